@@ -71,7 +71,7 @@ def test_a_fen_that_cannot_be_played_is_refused(fen: str, reason: str) -> None:
         ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "White has more pieces than pawns can have become"),
         # ... and here it is the other way round: three rooks give check.
         ("4k3/8/8/8/4r3/8/8/r3K2r w - - 0 1", ""),
-        ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "the move number is a number up to 9999, not '10000'"),
+        ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "the move number must be a number up to 9999, not '10000'"),
     ],
 )
 def test_what_is_wrong_with_a_position(fen: str, problem: str) -> None:

@@ -285,7 +285,7 @@ def test_counters_of_many_digits_are_refused(counters: str, digits: int) -> None
     fen = f"4k3/8/8/8/8/8/8/4K3 w - - {counters.format('9' * digits)}"
     for positions in ([fen], np.array([fen]), np.array([fen], "S"), [chess.Board(fen)] if digits <= 4300 else [fen]):
         for function in (pack, evaluate_many):
-            with pytest.raises(PositionError, match=r"illegal position 0: the .* is a number up to 9999, not '9"):
+            with pytest.raises(PositionError, match=r"illegal position 0: the .* must be a number up to 9999, not '9"):
                 function(positions)
 
 

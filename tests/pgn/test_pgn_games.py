@@ -188,7 +188,7 @@ def test_remarks_before_a_game():
         ("1. e4 $" + "9" * 5000 + " e5 *", "cannot read '.999"),
         (
             '[FEN "4k3/8/8/8/8/8/8/4K3 w - - 0 ' + "9" * 5000 + '"]\n\n1. Kd2 *',
-            "the move number is a number up to 9999",
+            "the move number must be a number up to 9999",
         ),
     ],
 )

@@ -90,8 +90,8 @@ KINGS = "4k3/8/8/8/8/8/8/4K3"
         (f"{KINGS} w - - 0 1 2", "a FEN has 4 to 6 fields, not 7"),
         ("4k3/8/8/8/8/8/4K3 w - -", "the board has 8 ranks, not 7"),
         ("4k3/8/8/8/8/8/8/3K3 w - -", "rank 1 has 7 squares"),
-        ("4k3/8/8/8/8/9/8/4K3 w - -", "'9' is no piece"),
-        ("4k3/8/8/x7/8/8/8/4K3 w - -", "'x' is no piece"),
+        ("4k3/8/8/8/8/9/8/4K3 w - -", "'9' is not a piece"),
+        ("4k3/8/8/x7/8/8/8/4K3 w - -", "'x' is not a piece"),
         ("4k3/8/8/8/pppppppppp/8/8/4K3 w - -", "rank 4 has 10 squares"),
         ("8/8/8/8/8/8/8/4K3 w - -", "Black has 0 kings"),
         ("4k3/8/8/8/8/8/8/KKKKKKKK w - -", "White has 8 kings"),
@@ -100,15 +100,15 @@ KINGS = "4k3/8/8/8/8/8/8/4K3"
         ("nnn1k3/pppppppp/8/8/8/8/8/4K3 w - -", "Black has more pieces than pawns can have become"),
         ("3Pk3/8/8/8/8/8/8/4K3 w - -", "a pawn stands on the first or last rank"),
         ("4k3/8/8/8/8/8/8/4K2p w - -", "a pawn stands on the first or last rank"),
-        (f"{KINGS} white - -", "the side to move is w or b, not 'white'"),
-        (f"{KINGS} w X -", "'X' is no castling right"),
-        (f"{KINGS} w {'K' * 17} -", "'K' is no castling right"),
-        (f"{KINGS} w - e9", "'e9' is no en passant square"),
-        (f"{KINGS} w - x3", "'x3' is no en passant square"),
-        (f"{KINGS} w - e", "'e' is no en passant square"),
-        (f"{KINGS} w - - -1 1", "the halfmove clock is a number up to 9999, not '-1'"),
-        (f"{KINGS} w - - ten 1", "the halfmove clock is a number up to 9999, not 'ten'"),
-        (f"{KINGS} w - - 0 10000", "the move number is a number up to 9999, not '10000'"),
+        (f"{KINGS} white - -", "the side to move must be w or b, not 'white'"),
+        (f"{KINGS} w X -", "'X' is not a castling right"),
+        (f"{KINGS} w {'K' * 17} -", "'K' is not a castling right"),
+        (f"{KINGS} w - e9", "'e9' is not an en passant square"),
+        (f"{KINGS} w - x3", "'x3' is not an en passant square"),
+        (f"{KINGS} w - e", "'e' is not an en passant square"),
+        (f"{KINGS} w - - -1 1", "the halfmove clock must be a number up to 9999, not '-1'"),
+        (f"{KINGS} w - - ten 1", "the halfmove clock must be a number up to 9999, not 'ten'"),
+        (f"{KINGS} w - - 0 10000", "the move number must be a number up to 9999, not '10000'"),
     ],
 )
 def test_refusals(fen: str, message: str) -> None:
@@ -167,7 +167,7 @@ def test_characters_that_cannot_be_printed_are_shown_escaped(field: int, charact
 @pytest.mark.parametrize("digits", ["9" * 5000, "1" + "0" * 5000])
 def test_a_number_of_thousands_of_digits_is_refused(digits: str) -> None:
     for fen in (f"{KINGS} w - - {digits} 1", f"{KINGS} w - - 0 {digits}"):
-        with pytest.raises(FenError, match="is a number up to 9999"):
+        with pytest.raises(FenError, match="must be a number up to 9999"):
             parse_fen(fen)
     assert parse_fen(f"{KINGS} w - - {'0' * 5000}7 1").rule50 == 7
 

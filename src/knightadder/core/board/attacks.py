@@ -1,4 +1,4 @@
-"""Which squares the pieces attack, and which pieces give check or are pinned."""
+"""The squares that pieces attack, and the pieces that give check or are pinned."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .bitboard import (
     without_lsb,
 )
 
-SLIDER_ENTRIES = 102_400 + 5_248  # attack sets of all rook and bishop occupancies
+SLIDER_ENTRIES = 102_400 + 5_248  # attack sets for all occupancies, of rooks and of bishops
 
 MAGIC = record(
     ("mask", np.uint64),
@@ -33,14 +33,14 @@ KNIGHT_STEPS = ((1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-
 
 @inlined
 def rook_attacks(tables, square, occupied):
-    """Return the squares a rook attacks, given the occupied squares (magic bitboards)."""
+    """Return the squares that a rook attacks, given the occupied squares (magic bitboards)."""
     magic = tables.rook[square]
     return tables.slider[magic.offset + (((occupied & magic.mask) * magic.factor) >> magic.shift)]
 
 
 @inlined
 def bishop_attacks(tables, square, occupied):
-    """Return the squares a bishop attacks, given the occupied squares (magic bitboards)."""
+    """Return the squares that a bishop attacks, given the occupied squares (magic bitboards)."""
     magic = tables.bishop[square]
     return tables.slider[magic.offset + (((occupied & magic.mask) * magic.factor) >> magic.shift)]
 
@@ -82,7 +82,7 @@ def is_attacked(tables, pos, square, occupied, by):
     )
     if leapers & enemies:
         return True
-    # The attacks on an empty board rule most sliders out before the magic look-up.
+    # Most sliders do not attack the square even on an empty board, so they need no magic look-up.
     diagonal = diagonal_sliders(pos) & enemies
     if tables.bishop_rays[square] & diagonal and bishop_attacks(tables, square, occupied) & diagonal:
         return True
@@ -92,7 +92,7 @@ def is_attacked(tables, pos, square, occupied, by):
 
 @inlined
 def can_take_king(tables, pos):
-    """Say whether the side to move attacks the other side's king, which makes a position illegal."""
+    """Say whether the side to move attacks the other side's king. Such a position is illegal."""
     us = np.int64(pos.stm)
     return is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us)
 
@@ -112,7 +112,7 @@ def attackers_to(tables, pos, square, occupied):
 
 @inlined
 def attacked_by(tables, pos, side):
-    """Return all squares that a side attacks, including those of its own pieces that it defends."""
+    """Return all squares that a side attacks, including squares of its own pieces that it defends."""
     pieces = pos.by_color[side]
     occupied = pos.by_type[0]
     squares = pawn_attacks(side, pos.by_type[PAWN] & pieces) | tables.king[king_square(pos, side)]
@@ -133,7 +133,7 @@ def attacked_by(tables, pos, side):
 
 @inlined
 def set_check_squares(tables, pos, squares):
-    """Write, for each type of piece, the squares from which one of the side to move would give check."""
+    """For each piece type, write the squares from which such a piece of the side to move would give check."""
     them = np.int64(pos.stm) ^ 1
     king = king_square(pos, them)
     diagonal, straight = bishop_attacks(tables, king, pos.by_type[0]), rook_attacks(tables, king, pos.by_type[0])
@@ -149,8 +149,8 @@ def set_check_squares(tables, pos, squares):
 def gives_direct_check(pos, squares, move):
     """Say whether a quiet move gives check with the piece that it moves; discovered checks don't count.
 
-    `squares` comes from `set_check_squares`. No slider moves along a line on which it gives check already, so it
-    does not matter that it leaves its square.
+    `squares` comes from `set_check_squares`. The occupancy there still includes the from-square. This does not matter,
+    because no slider moves along a line on which it already gives check.
     """
     piece = np.int64(pos.board[move & 63]) & 7
     return squares[piece] & bit((move >> 6) & 63) != ZERO
@@ -158,10 +158,11 @@ def gives_direct_check(pos, squares, move):
 
 @inlined
 def set_checks(tables, pos):
-    """Work out the checkers and the pinned pieces of the side to move.
+    """Set the checkers of a position and the pinned pieces of the side to move.
 
-    Each enemy slider that would attack the king on an empty board is looked at once. If nothing stands between, it
-    gives check; if a single own piece stands between, that piece is pinned.
+    The function looks at each enemy slider that would attack the king on an empty board. The slider gives check if no
+    piece stands between it and the king. If exactly one piece stands there, and it belongs to the king's side, it is
+    pinned.
     """
     us = np.int64(pos.stm)
     own, enemies = pos.by_color[us], pos.by_color[us ^ 1]
@@ -200,7 +201,7 @@ def _ray_bits(square, direction):
 
 
 def relevant_mask(square, directions):
-    """Return the squares whose occupation changes a slider's attacks: its rays without the last square of each."""
+    """Return the squares whose occupation changes the attacks of a slider: its rays without their last squares."""
     return sum(1 << s for d in directions for s in list(_walk(square, d))[:-1])
 
 

@@ -1,4 +1,4 @@
-"""Draws: the fifty-move rule, repetition, insufficient material."""
+"""Draws: the fifty-move rule, repetition, and insufficient material."""
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from .position import make
 
 @inlined
 def is_repetition(worker, pos, ply):
-    """Say whether the position is a repetition that search may score as a draw.
+    """Say whether the position is a repetition that the search scores as a draw.
 
-    Within the searched line one earlier occurrence is enough, because the players can repeat the position again. In
-    the game itself, the root included, two are needed, as the rule says.
-    ``worker.keys`` must hold the keys up to this ply.
+    One earlier occurrence after the root is enough, because the players can repeat the position again. At or before the
+    root two earlier occurrences are needed, as the rule says. ``worker.keys`` must hold the keys up to this ply.
     """
     here = worker.key_count + ply
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), here)
@@ -36,7 +35,7 @@ def _is_checkmate(tables, pos, frame):
 
 @kernel
 def is_fifty_move_draw(tables, pos, frame):
-    """Say whether the fifty-move rule ends the game; a checkmate on the hundredth ply takes precedence."""
+    """Say whether the fifty-move rule ends the game. A checkmate on the hundredth ply takes precedence."""
     return pos.rule50 >= 100 and not _is_checkmate(tables, pos, frame)
 
 
@@ -48,8 +47,9 @@ def stand_on_one_color(bishops):
 
 @inlined
 def is_dead_position(pos):
-    """Say whether neither side can ever mate, as FIDE's rule 5.2.2 asks: bare kings, one minor piece, or bishops
-    that all stand on squares of one colour.
+    """Say whether neither side can ever mate (FIDE rule 5.2.2).
+
+    This holds for bare kings, a single minor piece, and bishops that all stand on squares of one colour.
     """
     if pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
         return False
@@ -61,9 +61,9 @@ def is_dead_position(pos):
 
 @inlined
 def _can_only_blunder(pos):
-    """Say whether two minor pieces are left that cannot force mate: one on each side, or two knights against a king.
+    """Say whether only two minor pieces are left that cannot force mate: one for each side, or two knights of one side.
 
-    Such a position is a draw, unless the side to move is mated or mates with its next move, as the tablebases show.
+    Tablebases show that such a position is a draw, unless the side to move is mated or mates with its next move.
     """
     if popcount(pos.by_type[0]) != 4 or pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
         return False

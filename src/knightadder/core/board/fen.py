@@ -1,13 +1,13 @@
-"""Positions as text: reading, checking and writing Forsyth-Edwards Notation.
+"""Positions as text: reading, checking and writing Forsyth-Edwards Notation (FEN).
 
-Castling rights are read as FEN's ``KQkq``, as X-FEN (the same letters meaning the outermost rook) and as Shredder-FEN
-(the files of the rooks), so that Chess960 positions can be read too.
+Castling rights are read in three forms: FEN's ``KQkq``, X-FEN (the same letters for the outermost rooks) and
+Shredder-FEN (the files of the rooks). So Chess960 positions can be read too.
 
-Old databases and Scid write castling rights and en passant squares that cannot be. These are left out, as in Stockfish;
-everything else that is wrong is a fault.
+Old databases and Scid write impossible castling rights and en passant squares. The reader leaves these out, as
+Stockfish does. Every other error is a fault.
 
-`read_fields` is the only reader. Python runs it for a single FEN, and `fen_reader` compiles it for many; this is why
-it is written in loops over numbers.
+`read_fields` is the only reader. Python runs it for a single FEN, and `fen_reader` compiles it for many FENs. This is
+why it is written in loops over numbers.
 """
 
 from dataclasses import dataclass, field
@@ -18,46 +18,49 @@ from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, 
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
-_LETTERS = " PNBRQK  pnbrqk"  # by piece
-_PIECES = tuple(max(_LETTERS.find(chr(code)), 0) if code > 32 else 0 for code in range(128))  # by a letter's code
+_LETTERS = " PNBRQK  pnbrqk"  # letter by piece
+_PIECES = tuple(max(_LETTERS.find(chr(code)), 0) if code > 32 else 0 for code in range(128))  # piece by letter code
 _FILES = "abcdefgh"
 _A, _B, _H, _K, _Q, _W = (ord(letter) for letter in "abhkqw")
 _0, _1, _8, _9, _DASH, _SLASH, _SPACE = (ord(letter) for letter in "0189-/ ")
-_LOWER = 32  # the bit that tells a small letter from its capital
-_FIRST_SEPARATOR, _LAST_SEPARATOR = 28, 31  # control characters at which `str.split` splits
-_TAB, _RETURN = 9, 13  # ... and at these and all between them
+_LOWER = 32  # the bit in which a small letter differs from its capital
+# `str.split` splits at the control characters in these two ranges.
+_FIRST_SEPARATOR, _LAST_SEPARATOR = 28, 31
+_TAB, _RETURN = 9, 13
 
-#: Why a position is illegal that `read_fields` accepts: that needs the squares that men attack.
+#: The fault of an illegal position that `read_fields` does not find, because it does not look at attacked squares.
 WRONG_SIDE_IN_CHECK = "the side that is not to move is in check"
 
 _MAX_COUNTER = 9_999
 _MAX_PAWNS = 8
-_MAX_RIGHTS = 16  # letters of castling rights that are read, those that cannot be included
-_MAX_FIELD_SHOWN = 20  # letters of a wrong field that a message repeats
-_MAX_SHOWN = 120  # and of a FEN
+_MAX_RIGHTS = 16  # maximum number of letters of castling rights, including impossible ones
+_MAX_FIELD_SHOWN = 20  # maximum length of a wrong field in a message
+_MAX_SHOWN = 120  # maximum length of a FEN in a message
 
-# Places of the numbers that `read_fields` writes. From ROOKS on there are four squares of rooks that may castle:
-# White's left of the king and right of it, then Black's; -1 for none.
+# Indexes of the numbers that `read_fields` writes. ROOKS is the first of four squares of rooks that may castle (-1 for
+# none): White's rook to the left of the king, White's rook to the right, and the same for Black.
 STM, EP, RULE50, FULLMOVE, ROOKS = 0, 1, 2, 3, 4
-# About a fault: its place in the text, the rank or side (0 for White) that it concerns, and the count found there.
+# Details of a fault: its place in the text, the rank or side (0 for White) that it concerns, and the count found there.
 _AT, _WHICH, _COUNT = 8, 9, 10
-LEFT_OUT = 11  # of the castling rights' letters those that cannot be, as bits, and then whether the en passant square
-_BOUNDS = 13  # where each field begins and ends
+# LEFT_OUT has a bit for each letter of the castling rights: 1 if that right is impossible. The number after it is 1 if
+# the en passant square is impossible.
+LEFT_OUT = 11
+_BOUNDS = 13  # begin and end of each of the six fields
 NUMBERS = _BOUNDS + 2 * 6
 
 _FAULTS = {
     1: "a FEN has 4 to 6 fields, not {count}",
     2: "the board has 8 ranks, not {count}",
-    3: "{letter!r} is no piece",
+    3: "{letter!r} is not a piece",
     4: "rank {which} has {count} squares",
     5: "{side} has {count} kings",
     6: "{side} has more pieces than pawns can have become",
     7: "a pawn stands on the first or last rank",
-    8: "the side to move is w or b, not {field!r}",
-    9: "{letter!r} is no castling right",
-    10: "{field!r} is no en passant square",
-    11: f"the halfmove clock is a number up to {_MAX_COUNTER}, not {{field!r}}",
-    12: f"the move number is a number up to {_MAX_COUNTER}, not {{field!r}}",
+    8: "the side to move must be w or b, not {field!r}",
+    9: "{letter!r} is not a castling right",
+    10: "{field!r} is not an en passant square",
+    11: f"the halfmove clock must be a number up to {_MAX_COUNTER}, not {{field!r}}",
+    12: f"the move number must be a number up to {_MAX_COUNTER}, not {{field!r}}",
 }
 (
     _BAD_FIELDS,
@@ -76,29 +79,17 @@ _FAULTS = {
 
 
 class FenError(ValueError):
-    """Raised for a malformed FEN or an impossible position; the message says why in one line."""
+    """Raised for a malformed FEN or an impossible position. The message gives the reason in one line."""
 
 
 @dataclass(frozen=True)
 class Setup:
     """The content of a FEN.
 
-    Attributes
-    ----------
-    board : list of int
-        64 pieces, colour * 8 + type, by square from a1 = 0; 0 for an empty square.
-    stm : int
-        Side to move, 0 for White.
-    castling : int
-        Bitboard of the rooks that may still castle.
-    ep : int
-        En passant square, `NO_SQUARE` for none.
-    rule50 : int
-        Plies since the last capture or pawn move.
-    fullmove : int
-        Number of the move, counted from 1.
-    notes : tuple of str
-        What was left out because it cannot be, each in a few words.
+    `board` has 64 pieces, colour * 8 + type, by square from a1 = 0, and 0 for an empty square. `stm` is the side to
+    move, 0 for White. `castling` is the bitboard of the rooks that may still castle. `ep` is the en passant square or
+    `NO_SQUARE`. `rule50` counts the plies since the last capture or pawn move, and `fullmove` the moves from 1. `notes`
+    names the impossible rights and squares that were left out.
     """
 
     board: list[int]
@@ -111,7 +102,7 @@ class Setup:
 
 
 def refusal(text: str, reason: object, what: str = "position") -> str:
-    """Return the line that says why a FEN is refused, with the FEN as it came."""
+    """Return a line that says why a FEN is refused and shows the FEN as it came."""
     shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
     return f"illegal {what}: {reason} ({shown[:_MAX_SHOWN]}{'...' * (len(shown) > _MAX_SHOWN)})"
 
@@ -122,14 +113,10 @@ def square_name(square: int) -> str:
 
 
 def parse_fen(text: str) -> Setup:
-    """Read a FEN of four to six fields (the counters may be missing) and check it.
+    """Read and check a FEN of four to six fields; the counters may be missing.
 
-    Only the core checks whether the side that is not to move is in check.
-
-    Raises
-    ------
-    FenError
-        If a field is malformed or the position cannot arise.
+    A malformed field or an impossible position raises a `FenError`. Only the core checks whether the side that is not
+    to move is in check.
     """
     text = " ".join(text.split())
     board, numbers = [0] * 64, [0] * NUMBERS
@@ -153,7 +140,7 @@ def parse_fen(text: str) -> Setup:
 
 
 def notes_on(rights: str, square: str) -> tuple[str, ...]:
-    """Return the lines that say which castling rights and which en passant square are left out; empty for none."""
+    """Return lines that name the impossible castling rights and en passant square that were left out."""
     notes = [f"impossible castling right{'s' * (len(rights) > 1)} {rights} left out"] if rights else []
     if square:
         notes.append(f"impossible en passant square {square} left out")
@@ -165,23 +152,11 @@ def notes_on(rights: str, square: str) -> tuple[str, ...]:
 
 @kernel
 def read_fields(text, start, end, board, numbers):
-    """Read and check a FEN of four to six fields, without looking for a check to the side that is not to move.
+    """Read and check a FEN of four to six fields, but do not look for a check to the side that is not to move.
 
-    Parameters
-    ----------
-    text : sequence of int
-        Codes of characters; the FEN is ``text[start:end]``. Its fields are separated by ASCII white space.
-    start, end : int
-        Where it begins and ends.
-    board : sequence of int
-        64 empty squares; receives the pieces.
-    numbers : sequence of int
-        Of length `NUMBERS`; receives the content of the other fields, or the details of a fault.
-
-    Returns
-    -------
-    int
-        0, or the fault's key in `_FAULTS`.
+    The FEN is ``text[start:end]``, a sequence of character codes with fields separated by ASCII white space. `board` is
+    64 empty squares and receives the pieces. `numbers` has the length `NUMBERS` and receives the other fields, or the
+    details of a fault. The function returns 0, or the key of the fault in `_FAULTS`.
     """
     count = _find_fields(text, start, end, numbers)
     if count < 4 or count > 6:
@@ -214,7 +189,7 @@ def read_fields(text, start, end, board, numbers):
     if fault:
         return fault
 
-    # Either counter may be missing, and an empty one reads as 0.
+    # Either counter may be missing; it is then read as 0.
     at, last = numbers[_BOUNDS + 8], numbers[_BOUNDS + 9]
     numbers[_AT] = at
     numbers[RULE50] = _read_counter(text, at, last)
@@ -223,13 +198,13 @@ def read_fields(text, start, end, board, numbers):
     at, last = numbers[_BOUNDS + 10], numbers[_BOUNDS + 11]
     numbers[_AT] = at
     number = _read_counter(text, at, last)
-    numbers[FULLMOVE] = max(number, 1)  # many programs write 0
+    numbers[FULLMOVE] = max(number, 1)  # many programs write 0 as the move number
     return _BAD_NUMBER if number < 0 else 0
 
 
 @kernel
 def _find_fields(text, start, end, numbers):
-    """Find where the first six fields begin and end; return the number of all fields."""
+    """Find the begin and end of the first six fields; return the number of all fields."""
     count, inside = 0, False
     for place in range(start, end):
         letter = int(text[place])
@@ -280,19 +255,12 @@ def _read_board(text, at, end, board, numbers):
 
 @kernel
 def check_material(board):
-    """Check that each side has one king, a possible number of men, and no pawn on the first or last rank.
+    """Check the material: one king for each side, a possible number of pieces, no pawn on the first or last rank.
 
-    Parameters
-    ----------
-    board : sequence of int
-        64 pieces, by square.
-
-    Returns
-    -------
-    tuple of int
-        0 or the fault's key in `_FAULTS`; the side that it concerns; and that side's number of kings.
+    The function returns 0 or the key of the fault in `_FAULTS`, the side that it concerns, and that side's number of
+    kings.
     """
-    white = black = 0  # eight bits for each type
+    white = black = 0  # counts of the piece types, eight bits for each
     for square in range(64):
         piece = int(board[square])
         if piece > 8:
@@ -317,7 +285,7 @@ def check_material(board):
 
 @kernel
 def find_piece(board, piece):
-    """Return the square of a piece that is on the board."""
+    """Return the lowest square of a piece that is on the board."""
     square = 0
     while int(board[square]) != piece:
         square += 1
@@ -376,18 +344,21 @@ def _read_en_passant(text, at, end, board, numbers):
 
 @kernel
 def is_passed_over(board, stm, square):
-    """Say whether the last move can have been a pawn's double push over a square; `square` may be any number."""
+    """Say whether the last move can have been a pawn's double push over a square.
+
+    `square` may be any number.
+    """
     if square >> 3 != (5 if stm == WHITE else 2):
         return False
     forward = 8 if stm == WHITE else -8
     pawn = PAWN | ((stm ^ 1) << 3)
-    # The pawn came from the square behind `square` and stands on the one ahead of it.
+    # The pawn came from the square behind `square`, and stands on the square ahead of it.
     return int(board[square - forward]) == pawn and int(board[square]) == 0 and int(board[square + forward]) == 0
 
 
 @kernel
 def _read_counter(text, at, end):
-    """Return the number in the text; -1 if the text is no number or the number is too large."""
+    """Return the number in the text; -1 if it is not a number or too large."""
     number = 0
     for place in range(at, end):
         digit = int(text[place]) - _0
@@ -401,7 +372,7 @@ def _read_counter(text, at, end):
 
 
 def write_fen(setup: Setup, chess960: bool = False) -> str:
-    """Return the FEN of a position; with `chess960` castling rights are the rooks' files (Shredder-FEN)."""
+    """Return the FEN of a position. With `chess960`, castling rights are the rooks' files (Shredder-FEN)."""
     ranks = []
     for rank in range(7, -1, -1):
         row = "".join(_LETTERS[piece] if piece else "." for piece in setup.board[rank * 8 : rank * 8 + 8])

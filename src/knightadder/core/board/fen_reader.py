@@ -1,6 +1,6 @@
-"""Forsyth-Edwards Notation read by compiled code, a hundred times as fast as `fen`, for many positions.
+"""Forsyth-Edwards Notation (FEN) read by compiled code, a hundred times as fast as `fen`, for many positions.
 
-It uses the same reader, but does not say why it rejects a text; `fen` does.
+The code is the same as in `fen`, but only `fen` says why it rejects a text.
 """
 
 import numpy as np
@@ -15,25 +15,10 @@ from .position import set_up
 
 @kernel
 def read_fen(tables, text, start, end, numbers, pos):
-    """Set up a position, with all its derived fields, from a FEN of four to six fields.
+    """Set up a position, with all derived fields, from the FEN ``text[start:end]`` of four to six fields in ASCII.
 
-    Parameters
-    ----------
-    tables : TABLES record
-        The read-only tables.
-    text : array of uint8
-        ASCII; the FEN is ``text[start:end]``.
-    start, end : int
-        Where it begins and ends.
-    numbers : array of int
-        Room for the reader's `NUMBERS` numbers.
-    pos : POSITION record
-        Receives the position.
-
-    Returns
-    -------
-    int
-        The move number, counted from 1; 0 if the text describes no legal position, and `pos` is then undefined.
+    The function returns the move number, counted from 1; or 0, with `pos` undefined, if the text describes no legal
+    position. `numbers` is working memory for `NUMBERS` numbers, and holds the reader's results afterwards.
     """
     for place in range(NUMBERS):
         numbers[place] = 0

@@ -1,7 +1,7 @@
 """Magic factors of rooks and bishops, by square (a1 = 0).
 
-Written by ``tools/find_magics.py``. The index of an occupancy is ``((occupied & mask) * factor) >> (64 - bits)``,
-bits being the number of squares in the mask ("fancy magic bitboards" in the Chess Programming Wiki).
+``tools/find_magics.py`` wrote this file. The index of an occupancy is ``((occupied & mask) * factor) >> (64 - bits)``,
+where `bits` is the number of squares in the mask ("fancy magic bitboards" in the Chess Programming Wiki).
 """
 
 # fmt: off

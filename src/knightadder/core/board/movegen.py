@@ -1,7 +1,7 @@
 """Legal move generation, by stage.
 
-The generator needs the position's `checkers` and `pinned` sets (`attacks.set_checks`) and writes legal moves only. A
-pinned piece stays on its line, and in check every move except the king's must answer the check. En passant can
+The generator needs the position's `checkers` and `pinned` sets (`attacks.set_checks`) and writes only legal moves. A
+pinned piece stays on its line. In check, every move except the king's must answer the check. An en passant capture can
 uncover an attack that no pin shows, so each such capture is tried on the set of occupied squares.
 """
 
@@ -39,11 +39,11 @@ from .moves import (
     NORMAL,
 )
 
-# Stages, as bits. Noisy: captures and promotions; quiet: the rest.
+# Stages, as bits. Noisy moves are captures and promotions; quiet moves are all others.
 NOISY, QUIET, ALL = np.int64(1), np.int64(2), np.int64(3)
 
 
-# `moves` is an array in all that follows, or None: then moves are only counted.
+# In the following functions, `moves` is an array, or None to only count the moves.
 
 
 @inlined
@@ -91,7 +91,7 @@ def _add_promotions(moves, n, step, targets):
 
 @inlined
 def _add_pawns(moves, n, pawns, captures, pushes, empty, us):
-    """Add pawn moves; `captures` and `pushes` are the allowed target squares of each sort."""
+    """Add pawn moves; `captures` and `pushes` are the allowed target squares of captures and pushes."""
     if us == WHITE:
         single = (pawns << EIGHT) & empty
         double = ((single & RANK_3) << EIGHT) & pushes
@@ -146,7 +146,7 @@ def castling_rook_target(us, king, rook):
 
 @inlined
 def castling_is_legal(tables, pos, king, rook, us):
-    """Say whether a side that is not in check and holds the right may castle with the rook on `rook`."""
+    """Say whether a side may castle with the rook on `rook`; it is not in check and has the right."""
     king_target = castling_king_target(us, king, rook)
     rook_target = castling_rook_target(us, king, rook)
     both = bit(king) | bit(rook)
@@ -154,7 +154,7 @@ def castling_is_legal(tables, pos, king, rook, us):
     rook_path = tables.between[rook, rook_target] | bit(rook_target)
     if (king_path | rook_path) & pos.by_type[0] & ~both:
         return False
-    # In Chess960 the castling rook itself may shield the king: look at the target with the rook moved away.
+    # In Chess960 the castling rook may shield the king from an attack, so the target is tested without the rook.
     occupied = (pos.by_type[0] & ~both) | bit(rook_target)
     if is_attacked(tables, pos, king_target, occupied, us ^ 1):
         return False
@@ -267,7 +267,7 @@ def _generate(tables, pos, moves, n, stage):
 
 @inlined
 def attacks_of(tables, piece_type, square, occupied):
-    """Return the squares a piece other than a pawn attacks."""
+    """Return the squares that a piece other than a pawn attacks."""
     if piece_type == KNIGHT:
         return tables.knight[square]
     if piece_type == BISHOP:
@@ -303,9 +303,9 @@ def _is_pseudo_legal_pawn(tables, pos, source, target, kind, us):
 
 @kernel
 def is_pseudo_legal(tables, pos, move):
-    """Say whether any 16-bit move is pseudo-legal: it fits the position, but may expose the king.
+    """Say whether any 16-bit move is pseudo-legal: it fits the position, but may expose the king to check.
 
-    Castling is tested in full, since its rules are about attacked squares anyway.
+    Castling is tested completely, because its rules concern attacked squares anyway.
     """
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     us = np.int64(pos.stm)
@@ -329,7 +329,7 @@ def is_pseudo_legal(tables, pos, move):
 
 @kernel
 def is_legal(tables, pos, move):
-    """Say whether any 16-bit move, such as one from the hash table for another position, is legal here."""
+    """Say whether any 16-bit move, such as a hash move of a different position, is legal here."""
     if not is_pseudo_legal(tables, pos, move):
         return False
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15

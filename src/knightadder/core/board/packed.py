@@ -1,22 +1,22 @@
-"""Positions packed into 32 bytes, with a score and a result: the data for tuning evaluations.
+"""Positions packed into 32 bytes, with a score and a result, as data for tuning evaluations.
 
-The layout is known as Marlinformat, which bullet and other trainers of networks read. All numbers are little-endian:
+The layout is known as Marlinformat. bullet and other network trainers read it. All numbers are little-endian:
 
 ====== ======= =======================================================================================================
 Offset Type    Meaning
 ====== ======= =======================================================================================================
-0      u64     occupied squares, a1 the lowest bit, h8 the highest
-8      16 x u8 pieces in the order of these squares, four bits each, the lower half of a byte first: 0 to 5 pawn,
-               knight, bishop, rook, queen and king, 6 a rook that may still castle; 8 more for Black's
-24     u8      highest bit: Black is to move; the others: en passant square, 64 for none
+0      u64     occupied squares; a1 is the lowest bit, h8 the highest
+8      16 x u8 pieces in the order of their squares, four bits each, the lower half of a byte first: 0 pawn, 1 knight,
+               2 bishop, 3 rook, 4 queen, 5 king, 6 a rook that may still castle; plus 8 for a black piece
+24     u8      highest bit: 1 if Black is to move; other bits: en passant square, 64 for none
 25     u8      plies since the last capture or pawn move
-26     u16     number of the move, counted from 1
+26     u16     move number, counted from 1
 28     i16     score in centipawns, from White's view
 30     u8      result: 0 Black won, 1 draw, 2 White won
 31     u8      spare, 0
 ====== ======= =======================================================================================================
 
-The en passant square is there only if a capture on it is legal, so that equal positions have equal bytes.
+The en passant square is stored only if a capture on it is legal, so that equal positions have equal bytes.
 """
 
 import numpy as np
@@ -49,10 +49,10 @@ PACKED = np.dtype(
     )
 )
 
-#: The first bytes of a record, which hold the position without its counters.
+#: The number of bytes at the start of a record that hold the position without its counters.
 POSITION_BYTES = 25
 
-LOSS, DRAW, WIN = 0, 1, 2  # results, for White
+LOSS, DRAW, WIN = 0, 1, 2  # results, from White's view
 
 _UNMOVED_ROOK = 6
 _FAULTS = {
@@ -68,18 +68,8 @@ Packed = record_type(PACKED)
 def pack(pos, record, ply, score, result):
     """Write a position with at most 32 men into a record.
 
-    Parameters
-    ----------
-    pos : POSITION record
-        The position.
-    record : PACKED record
-        Where to write it.
-    ply : int
-        Plies since the beginning of the game; White's first move is ply 0. The move number is stored up to 65,535.
-    score : int
-        Centipawns from White's view, or a mate as the core encodes it.
-    result : int
-        `LOSS`, `DRAW` or `WIN`, for White.
+    `ply` counts from White's first move, ply 0; move numbers above 65,535 become 65,535. `score` is in centipawns from
+    White's view, and mates are as the core encodes them. `result` is `LOSS`, `DRAW` or `WIN` for White.
     """
     squares = pos.by_type[0]
     record.occupied = squares
@@ -106,9 +96,9 @@ def pack(pos, record, ply, score, result):
 
 @kernel
 def find_fault(board, stm, castling, ep):
-    """Return the key in `_FAULTS` of what makes a position impossible; 0 if nothing does.
+    """Return the key in `_FAULTS` of the reason why a position is impossible; 0 if it is possible.
 
-    Damaged records are rejected here, before compiled code uses their content as squares or numbers of pieces.
+    So damaged records are rejected before compiled code uses their content as squares or piece counts.
     """
     if check_material(board)[0]:
         return 1
@@ -129,13 +119,7 @@ def find_fault(board, stm, castling, ep):
 
 @kernel
 def unpack(tables, record, pos):
-    """Set up the position of a record, with all its derived fields.
-
-    Returns
-    -------
-    bool
-        False if the record describes no legal position; `pos` is then undefined.
-    """
+    """Set up the position of a record, with all derived fields; return False, with `pos` undefined, if it is illegal."""
     squares = record.occupied
     if popcount(squares) > MAX_MEN_ON_BOARD:
         return False
@@ -169,10 +153,7 @@ def unpack(tables, record, pos):
 def record_fen(record, chess960=False):
     """Return the FEN of a record, with castling rights as the rooks' files if `chess960`.
 
-    Raises
-    ------
-    FenError
-        If the record describes no position. A check to the side that is not to move is not noticed.
+    An impossible position raises a `FenError`; but a check to the side that is not to move is not noticed.
     """
     board, castling = [0] * 64, 0
     squares = [square for square in range(64) if (int(record["occupied"]) >> square) & 1]

@@ -1,9 +1,9 @@
 """Games in Portable Game Notation (PGN), read by compiled code: thousands of games a second.
 
-This reads only what is in the form that programs write: tags, an empty line, moves with numbers, and the result.
-Comments, variations, numbers and signs of annotations may stand among the moves. Variations are checked, but not kept.
-It stops before everything else: `knightadder.pgn.games`, the careful reader, knows what is meant or says what is wrong.
-So this reader must never accept a game that the other one refuses, and must not find other moves.
+This reader reads only the form that programs write: tags, an empty line, moves with numbers, and the result. Comments,
+variations and annotation signs may stand among the moves. Variations are checked, but not kept. The reader stops before
+anything else. Then the careful reader, `knightadder.pgn.games`, finds the meaning or names the error. So this reader
+must never accept a game that the careful reader refuses, and must not find other moves.
 """
 
 import numpy as np
@@ -19,54 +19,54 @@ from .moves import NO_MOVE
 from .position import POSITION, make
 from .san import read_san
 
-#: Zeros that must follow the text, since a token is read without a look at where the text ends.
+#: Number of zeros that must follow the text, because tokens are read without a test for its end.
 PADDING = 16
-#: Results, by their numbers in a `GAME`.
+#: Results by their number in a `GAME`.
 RESULTS = ("", "1-0", "1/2-1/2", "0-1", "*")
 NO_CLOCK = -1
 NO_SCORE = -32_768
 
-_MAX_DEPTH = 30  # of variations
+_MAX_DEPTH = 30  # maximum nesting of variations
 _MATE = 32_000
-_MAX_MATE = 499  # moves to mate
-_MAX_CENTIPAWNS = 30_000
+_MAX_MATE = 499  # maximum moves to mate of a score
+_MAX_CENTIPAWNS = 30_000  # maximum of a score
 
-# What ends a look at the text.
+# Reasons why the reader stops: the text ends, the text is cut off within a game, or the careful reader is needed.
 DONE, MORE, CAREFUL = 0, 1, 2
 
 GAME = record(
-    ("start", np.int64),  # where its text begins, and where the next game's does
+    ("start", np.int64),  # where the text of the game begins, and where the next game begins
     ("end", np.int64),
-    ("line", np.int64),  # the number of its first line
-    ("first_tag", np.int64),  # the first of its TAGs, and their number
+    ("line", np.int64),  # number of the first line
+    ("first_tag", np.int64),  # index of the first TAG, and number of TAGs
     ("tags", np.int64),
-    ("first_move", np.int64),  # the first of its moves, and their number
+    ("first_move", np.int64),  # index of the first move, and number of moves
     ("moves", np.int64),
-    ("first_note", np.int64),  # the first of its NOTEs, and their number
+    ("first_note", np.int64),  # index of the first NOTE, and number of NOTEs
     ("notes", np.int64),
-    ("fen", np.int64),  # where the FEN of its first position begins and ends; 0 if it is the usual one
+    ("fen", np.int64),  # where the FEN tag's value begins and ends; 0 for the usual start position
     ("fen_end", np.int64),
     ("result", np.int64),  # see `RESULTS`
-    ("chess960", np.int64),  # 1 if a tag says so
+    ("chess960", np.int64),  # 1 if a tag says that the game is Chess960
 )
 TAG = record(("name", np.int32), ("name_end", np.int32), ("value", np.int32), ("value_end", np.int32))
-NOTE = record(  # a comment, or the number of an annotation
-    ("ply", np.int32),  # moves before it
-    ("nag", np.int32),  # -1 for a comment
+NOTE = record(  # a comment, or a numeric annotation glyph (NAG)
+    ("ply", np.int32),  # number of moves before the note
+    ("nag", np.int32),  # the annotation glyph, or -1 for a comment
     ("start", np.int32),
     ("end", np.int32),
 )
 READER = record(
-    ("stack", POSITION, 2 * _MAX_DEPTH + 2),  # for each depth the position and the one before the last move
+    ("stack", POSITION, 2 * _MAX_DEPTH + 2),  # for each depth, two places: the present position and the previous one
     ("start", POSITION),  # the usual start position
-    ("now", np.int64, _MAX_DEPTH + 1),  # which of the two is the present one
-    ("moved", np.int64, _MAX_DEPTH + 1),  # whether there was a move
-    ("fen", np.int64, MAX_MOVES),  # for the reader of FENs; the same type as the lists of moves that others give it
-    ("at", np.int64),  # the place in the text, its line, and where the text ends
+    ("now", np.int64, _MAX_DEPTH + 1),  # by depth: which of the two places has the present position
+    ("moved", np.int64, _MAX_DEPTH + 1),  # by depth: 1 if a move was read there
+    ("fen", np.int64, MAX_MOVES),  # working memory of `read_fen`; has the type of move lists, as for its other callers
+    ("at", np.int64),  # place in the text, number of its line, and end of the text
     ("line", np.int64),
     ("end", np.int64),
-    ("last", np.int64),  # 1 if nothing comes after the text
-    ("games", np.int64),  # how many of each were found
+    ("last", np.int64),  # 1 if no more text follows
+    ("games", np.int64),  # number of games, tags, moves and notes found
     ("tags", np.int64),
     ("moves", np.int64),
     ("notes", np.int64),
@@ -87,10 +87,10 @@ _VARIANT = tuple(b"ariant")
 
 @kernel
 def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
-    """Read as many games as possible, from ``reader.at`` on; see `knightadder.core.api.pgn`."""
+    """Read as many games as possible, from ``reader.at`` on; see `knightadder.core.api.pgn.read_block`."""
     reader.games = reader.tags = reader.moves = reader.notes = 0
     while True:
-        while True:  # empty lines
+        while True:  # skip empty lines
             skipped = _newline(text, reader.at)
             if skipped == 0:
                 break
@@ -121,7 +121,7 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
 
 @inlined
 def _newline(text, at):
-    """Return the length of the line end at a place; 0 if there is none."""
+    """Return the length of the line end at a place, or 0 if there is none."""
     letter = np.int64(text[at])
     if letter == _NEWLINE:
         return np.int64(1)
@@ -162,14 +162,14 @@ def _is_delimiter(letter):
 
 @kernel
 def _end_of_line(text, at):
-    """Return the place after a line of which only blanks are left; -1 if there is something else."""
+    """Return the place after the line end if only blanks come before it; else -1."""
     while _is_blank(np.int64(text[at])):
         at += 1
     length = _newline(text, at)
     return at + length if length else np.int64(-1)
 
 
-# Each of the following functions returns whether the text is as it should be, and leaves its place in `reader`.
+# The following functions return whether the text has the expected form, and set ``reader.at`` to their last place.
 
 
 @kernel
@@ -221,7 +221,7 @@ def _read_tags(tables, reader, text, game, tags):
 
 @kernel
 def _note_tag(text, game, tag):
-    """Note a tag that says where the game begins; return whether its variant is known here."""
+    """Note a FEN or Variant tag in the game; return False for an unknown variant."""
     at, end = np.int64(tag.name), np.int64(tag.value_end)
     length = np.int64(tag.name_end) - at
     if length == 3 and text[at] == 70 and text[at + 1] == 69 and text[at + 2] == 78:  # FEN
@@ -246,12 +246,8 @@ def _note_tag(text, game, tag):
 
 @kernel
 def set_start(tables, reader, text, game):
-    """Set up the position in which a game begins, in ``reader.stack[0]``.
-
-    Returns
-    -------
-    int
-        Plies before it by its move number; -1 if its FEN is not sound.
+    """Set up the first position of a game in ``reader.stack[0]``; return the plies before it, or -1 if its FEN is
+    faulty.
     """
     if game.fen_end == 0:
         copy_record(reader.stack[0], reader.start)
@@ -271,7 +267,7 @@ def _set_start(tables, reader, text, game):
 @kernel
 def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
     depth = np.int64(0)
-    begun, empty = False, True  # anything but line ends; in this line nothing so far
+    begun, empty = False, True  # whether anything but line ends was read, and whether this line is empty so far
     at, end = reader.at, reader.end
     while True:
         reader.at = at
@@ -281,7 +277,7 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
             continue
         length = _newline(text, at)
         if length:
-            if empty and begun:  # an empty line within the moves may be the end of a game
+            if empty and begun:  # an empty line among the moves may be the end of a game
                 return False
             at += length
             reader.line += 1
@@ -305,12 +301,12 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
             reader.now[depth] = reader.moved[depth] = 0
             at += 1
         elif letter == _CLOSE:
-            if depth == 0 or reader.moved[depth] == 0:  # python-chess gives what follows to the next move
+            if depth == 0 or reader.moved[depth] == 0:  # python-chess assigns the text after it to the next move
                 return False
             depth -= 1
             at += 1
         elif letter == _DOLLAR or letter == _BANG or letter == _QUESTION:
-            if depth > 0 and reader.moved[depth] == 0:  # python-chess gives it to the move before the variation
+            if depth > 0 and reader.moved[depth] == 0:  # python-chess assigns it to the move before the variation
                 return False
             at = _read_sign(reader, text, at, depth, notes, reader.moves - game.first_move)
             if at < 0:
@@ -349,7 +345,7 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
 
 @inlined
 def _read_result(text, at):
-    """Return the number of the result at a place, and its length; 0 if there is none."""
+    """Return the number of the result at a place, and its length; 0 and 0 if there is none."""
     first, second, third = np.int64(text[at]), np.int64(text[at + 1]), np.int64(text[at + 2])
     if first == _STAR:
         return np.int64(4), np.int64(1)
@@ -373,7 +369,7 @@ def _read_result(text, at):
 
 @kernel
 def _skip_number(text, at):
-    """Return the place after a move's number; -1 if it is not one."""
+    """Return the place after a move number, or -1 if there is none."""
     if np.int64(text[at]) == _0:
         return np.int64(-1)
     while _is_digit(np.int64(text[at])):
@@ -387,7 +383,7 @@ def _skip_number(text, at):
 
 @kernel
 def _read_sign(reader, text, at, depth, notes, ply):
-    """Read an annotation such as ``$4`` or ``??``; return the place after it, or -1."""
+    """Read an annotation such as ``$4`` or ``??``; return the place after it, or -1 if it is faulty."""
     letter = np.int64(text[at])
     nag = np.int64(0)
     if letter == _DOLLAR:
@@ -419,7 +415,7 @@ def _read_sign(reader, text, at, depth, notes, ply):
 
 @kernel
 def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
-    """Read a comment from its first character on; return the place after its closing brace, or -1."""
+    """Read a comment from its first character on; return the place after its closing brace, or -1 if it has none."""
     start = at
     kept = depth == 0 and ply > 0
     while True:
@@ -435,7 +431,7 @@ def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
             reader.at = at
             return np.int64(-1)
         elif letter == _NEWLINE:
-            # A tag here may be the one of a next game, if the comment has no end.
+            # A tag at the start of a line may belong to the next game, if the comment has no closing brace.
             reader.line += 1
             ahead = at + 1
             while _is_blank(np.int64(text[ahead])):
@@ -462,13 +458,13 @@ def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
 
 @inlined
 def _is_odd(letter):
-    """Say whether a character may be white space other than a blank or a line end."""
+    """Say whether a character may be white space of a rare kind, neither a blank nor a line end."""
     return letter > 127 or (letter < _SPACE and letter != _NEWLINE and letter != _RETURN)
 
 
 @inlined
 def _is_odd_command(text, at):
-    """Say whether the name in ``[%clk`` or ``[%eval`` ends with what may be white space of another kind."""
+    """Say whether the name of a ``[%clk`` or ``[%eval`` command may end with white space of a rare kind."""
     first = np.int64(text[at + 2])
     end = at + 5 if first == 99 else at + 6  # c
     return np.int64(text[at + 1]) == _PERCENT and (first == 99 or first == 101) and _is_odd(np.int64(text[end]))
@@ -476,7 +472,10 @@ def _is_odd_command(text, at):
 
 @kernel
 def read_bracket(text, at, clocks, scores, index, stm):
-    """Read ``[%clk ...]`` or ``[%eval ...]`` into the item at an index, unless it is known; `stm` is to move then."""
+    """Read ``[%clk ...]`` into ``clocks[index]`` or ``[%eval ...]`` into ``scores[index]``, unless the value is known.
+
+    `stm` is the side to move after the move.
+    """
     if np.int64(text[at + 1]) != _PERCENT:
         return
     if text[at + 2] == 99 and text[at + 3] == 108 and text[at + 4] == 107:  # clk
@@ -489,7 +488,7 @@ def read_bracket(text, at, clocks, scores, index, stm):
 
 @inlined
 def _after_space(text, at):
-    """Return the place after one white space character; -1 if there is none."""
+    """Return the place after a white space character, or -1 if there is none."""
     if _is_blank(np.int64(text[at])):
         return at + 1
     length = _newline(text, at)
@@ -498,7 +497,7 @@ def _after_space(text, at):
 
 @inlined
 def _read_digits(text, at, max_number):
-    """Return a number with bounded value, and the place after its digits."""
+    """Return a number, at most `max_number`, and the place after its digits."""
     number = np.int64(0)
     while _is_digit(np.int64(text[at])):
         number = min(number * 10 + np.int64(text[at]) - _0, max_number)
@@ -508,7 +507,7 @@ def _read_digits(text, at, max_number):
 
 @kernel
 def _read_clock(text, at):
-    """Return the milliseconds of a clock, hours:minutes:seconds; `NO_CLOCK` if it is not one."""
+    """Return the milliseconds of a clock, hours:minutes:seconds; `NO_CLOCK` if it is malformed."""
     at = _after_space(text, at)
     if at < 0:
         return np.int64(NO_CLOCK)
@@ -533,11 +532,11 @@ def _read_clock(text, at):
 
 @kernel
 def _read_score(text, at, stm):
-    """Return a score from White's view, mates as the core encodes them; `NO_SCORE` if it is not one."""
+    """Return a score from White's view, with mates as the core encodes them; `NO_SCORE` if it is malformed."""
     at = _after_space(text, at)
     if at < 0:
         return np.int64(NO_SCORE)
-    mate = text[at] == 35  # hash
+    mate = text[at] == 35  # the character #
     at += 1 if mate else 0
     negative = np.int64(text[at]) == _DASH
     at += 1 if negative or np.int64(text[at]) == _PLUS else 0
@@ -568,7 +567,7 @@ def _read_score(text, at, stm):
         if digits > 10:
             return np.int64(NO_SCORE)
         value = min(value, np.int64(_MAX_CENTIPAWNS))
-    if np.int64(text[at]) == _COMMA:  # the depth
+    if np.int64(text[at]) == _COMMA:  # a depth follows
         start = at + 1
         _, at = _read_digits(text, start, np.int64(1))
         if at == start:
@@ -580,14 +579,14 @@ def _read_score(text, at, stm):
 
 @kernel
 def _finish(reader, text):
-    """Go on to where the next game begins: after an empty line, or at a tag."""
+    """Go on to the begin of the next game, which comes after an empty line or begins with a tag."""
     at = reader.at
     while _is_blank(np.int64(text[at])):
         at += 1
     reader.at = at
     if at >= reader.end:
         return reader.last != 0
-    ends = np.int64(0)  # of lines
+    ends = np.int64(0)  # number of line ends
     while True:
         length = _newline(text, at)
         if length == 0:
@@ -601,5 +600,5 @@ def _finish(reader, text):
     letter = np.int64(text[at])
     if letter == _BRACKET:
         return ends > 0
-    # A line of white space belongs to the text of this game.
+    # A line that begins with white space still belongs to this game.
     return ends > 1 and not _is_blank(letter) and not _is_odd(letter) and letter != _RETURN

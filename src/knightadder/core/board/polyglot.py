@@ -1,7 +1,7 @@
-"""Keys of positions as opening books in Polyglot's format have them: exclusive or of 781 random numbers.
+"""Position keys of opening books in Polyglot's format: the exclusive or of some of 781 random numbers.
 
-The en passant square counts only if a capture there is legal, as in `Position`; Polyglot counts it if a pawn stands
-beside it.
+Polyglot counts the en passant square if a pawn stands beside it. Here the square counts only if a capture on it is
+legal, because a position keeps no other en passant square.
 """
 
 import numpy as np
@@ -12,21 +12,13 @@ from ..layout import NO_SQUARE, WHITE
 from .attacks import king_square
 from .bitboard import ZERO, without_lsb
 
-# Where the numbers of the pieces end, and those of castling rights and of en passant files.
+# Index of the first random number for castling rights, for en passant files, and of the one for White to move.
 _CASTLING, _EN_PASSANT, _WHITE_TO_MOVE = 768, 772, 780
 
 
 @kernel
 def polyglot_key(pos, numbers):
-    """Return the key of a position.
-
-    Parameters
-    ----------
-    pos : POSITION record
-        The position.
-    numbers : array of 781 uint64
-        Polyglot's random numbers.
-    """
+    """Return the key of a position; `numbers` are Polyglot's 781 random numbers."""
     key = ZERO
     squares = pos.by_type[0]
     while squares:

@@ -1,7 +1,7 @@
-"""Positions: setting up, making moves by copy, the null move.
+"""Positions: setting up, making moves on a copy, and the null move.
 
-Making a move copies the position to the next place of the search stack and changes the copy; to take it back, search
-just goes down a ply. A record is 200 bytes: copying it costs less than undoing a move.
+Making a move copies the position to the next place of the search stack and changes the copy. To take the move back, the
+search returns to the previous place. A record has 200 bytes; copying it takes less time than undoing a move.
 """
 
 import numpy as np
@@ -26,16 +26,16 @@ POSITION = record(
     ("key", np.uint64),  # Zobrist key
     ("castling", np.uint64),  # the rooks that may still castle
     ("checkers", np.uint64),  # enemy pieces that give check to the side to move
-    ("pinned", np.uint64),  # own pieces of the side to move that are pinned to its king
-    ("psq", np.int64),  # piece-square sum, middle game | end game << 32, white's view
+    ("pinned", np.uint64),  # pieces of the side to move that are pinned to its king
+    ("psq", np.int64),  # piece-square sum from White's view, packed as in evaluation/score.py
     ("board", np.uint8, 64),
     ("stm", np.int32),  # side to move
     ("ep", np.int32),  # en passant target square if a capture there is legal, else NO_SQUARE
     ("rule50", np.int32),  # plies since the last capture or pawn move
-    ("plies_from_null", np.int32),  # plies since a null move: repetitions don't reach across one
+    ("plies_from_null", np.int32),  # plies since the last null move; repetitions don't reach across it
 )
 
-PIECE_SQUARE = record(  # what a piece on a square adds; adjacent, so that one cache line serves both
+PIECE_SQUARE = record(  # a piece's contributions on a square; together, so that one cache line holds both
     ("key", np.uint64),
     ("psq", np.int64),
 )
@@ -43,7 +43,7 @@ PIECE_SQUARE = record(  # what a piece on a square adds; adjacent, so that one c
 
 @inlined
 def add_piece(tables, pos, piece, square):
-    """Put a piece on an empty square; update the key and the piece-square sum."""
+    """Put a piece on an empty square, and update the key and the piece-square sum."""
     bitboard = bit(square)
     pos.by_type[piece & 7] |= bitboard
     pos.by_color[piece >> 3] |= bitboard
@@ -56,7 +56,7 @@ def add_piece(tables, pos, piece, square):
 
 @inlined
 def remove_piece(tables, pos, piece, square):
-    """Take a piece off a square; update the key and the piece-square sum."""
+    """Take a piece off a square, and update the key and the piece-square sum."""
     rest = ~bit(square)
     pos.by_type[piece & 7] &= rest
     pos.by_color[piece >> 3] &= rest
@@ -69,7 +69,7 @@ def remove_piece(tables, pos, piece, square):
 
 @inlined
 def _flip(pos, piece, squares):
-    """Toggle a piece on the squares of a set, in the bitboards only."""
+    """Toggle a piece on the squares of a set, only in the bitboards."""
     pos.by_type[piece & 7] ^= squares
     pos.by_color[piece >> 3] ^= squares
     pos.by_type[0] ^= squares
@@ -89,7 +89,7 @@ def can_capture_en_passant(tables, pos, target):
 
 @inlined
 def _castling_key(tables, rooks):
-    """Return the change of the key when some rooks lose their right to castle."""
+    """Return the change of the key when rooks lose their right to castle."""
     key = ZERO
     while rooks:
         key ^= tables.zobrist_castling[lsb(rooks)]
@@ -99,7 +99,7 @@ def _castling_key(tables, rooks):
 
 @kernel
 def make(tables, old, new, move):
-    """Write into `new` the position after a legal move in `old`."""
+    """Write the position after a legal move in `old` into `new`."""
     copy_record(new, old)
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     us = np.int64(old.stm)
@@ -108,7 +108,7 @@ def make(tables, old, new, move):
     new.ep = NO_SQUARE
     new.rule50 += 1
     new.plies_from_null += 1
-    # For most moves key and sum stay in registers to the end: the memory of `new` has only just been written.
+    # The key and the sum stay in registers for most moves, because the memory of `new` has only just been written.
     key = old.key ^ tables.zobrist_stm ^ tables.zobrist_ep[old.ep]
     psq = old.psq
     if old.castling:
@@ -158,7 +158,7 @@ def make(tables, old, new, move):
 
 @kernel
 def make_null(tables, old, new):
-    """Write into `new` the position after passing; the side to move must not be in check."""
+    """Write the position after a null move in `old` into `new`. The side to move must not be in check."""
     copy_record(new, old)
     new.stm = np.int64(old.stm) ^ 1
     new.key ^= tables.zobrist_stm ^ tables.zobrist_ep[old.ep]
@@ -170,7 +170,7 @@ def make_null(tables, old, new):
 
 @inlined
 def clear(pos):
-    """Clear everything about the pieces except `board`, before `add_piece` and `complete`."""
+    """Clear all fields about pieces except `board`, before `add_piece` and `complete` set them."""
     pos.by_type[:] = ZERO
     pos.by_color[:] = ZERO
     pos.key = ZERO
@@ -179,9 +179,9 @@ def clear(pos):
 
 @kernel
 def complete(tables, pos):
-    """Derive the remaining fields from the pieces, `stm`, `castling` and `ep`.
+    """Derive the remaining fields of a position from its pieces, `stm`, `castling` and `ep`.
 
-    The en passant square is kept only if a capture there is legal; otherwise it becomes `NO_SQUARE`.
+    The en passant square becomes `NO_SQUARE` if no capture on it is legal.
     """
     if pos.stm:
         pos.key ^= tables.zobrist_stm
@@ -197,7 +197,7 @@ def complete(tables, pos):
 
 @kernel
 def set_up(tables, pos):
-    """Derive everything else from `board`, `stm`, `castling` and `ep`; see `complete`."""
+    """Derive all other fields of a position from `board`, `stm`, `castling` and `ep`; see `complete`."""
     clear(pos)
     for square in range(64):
         piece = np.int64(pos.board[square])

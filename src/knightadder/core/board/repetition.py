@@ -1,8 +1,8 @@
-"""Upcoming repetitions: whether one move joins the position with an earlier one of the searched line.
+"""Upcoming repetitions: detecting that one move connects the position with an earlier one of the searched line.
 
-After Marcel van Kervinck's "Detecting repetitions with cuckoo hashing": the keys of two positions that one reversible
-move connects differ by that move's key, so a table of the keys of all 3,668 such moves finds them. The table is a
-cuckoo hash: every key is in one of two places.
+The method is Marcel van Kervinck's "Detecting repetitions with cuckoo hashing". If one reversible move connects two
+positions, their keys differ by the key of that move. A table has the keys of all 3,668 such moves. It is a cuckoo hash
+table, so each key is in one of two places.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from knightadder.native.jit import inlined, kernel
 from ..layout import BISHOP, KING, KNIGHT, QUEEN, ROOK
 from .bitboard import ZERO
 
-GAME_KEYS = 256  # positions of the game kept to find repetitions; the fifty-move rule needs far fewer
+GAME_KEYS = 256  # maximum number of earlier positions of the game to keep; the fifty-move rule needs far fewer
 CUCKOO_PLACES = 8192
 
 _MASK = np.uint64(CUCKOO_PLACES - 1)
@@ -31,11 +31,11 @@ def _second_place(key):
 
 @kernel
 def can_repeat(tables, worker, pos, ply):
-    """Say whether one reversible move leads back to a position of the searched line, or led from it to this one.
+    """Say whether a reversible move leads from this position to an earlier one of the line, or from that one to this.
 
-    In both cases the moves between achieved nothing. ``worker.keys`` must hold the keys up to this ply. The root and
-    the game before it do not count, because one occurrence there is not yet a draw. The move may be illegal: this is
-    not tested.
+    In both cases the moves in between achieved nothing. The root and the positions before it do not count, because one
+    occurrence there does not make a draw yet. The move itself may be illegal: this is not tested. ``worker.keys`` must
+    hold the keys up to this ply.
     """
     here = worker.key_count + ply
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), ply - 1)
@@ -53,8 +53,8 @@ def can_repeat(tables, worker, pos, ply):
 
 
 def fill_tables(tables):
-    """Fill the keys of reversible moves of a TABLES record; attacks and Zobrist numbers must be there already."""
-    # Lists of Python's numbers: reading and writing them one by one takes a fifth of the time that arrays take.
+    """Fill the keys of reversible moves in a TABLES record, after its attacks and Zobrist numbers."""
+    # These are lists, because access to their items takes a fifth of the time that items of arrays take.
     keys, squares = [0] * CUCKOO_PLACES, [0] * CUCKOO_PLACES
     numbers, stm = tables.piece_square["key"].tolist(), int(tables.zobrist_stm)
     for piece_type in (KNIGHT, BISHOP, ROOK, QUEEN, KING):
@@ -81,7 +81,7 @@ def _reached(tables, piece_type, square):
 
 
 def _insert(keys, squares, key, pair):
-    """Put a key into its first place; what was there moves to its other place, and so on."""
+    """Put a key into its first place. The key that was there moves to its other place, and so on."""
     mask, shift = int(_MASK), int(_SECOND)
     place = key & mask
     while True:

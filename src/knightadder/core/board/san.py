@@ -1,6 +1,6 @@
 """Moves in standard algebraic notation (SAN), read by compiled code.
 
-Only the plain form is read, as programs write it. Whatever else people write, `knightadder.pgn.tokens` knows.
+Only the plain form that programs write is read. `knightadder.pgn.tokens` also reads what people write.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ _1, _8, _DASH, _EQUALS, _PLUS, _HASH = (ord(letter) for letter in "18-=+#")
 
 @inlined
 def _piece_type(letter):
-    """Return the type of piece that a capital stands for; 0 for none."""
+    """Return the piece type of a capital letter; 0 if the letter stands for none."""
     if letter == 78:  # N
         return np.int64(KNIGHT)
     if letter == 66:  # B
@@ -35,23 +35,9 @@ def _piece_type(letter):
 
 @kernel
 def read_san(tables, pos, text, at):
-    """Read a move.
+    """Read a move from ASCII `text` at the place `at`; return the legal move or `NO_MOVE`, and the place after it.
 
-    Parameters
-    ----------
-    tables : TABLES record
-        The read-only tables.
-    pos : POSITION record
-        The position before the move.
-    text : array of uint8
-        ASCII; at least sixteen characters follow the place.
-    at : int
-        Where the move begins.
-
-    Returns
-    -------
-    tuple of int
-        The legal move that is meant, or `NO_MOVE`; and the place after it.
+    At least sixteen characters must follow the place.
     """
     letter = np.int64(text[at])
     if letter == _O:
@@ -63,7 +49,7 @@ def read_san(tables, pos, text, at):
             return NO_MOVE, at
         at += 1
         letter = np.int64(text[at])
-    file, rank = np.int64(-1), np.int64(-1)  # of the square that the piece comes from
+    file, rank = np.int64(-1), np.int64(-1)  # of the from-square, as far as they are given
     if letter >= _A and letter <= _H:
         file = letter - _A
         at += 1
@@ -96,7 +82,7 @@ def read_san(tables, pos, text, at):
             at += 1
             if kind == 0 or kind == KING:
                 return NO_MOVE, at
-        if rank >= 0 or (captures and file < 0):  # python-chess understands the former in a way of its own
+        if rank >= 0 or (captures and file < 0):  # python-chess reads such ranks differently
             return NO_MOVE, at
         move = _find_pawn_move(tables, pos, file, target, kind)
     else:
@@ -133,7 +119,7 @@ def _read_castling(tables, pos, text, at):
 
 @kernel
 def _find_pawn_move(tables, pos, file, target, kind):
-    """Find a pawn's move to a square: a push if no file is given (-1), else a capture from that file."""
+    """Find a pawn's move to a square: a push if `file` is -1, else a capture from that file."""
     us = np.int64(pos.stm)
     pawn = PAWN | (us << 3)
     step = np.int64(8 - 16 * us)
@@ -157,7 +143,7 @@ def _find_pawn_move(tables, pos, file, target, kind):
 
 @kernel
 def _find_piece_move(tables, pos, piece_type, file, rank, target):
-    """Find the only legal move of a piece to a square, from this file and rank if they are not -1."""
+    """Find the only legal move of a piece to a square, from the given file and rank (-1 for any)."""
     sources = attacks_of(tables, piece_type, target, pos.by_type[0]) & pos.by_type[piece_type] & pos.by_color[pos.stm]
     move = NO_MOVE
     while sources != ZERO:

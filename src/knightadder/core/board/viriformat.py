@@ -1,15 +1,15 @@
-"""Whole games with a score for each move, in the format known as viriformat, which bullet and other trainers read.
+"""Whole games with a score for each move, in the format known as viriformat. bullet and other trainers read it.
 
-A file is one game after the other; all numbers are little-endian. A game is
+A file is a sequence of games. All numbers are little-endian. A game consists of:
 
-- 32 bytes: its first position, as `packed` describes, with the game's result;
-- 4 bytes for each move: 16 bits of move, then 16 bits of score, signed, in centipawns from White's view;
+- 32 bytes: the first position, as `packed` describes, with the result of the game;
+- 4 bytes for each move: 16 bits for the move, then a signed score of 16 bits, in centipawns from White's view;
 - 4 bytes of zeros.
 
-A move is from | to << 6 | promotion << 12 | special << 14. Promotion is 0 to 3 for knight, bishop, rook and queen.
-Special is 1 for an en passant capture, 2 for castling (king takes own rook), 3 for a promotion, else 0. The score is
-that of the position in which the move was played. It is always exact; `NO_SCORE` stands where none is known. Mates are
-as the core encodes them: 32,000 less the plies to mate.
+A move is from | (to << 6) | (promotion << 12) | (special << 14). Promotion is 0 to 3 for knight, bishop, rook and
+queen. Special is 1 for an en passant capture, 2 for castling (king takes own rook), 3 for a promotion, else 0. The
+score belongs to the position in which the move was played. It is always exact; `NO_SCORE` means that none is known.
+Mate scores are as the core encodes them: 32,000 less the plies to mate.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ def encode(move, score):
 
 @inlined
 def _move_of(pos, word):
-    """Return the move of a word in the core's encoding; it need not be legal."""
+    """Return the move of a word in the encoding of the core. The move may be illegal."""
     source, target = word & 63, (word >> 6) & 63
     special = (word >> 14) & 3
     kind = NORMAL
@@ -70,14 +70,10 @@ def _score_of(word):
 
 @kernel
 def read_game(tables, positions, words, at, end, first_ply, score_below, quiet, records, count):
-    """Replay the game at ``words[at:end]`` and write its wanted positions, from ``records[count]`` on.
+    """Replay the game at ``words[at:end]``, and write its wanted positions from ``records[count]`` on.
 
-    The other arguments are those of `read_games` in ``core/api/game_reading.py``.
-
-    Returns
-    -------
-    int
-        The new number of records; -1 if the game is not legal.
+    The function returns the new number of records, or -1 if the game is not legal. The other arguments are those of
+    `read_games` in ``core/api/game_reading.py``.
     """
     header = record_at(np.uint64(words.ctypes.data) + np.uint64(at * WORD), PACKED)
     here, after = positions[0], positions[1]

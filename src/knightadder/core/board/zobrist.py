@@ -1,14 +1,14 @@
-"""Zobrist keys: one random number for each fact of a position, combined by exclusive or.
+"""Zobrist keys: one random number for each feature of a position, combined by exclusive or.
 
-A position's key covers pieces, castling rights, side to move, and the en passant square only when a capture there is
-legal, so that equal keys mean equal positions in the sense of the repetition rule.
+The features are pieces on squares, castling rights, the side to move, and the en passant square if a capture there is
+legal. So equal keys mean equal positions in the sense of the repetition rule.
 """
 
 import random
 
 from ..layout import NO_SQUARE
 
-SEED = 20_260_101  # any fixed number: keys must not differ between runs
+SEED = 20_260_101  # an arbitrary number, fixed because keys must not differ between runs
 
 
 def fill_tables(tables):
