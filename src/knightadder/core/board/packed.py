@@ -119,7 +119,7 @@ def find_fault(board, stm, castling, ep):
 
 @kernel
 def unpack(tables, record, pos):
-    """Set up the position of a record, with all derived fields; return False, with `pos` undefined, if it is illegal."""
+    """Set up the position of a record with its derived fields; return False, with `pos` undefined, if it is illegal."""
     squares = record.occupied
     if popcount(squares) > MAX_MEN_ON_BOARD:
         return False

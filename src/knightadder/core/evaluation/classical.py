@@ -1,8 +1,8 @@
-"""The classical evaluation: material, piece squares, pawns, pieces, kings, threats, space, each a row of tuned values.
+"""The classical evaluation: material, piece squares, pawns, pieces, kings, threats and space, with tuned values.
 
-Every term adds to one packed score of middle and end game; `terms` lists them. This module and those beside it
-decide what each value counts; the tuner decides what it is worth. Given a trace, the same code also records the counts.
-With them the value of a position is a linear function of the terms' values, which the tuner fits.
+Every term adds to one packed score of middle game and end game; `terms` lists all terms. This module and those beside
+it decide how often each value counts, and the tuner decides the values. With a trace, the same code also records the
+counts. They make the value of a position a linear function of the terms' values, which the tuner fits.
 """
 
 import numpy as np
@@ -27,14 +27,14 @@ from .threats import threats
 _TEMPO, _PIECE_VALUE = START["tempo"], START["piece_value"]
 _PIECE_SQUARE = START["pawn_square"]
 
-_LAST_PAWN = 48  # of `FULL_SCALE`; predicts results better than 40 or 64
+_LAST_PAWN = 48  # 64ths of the end-game half; predicts results better than 40 or 64
 
 
 @inlined
 def _scale(pos, score):
-    """Return how much of the end-game half counts: less with a single pawn, which is easily lost.
+    """Return which part of the end-game half counts, up to `FULL_SCALE`.
 
-    `endings` judges positions without pawns.
+    A single pawn is easily lost, so less counts then. `endings` judges positions without pawns.
     """
     strong = WHITE if end_game(score) > 0 else BLACK
     return _LAST_PAWN if popcount(pos.by_type[PAWN] & pos.by_color[strong]) == 1 else FULL_SCALE
@@ -49,7 +49,7 @@ def _tempo(tables, pos, trace):
 
 @inlined
 def _trace_piece_squares(pos, trace):
-    """Record the pieces and their squares, whose values `make` keeps up to date in ``pos.psq``."""
+    """Record the pieces and their squares. `make` keeps their values up to date in ``pos.psq``."""
     for square in range(64):
         piece = np.int64(pos.board[square])
         if piece:
@@ -64,12 +64,8 @@ def _trace_piece_squares(pos, trace):
 def evaluate(tables, worker, pos, trace):
     """Return the value of a position in centipawns, from the side to move's view.
 
-    Parameters
-    ----------
-    tables, worker, pos : records
-        `worker` provides the pawn hash table and the records of both sides.
-    trace : TRACE record or None
-        If given, receives the counts that make up the value; they must be zero before.
+    `worker` provides the pawn hash table and the records of both sides. `trace` is None or a TRACE record with zero
+    counts, which receives the counts that make up the value.
     """
     pawns = probe_pawns(tables, worker, pos, trace)
     score = pos.psq + pawns.score + _tempo(tables, pos, trace)
@@ -90,13 +86,9 @@ def evaluate(tables, worker, pos, trace):
 
 
 def fill_tables(tables, values):
-    """Fill the terms and piece-square tables of a TABLES record: positive for White, mirrored and negative for Black.
+    """Fill the terms and the piece-square tables of a TABLES record; Black's are mirrored and negative.
 
-    Parameters
-    ----------
-    tables : record
-    values : numpy.ndarray
-        int64 of shape (TERM_VALUES, 2), as `terms.read_values` gives them.
+    `values` has the shape (TERM_VALUES, 2), as `terms.read_values` returns it.
     """
     packed = pack(values[:, 0], values[:, 1])
     tables.terms[:] = packed

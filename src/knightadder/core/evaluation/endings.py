@@ -1,7 +1,8 @@
-"""Endings: knowledge of the material alone, for positions where piece-square tables mislead.
+"""Endings: corrections by material, for positions that piece-square tables misjudge.
 
-A bare king loses to mating material, so it is driven to the edge of the board ("mop-up evaluation", as in Chess 4.x).
-Other material wins less often than its value says, or never: then the value of the better side is scaled down.
+A bare king loses against mating material, so the evaluation drives it to the edge of the board ("mop-up evaluation", as
+in Chess 4.x). Other material wins more rarely than its value suggests, or never. There, the advantage of the better
+side is scaled down.
 """
 
 import numpy as np
@@ -25,16 +26,19 @@ from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 from .pesto import END_GAME_VALUES
 from .score import FULL_SCALE
 
-FEW_PIECES = 12  # the highest game phase at which this module is used
-KNOWN_WIN = 5_000  # centipawns: above any advantage that is not a known win, below a mate
+FEW_PIECES = 12  # maximum game phase at which this module is used
+KNOWN_WIN = 5_000  # centipawns; above every advantage that is not a known win, and below a mate
 
-_AROUND_A1, _AROUND_H1 = np.uint64(0x0303), np.uint64(0xC0C0)  # the corners and the squares beside them
+_AROUND_A1, _AROUND_H1 = np.uint64(0x0303), np.uint64(0xC0C0)  # corners a1 and h1 with their neighbours
 _SIX_RANKS = np.uint64(48)
 
 
 @inlined
 def _can_mate(pos, own):
-    """Say whether pieces without pawns can force mate: not one minor piece, two knights, or bishops of one colour."""
+    """Say whether pieces without pawns can force mate.
+
+    A single minor piece cannot, nor can two knights, nor bishops that all stand on one colour.
+    """
     knights, bishops = own & pos.by_type[KNIGHT], own & pos.by_type[BISHOP]
     if own & (pos.by_type[ROOK] | pos.by_type[QUEEN]) or not stand_on_one_color(bishops):
         return True
@@ -58,10 +62,10 @@ def _from_centre(line):
 
 @inlined
 def _drive(pos, own, bare):
-    """Return a bonus for a bare king that is far from the centre and near the other king, in centipawns.
+    """Return a bonus in centipawns for a bare king that is far from the centre and near the other king.
 
-    A bishop and knights can force mate only in the corners that the bishop attacks, so they drive the king there. The
-    way is long, so each step must be worth more than the correction history adds.
+    Bishops of one colour with knights can force mate only in the corners that the bishops attack, so the king is driven
+    there. The way is long, so each step must be worth more than the correction history can add.
     """
     king, target = lsb(own & pos.by_type[KING]), lsb(bare)
     file, rank = target & 7, target >> 3
@@ -69,7 +73,7 @@ def _drive(pos, own, bare):
     bishops = own & pos.by_type[BISHOP]
     others = pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]
     if bishops and stand_on_one_color(bishops) and own & others == ZERO:
-        # 7 on a1 and h8 and 0 on the long diagonal between the other corners, or the other way round.
+        # With dark-squared bishops, 7 on a1 and h8 and 0 on the diagonal a8-h1; with light-squared ones the reverse.
         corner = abs(file + rank - 7) if bishops & DARK_SQUARES else abs(file - rank)
         return 300 * corner + 48 * nearness
     return 20 * (_from_centre(file) + _from_centre(rank)) + 8 * nearness
@@ -77,9 +81,9 @@ def _drive(pos, own, bare):
 
 @inlined
 def _wrong_rook_pawn(pos, strong, own, other):
-    """Say whether a side has only wrong rook pawns.
+    """Say whether a side has only rook pawns on one file and bishops that do not attack their promotion square.
 
-    They all go to one corner, which the enemy king holds, and the side has no pieces but bishops that do not attack it.
+    The enemy king must hold the corner of that square. Then the pawns cannot promote.
     """
     pawns, bishops = own & pos.by_type[PAWN], own & pos.by_type[BISHOP]
     if own & ~(pawns | bishops | pos.by_type[KING]):
@@ -97,15 +101,15 @@ def _wrong_rook_pawn(pos, strong, own, other):
 
 @inlined
 def scale_of(pos, strong):
-    """Return how much of its advantage the better side can hope to win, up to `FULL_SCALE`."""
+    """Return which part of its advantage the better side can hope to win, up to `FULL_SCALE`."""
     own, other = pos.by_color[strong], pos.by_color[strong ^ 1]
     pawns = own & pos.by_type[PAWN]
     if pawns == ZERO:
-        # Even after taking all enemy pawns it could not mate.
+        # The side cannot mate, even after taking all enemy pawns.
         if not _can_mate(pos, own):
             return 0
-        # A surplus of a bishop or less, as of a rook against a bishop or a rook and bishop against a rook, wins only by
-        # mistakes. A queen against a rook, or two bishops against a knight, is more than that.
+        # A surplus of at most a bishop wins only by mistakes. Examples are a rook against a bishop, and rook and bishop
+        # against a rook. A queen against a rook has a larger surplus, and so have two bishops against a knight.
         against = _piece_value(pos, other)
         if _piece_value(pos, own) - against <= END_GAME_VALUES[BISHOP]:
             return 4 if against <= END_GAME_VALUES[BISHOP] else 14
@@ -114,8 +118,8 @@ def scale_of(pos, strong):
         return 0
     bishops = pos.by_type[BISHOP]
     if popcount(bishops) == 2 and popcount(bishops & own) == 1 and popcount(bishops & DARK_SQUARES) == 1:
-        # Bishops of opposite colours: the defender holds the squares that the other bishop does not see. Other pieces
-        # can attack there, and many extra pawns cannot all be stopped.
+        # Bishops of opposite colours: the defender holds the squares that the enemy bishop does not attack. But other
+        # pieces can attack those squares, and the defender cannot stop many extra pawns.
         if pos.by_type[KNIGHT] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
             return 48
         surplus = popcount(pawns) - popcount(other & pos.by_type[PAWN])
@@ -127,7 +131,7 @@ def scale_of(pos, strong):
 def judge(pos, value):
     """Return a static value corrected by knowledge of endings, in centipawns from the side to move's view.
 
-    For positions of a game phase up to `FEW_PIECES`. A known win is worth `KNOWN_WIN` more than its pieces.
+    Call it for positions of a game phase up to `FEW_PIECES`. A known win is worth `KNOWN_WIN` more than its pieces.
     """
     us = np.int64(pos.stm)
     for loser in range(2):

@@ -1,4 +1,4 @@
-"""The static evaluation that search calls; the modules beside it are the evaluations to choose from, and endings."""
+"""The static evaluation that the search calls: it uses the chosen evaluation and the knowledge of endings."""
 
 from knightadder.native.jit import inlined
 
@@ -8,15 +8,15 @@ from .terms import read_values
 
 PESTO, CLASSICAL, NETWORK = 0, 1, 2  # the evaluations to choose from
 
-MAX_EVAL = 29_000  # keeps clear of mate scores
+MAX_EVAL = 29_000  # centipawns, well below mate scores
 
 
 @inlined
 def evaluate(tables, worker, pos, ply):
     """Return the static value of a position in centipawns, from the side to move's view.
 
-    At ply 0 any position can be evaluated, at others only the one on the stack. The value shrinks as the fifty-move
-    rule comes nearer, so that the better side prefers progress.
+    At ply 0 any position can be evaluated, and at other plies only the position on the stack. The value shrinks as the
+    fifty-move count grows, so that the better side prefers progress.
     """
     if tables.evaluation == NETWORK:
         value = network.evaluate(tables, worker, pos, ply)
@@ -24,7 +24,7 @@ def evaluate(tables, worker, pos, ply):
         value = classical.evaluate(tables, worker, pos, None)
     else:
         value = pesto.evaluate(pos)
-    value = value * (200 - min(pos.rule50, 100)) // 200  # positions from outside may have a greater count
+    value = value * (200 - min(pos.rule50, 100)) // 200  # a given FEN may have a count above 100
     if game_phase(pos) <= endings.FEW_PIECES:
         value = endings.judge(pos, value)
     return max(-MAX_EVAL, min(MAX_EVAL, value))
@@ -33,8 +33,7 @@ def evaluate(tables, worker, pos, ply):
 def fill_tables(tables, evaluation):
     """Choose an evaluation, `PESTO`, `CLASSICAL` or `NETWORK`, and fill its part of a TABLES record.
 
-    The network itself is put there by `network.fill_tables`. Positions that were set up with the old tables must be set
-    up again.
+    `network.fill_tables` adds the network itself. Positions that were set up with the old tables must be set up again.
     """
     tables.evaluation = evaluation
     if evaluation != PESTO:

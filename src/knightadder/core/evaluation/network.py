@@ -1,9 +1,9 @@
 """The evaluation by a network (768 -> N) x 2 -> 1 whose first layer is updated from ply to ply (NNUE).
 
-Each side sees the board from its own side: a man on a square is a feature, and the accumulator of a side is the sum of
-the bias and the weights of all features. A move changes two to four features, so the accumulators of a position are
-those of the position before, and a few rows of weights. They are brought up to date only when a position is evaluated,
-from the last position of the line that has them. `network_file` describes the numbers and what is computed with them.
+Each side sees the board from its own point of view, and a piece on a square is a feature. The accumulator of a side is
+the sum of the bias and of the weights of all features. A move changes two to four features. So the accumulators after a
+move are those before it plus a few rows of weights. They are updated only when a position is evaluated, starting from
+the last position of the line whose accumulators are known. `network_file` describes the numbers and the formula.
 """
 
 import itertools
@@ -20,32 +20,32 @@ from ..layout import KING, MAX_MEN_ON_BOARD, PAWN, ROOK
 from .network_file import INPUTS, QA, QB, bucket_of
 
 HIDDEN = 512  # neurons of the hidden layer for each side
-MAX_BUCKETS = 8  # output layers, for different numbers of men
+MAX_BUCKETS = 8  # maximum number of output layers, which are chosen by the number of men
 
-ACCUMULATOR = record(  # the first layer of a network; a multiple of a cache line
-    ("sums", np.int16, (2, HIDDEN)),  # by the side that sees the board
-    ("flips", np.int64, 2),  # by that side: 7 = the files are turned around, 0 = they are not
-    ("key", np.uint64),  # of the position and the network
+ACCUMULATOR = record(  # outputs of the first layer; the size is a multiple of a cache line
+    ("sums", np.int16, (2, HIDDEN)),  # by side whose view it is
+    ("flips", np.int64, 2),  # by side: 7 if the files are reversed, else 0
+    ("key", np.uint64),  # key of the position, exclusive or key of the network
     ("padding", np.uint64, 5),
 )
 
 NETWORK_WEIGHTS = record(  # read-only, shared by all threads
-    ("feature_weights", np.int16, (INPUTS, HIDDEN)),  # first, to be aligned
+    ("feature_weights", np.int16, (INPUTS, HIDDEN)),  # comes first, to be aligned
     ("feature_biases", np.int16, HIDDEN),
     ("output_weights", np.int16, (MAX_BUCKETS, 2, HIDDEN)),
     ("output_biases", np.int64, MAX_BUCKETS),
-    ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # by the number of men
-    ("mirrored", np.int64),  # 1 = files are turned around where the own king is on files e to h
-    ("scale", np.int64),  # centipawns of an output of 1
-    ("key", np.uint64),  # tells the networks of a process apart
+    ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # by number of men
+    ("mirrored", np.int64),  # 1 = a side's files are reversed while its king is on files e to h
+    ("scale", np.int64),  # centipawns for an output of 1
+    ("key", np.uint64),  # number of the network in this process
 )
 
-_keys = itertools.count(1)  # one for each network that a process has used
+_keys = itertools.count(1)  # a new key for each network that the process uses
 
 
 @inlined
 def _row(weights, piece, square, side, flip):
-    """Return the row of weights of a piece on a square, as a side sees it."""
+    """Return the row of weights of a piece on a square, from a side's point of view."""
     theirs = (piece >> 3) ^ side
     feature = theirs * 384 + ((piece & 7) - 1) * 64 + (square ^ (56 * side) ^ flip)
     return weights.feature_weights[feature]
@@ -53,7 +53,7 @@ def _row(weights, piece, square, side, flip):
 
 @inlined
 def _flip(weights, pos, side):
-    """Return 7 where the files are turned around because a side's king is on files e to h, else 0."""
+    """Return 7 if the files are reversed for a side, because its king is on files e to h; else 0."""
     king = lsb(pos.by_type[KING] & pos.by_color[side])
     return 7 * ((king >> 2) & weights.mirrored)
 
@@ -74,7 +74,7 @@ def _refresh(weights, pos, sums, side, flip):
 
 @kernel
 def _advance(weights, before, move, old, new, side, flip):
-    """Compute an accumulator after a move, from that of the position before."""
+    """Compute the accumulator after a move from the accumulator before it."""
     if move == NO_MOVE:
         for i in range(HIDDEN):
             new[i] = old[i]
@@ -117,15 +117,10 @@ def _is_current(weights, worker, pos, ply):
 
 @kernel
 def accumulate(weights, worker, pos, ply):
-    """Bring the accumulators of a ply up to date.
+    """Update the accumulators of a ply.
 
-    Parameters
-    ----------
-    weights : NETWORK_WEIGHTS record
-    worker : WORKER record
-    pos : POSITION record
-        At ply 0 any position; at others the one on the worker's stack, whose frames have the moves that led to it.
-    ply : int
+    At ply 0 `pos` may be any position. At other plies it is the position on the worker's stack, and the worker's frames
+    hold the moves that led to it.
     """
     known = ply
     if not _is_current(weights, worker, pos, ply):
@@ -156,7 +151,7 @@ def accumulate(weights, worker, pos, ply):
 
 @inlined
 def _output(sums, weights):
-    """Return the weighted sum of a side's neurons; their activation is the square of the clipped accumulator."""
+    """Return the weighted sum of a side's neurons. Their activation is the square of the clipped accumulator."""
     total = np.int32(0)
     for i in range(HIDDEN):
         clipped = min(max(sums[i], np.int16(0)), np.int16(QA))
@@ -179,12 +174,12 @@ def evaluate(tables, worker, pos, ply):
 
 
 def weights_of(tables):
-    """Return the NETWORK_WEIGHTS record that a TABLES record refers to, for Python."""
+    """Return the NETWORK_WEIGHTS record of a TABLES record, for use in Python."""
     return record_at(tables.network_address, NETWORK_WEIGHTS)
 
 
 def check_size(width, buckets):
-    """Raise a ValueError if a network has more hidden neurons or output buckets than the core has room for."""
+    """Raise a ValueError if a network has more hidden neurons or output buckets than the core supports."""
     if width > HIDDEN or buckets > MAX_BUCKETS:
         raise ValueError(
             f"the network has {width} neurons and {buckets} buckets; at most {HIDDEN} and {MAX_BUCKETS} fit"
@@ -192,18 +187,9 @@ def check_size(width, buckets):
 
 
 def fill_tables(tables, network):
-    """Put a network where a TABLES record refers to; with fewer hidden neurons, the others do nothing.
+    """Put a network into the room that a TABLES record refers to.
 
-    Parameters
-    ----------
-    tables : record
-        From `new_tables`.
-    network : Network
-
-    Raises
-    ------
-    ValueError
-        See `check_size`.
+    If the network has fewer hidden neurons than the room, the others have no effect. See `check_size` for its errors.
     """
     width, buckets = network.width, network.buckets
     check_size(width, buckets)

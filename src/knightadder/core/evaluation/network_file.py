@@ -1,4 +1,4 @@
-"""Network files: the integer weights of a network (768 -> N) x 2 -> 1, with everything that its use needs to know.
+"""Network files: the integer weights and the parameters of a network (768 -> N) x 2 -> 1.
 
 All numbers are little-endian:
 
@@ -6,26 +6,28 @@ All numbers are little-endian:
 Bytes   Meaning
 ======  ==========================================================================================================
 0       16 bytes: ``Knightadder NNUE``
-16      32 bytes: SHA-256 of all that follows
+16      32 bytes: SHA-256 of everything after it
 48      u16 format version, 1
 50      u16 N, the width of the hidden layer
-52      u8 output buckets; u8 1 if the board is mirrored, else 0
-54      u16 centipawns of an output of 1 (`scale`)
+52      u8 number of output buckets; u8 1 for a mirrored network, else 0
+54      u16 `scale`: centipawns for an output of 1
 56      u16 QA, u16 QB: a weight of 1.0 is stored as QA in the hidden layer, and as QB in the output layer
 60      u32 length of the description in bytes
 64      the description in UTF-8, with zeros up to a multiple of 64
 then    i16 feature weights [768][N], feature biases [N], output weights [buckets][2][N], output biases [buckets]
 ======  ==========================================================================================================
 
-For each side, a man on a square is the feature ``384 * theirs + 64 * type + square``: type 0 to 5 is pawn to king, and
-the square is seen from that side (for Black, the ranks are turned around). In a mirrored network, the files are turned
-around as well while that side's king is on files e to h. The side to move comes first in the output weights. With
-several output buckets, the one for a position with m men is ``(m - 2) // ceil(32 / buckets)`` (`bucket_of`).
+A piece on a square is a feature for each side: ``384 * theirs + 64 * type + square``. `theirs` is 1 for an enemy piece,
+else 0. The type is 0 to 5 for pawn to king. The square is seen from the side, so the ranks are reversed for Black. In a
+mirrored network, the files are reversed too while the side's king is on files e to h. The output weights begin with the
+side to move. If there are several output buckets, a position with m men uses the bucket
+``(m - 2) // ceil(32 / buckets)`` (`bucket_of`).
 
-An engine computes in integers. An accumulator is an int16 sum of a bias and feature weights. It is clipped to 0 to QA
-(v), and multiplied by its output weight (in int16), and again by v (in int32). The value in centipawns, from the side
-to move's view, is ``(sum // QA + output bias) * scale // (QA * QB)``, where ``//`` rounds down. A file whose weights
-could overflow these types is not accepted.
+An engine computes in integers. An accumulator is an int16 sum of a bias and feature weights. The accumulator is clipped
+to the range 0 to QA, which gives v. Then v is multiplied by its output weight (in int16), and again by v (in int32).
+The sum of all these products gives the value, in centipawns from the side to move's view:
+``(sum // QA + output bias) * scale // (QA * QB)``, where ``//`` rounds down. Files whose weights could overflow these
+types are rejected.
 """
 
 import hashlib
@@ -42,42 +44,30 @@ from numpy.typing import NDArray
 
 from ..layout import MAX_MEN_ON_BOARD
 
-INPUTS = 768  # features of a network: colour, type and square of a man
+INPUTS = 768  # features of a network, by colour, type and square of a piece
 QA, QB = 255, 64
 
 Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 _MAGIC = b"Knightadder NNUE"
 _VERSION = 1
-_HEADER = struct.Struct("<HHBBHHHI")  # after magic and digest
+_HEADER = struct.Struct("<HHBBHHHI")  # fields after the magic bytes and the digest
 _START = len(_MAGIC) + hashlib.sha256().digest_size
 _ALIGNMENT = 64
-_WIDTHS, _BUCKETS = range(16, 2049, 16), range(1, 33)  # of the hidden layer, in whole vectors of 16; of the output
+_WIDTHS = range(16, 2049, 16)  # supported widths of the hidden layer, in whole vectors of 16
+_BUCKETS = range(1, 33)  # supported numbers of output buckets
 LONGEST_DESCRIPTION = 1000  # bytes
-_MAX_BYTES = 4_000_000  # bytes of any file, more than the largest network has
+_MAX_BYTES = 4_000_000  # maximum size of a file, more than the largest network needs
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
     """A network with integer weights.
 
-    Attributes
-    ----------
-    feature_weights : array of int16, shape (768, N)
-    feature_biases : array of int16, shape (N,)
-    output_weights : array of int16, shape (buckets, 2, N)
-    output_biases : array of int16, shape (buckets,)
-    mirrored : bool
-        Whether the files are turned around while the own king is on files e to h.
-    scale : int
-        Centipawns of an output of 1.
-    description : str
-        A line about where the network comes from.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit together, or the weights may overflow the engine's integers.
+    `feature_weights` has the shape (768, N), `feature_biases` (N,), `output_weights` (buckets, 2, N), and
+    `output_biases` (buckets,). `mirrored` says whether the files are reversed while the side's king is on files e to h.
+    `scale` is the centipawns of an output of 1. `description` is a line about the origin of the network. A `ValueError`
+    is raised if the shapes do not fit together, or if the weights may overflow the engine's integers.
     """
 
     feature_weights: NDArray[np.int16]
@@ -116,19 +106,19 @@ class Network:
 
     @cached_property
     def key(self) -> int:
-        """A number of 64 bits that tells networks apart by their weights."""
+        """A 64-bit number that identifies the network by its weights."""
         digest = hashlib.sha256(network_bytes(replace(self, description=""))).digest()
         return int.from_bytes(digest[:8], "little")
 
     def parts(self) -> Parts:
-        """Return the weights in the order of the file."""
+        """Return the weights and biases in the order of the file."""
         return self.feature_weights, self.feature_biases, self.output_weights, self.output_biases
 
     def _may_overflow(self) -> bool:
-        """Say whether the weights of as many features as there can be men exceed what an accumulator holds."""
+        """Say whether the weights of 32 features can exceed the range of an accumulator."""
         room = np.iinfo(np.int16).max - abs(self.feature_biases.astype(np.int32))
         largest = max(int(self.feature_weights.max()), -int(self.feature_weights.min()))
-        if largest * MAX_MEN_ON_BOARD <= room.min():  # as in all networks that trainers clip; the rest takes longer
+        if largest * MAX_MEN_ON_BOARD <= room.min():  # holds for clipped weights; the exact test is slow
             return False
         weights, kept = abs(self.feature_weights.astype(np.int32)), INPUTS - MAX_MEN_ON_BOARD
         return bool((np.partition(weights, kept, axis=0)[kept:].sum(axis=0) > room).any())
@@ -140,7 +130,7 @@ def part_shapes(width: int, buckets: int) -> list[tuple[int, ...]]:
 
 
 def split_parts(numbers: NDArray[Any], width: int, buckets: int) -> Parts:
-    """Return a network's parts, as views of an array with all its weights in the order of the file."""
+    """Return the parts of a network, as views of an array with all its weights in the order of the file."""
     shapes = part_shapes(width, buckets)
     cuts = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
     first, second, third, fourth = map(np.reshape, np.split(numbers, cuts), shapes)
@@ -148,12 +138,15 @@ def split_parts(numbers: NDArray[Any], width: int, buckets: int) -> Parts:
 
 
 def bucket_of(men: Any, buckets: int) -> Any:
-    """Return the output bucket for a number of men, or for an array of such numbers."""
+    """Return the output bucket for a number of men, or for an array of numbers."""
     return (men - 2) // -(-MAX_MEN_ON_BOARD // buckets)
 
 
 def network_bytes(network: Network) -> bytes:
-    """Return the content of a network's file; ValueError if its description is not one line of limited length."""
+    """Return the content of a network's file.
+
+    A `ValueError` is raised if the description is too long or has more than one line.
+    """
     text = network.description.encode()
     if len(text) > LONGEST_DESCRIPTION or len(network.description.splitlines()) > 1:
         raise ValueError(f"the description must be one line of at most {LONGEST_DESCRIPTION} bytes")
@@ -165,31 +158,23 @@ def network_bytes(network: Network) -> bytes:
 
 
 def read_network(file: Path) -> Network:
-    """Read a network.
+    """Read a network from a file.
 
-    Parameters
-    ----------
-    file : Path
-
-    Raises
-    ------
-    ValueError
-        If it is not a network's file, or is damaged or truncated; the message is one line with the file's name.
-    OSError
-        If it cannot be read.
+    A `ValueError` with a one-line message is raised for a file of a different kind or a damaged one, and an `OSError`
+    for an unreadable one.
     """
     try:
-        if file.exists() and not (file.is_file() or file.is_dir()):  # it could have no end, or nothing to read yet
+        if file.exists() and not (file.is_file() or file.is_dir()):  # it may be endless, or block
             raise ValueError("a network must be a regular file, not a device or a pipe")
         with file.open("rb") as stream:
-            # No more than the size that the system tells, which is 0 for files of the kernel that may have no end.
+            # At most the size that the system reports is read. It is 0 for kernel files, which may be endless.
             return parse_network(stream.read(min(os.fstat(stream.fileno()).st_size, _MAX_BYTES)))
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
 
 
 def parse_network(data: bytes) -> Network:
-    """Read a network from the content of a file; ValueError as `read_network`, without the file's name."""
+    """Read a network from the content of a file. Errors are those of `read_network`, without the file's name."""
     if data[: len(_MAGIC)] != _MAGIC[: len(data)] or not data:
         raise ValueError("not a network for Knightadder")
     if len(data) < _START + _HEADER.size:

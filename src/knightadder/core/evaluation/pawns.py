@@ -1,4 +1,7 @@
-"""Pawn structure, and the pawns around the kings, kept in a hash table: most moves change neither."""
+"""Pawn structure and the pawns around the kings.
+
+Their values are kept in a hash table, because most moves change neither pawns nor kings.
+"""
 
 import numpy as np
 
@@ -23,11 +26,11 @@ from .side import (
 )
 from .terms import START
 
-PAWN_ENTRIES = 4096  # of the pawn hash table, a power of 2
+PAWN_ENTRIES = 4096  # size of the pawn hash table, a power of 2
 
 PAWN_ENTRY = record(  # an entry of the pawn hash table
-    ("key", np.uint64),  # of the pawns and kings
-    ("score", np.int64),  # packed, White's view
+    ("key", np.uint64),  # hash of the pawns and kings
+    ("score", np.int64),  # packed score, White's view
     ("passed", np.uint64),  # passed pawns of both sides
     ("spans", np.uint64, 2),  # `pawn_span` of both sides
 )
@@ -41,7 +44,7 @@ _PASSED_SAFE_STEP, _UNSTOPPABLE = START["passed_safe_step"], START["unstoppable_
 _SHELTER, _STORM, _STORM_BLOCKED = START["king_shelter"], START["king_storm"], START["king_storm_blocked"]
 _OPEN_FILE, _KING_PAWN_DISTANCE = START["king_open_file"], START["king_pawn_distance"]
 
-# Odd numbers without a pattern: digits of pi and e.
+# Multipliers for hashing: odd numbers without a pattern, from the digits of pi and e.
 _A, _B, _C = np.uint64(0xA4093822299F31D1), np.uint64(0x082EFA98EC4E6C89), np.uint64(0xBF7158809CF4F3C7)
 _D, _HALF, _SHIFT = np.uint64(0x243F6A8885A308D3), np.uint64(32), np.uint64(64 - PAWN_ENTRIES.bit_length() + 1)
 
@@ -57,7 +60,7 @@ def _key(pos):
 
 @inlined
 def probe_pawns(tables, worker, pos, trace):
-    """Return the entry of a position's pawns and kings; fill it if it is missing, and always for a trace."""
+    """Return the entry of the pawns and kings; it is computed if it is missing, and always for a trace."""
     key = _key(pos)
     entry = worker.pawns[key >> _SHIFT]
     if trace is not None or entry.key != key:
@@ -77,7 +80,7 @@ def _fill(tables, pos, trace, entry):
 
 @inlined
 def _structure(tables, pos, trace, us, entry):
-    """Return the packed value of a side's pawn structure; store its passed pawns and pawn span in the entry."""
+    """Return the packed value of a side's pawn structure, and store its passed pawns and pawn span in the entry."""
     them = us ^ 1
     own, enemy = pos.by_type[PAWN] & pos.by_color[us], pos.by_type[PAWN] & pos.by_color[them]
     attacks, enemy_attacks = pawn_attacks(us, own), pawn_attacks(them, enemy)
@@ -89,7 +92,7 @@ def _structure(tables, pos, trace, us, entry):
     stopped = enemy_front | fill_forward(them, enemy_attacks)
     isolated = own & ~beside(own_files)
     phalanx = own & beside(own)
-    # A pawn is backward if its step is attacked by a pawn and no own pawn can come to defend it.
+    # A pawn is backward if an enemy pawn attacks the next square and no pawn of its side can come to defend it.
     backward = own & ~isolated & ~attacks & forward(them, forward(us, own) & enemy_attacks & ~span)
 
     score = np.int64(0)
@@ -123,7 +126,7 @@ def _structure(tables, pos, trace, us, entry):
                 score += worth(tables, trace, us, _KING_NEAR + near, rank - 2)
                 score += worth(tables, trace, us, _KING_FAR + far, rank - 2)
         elif (enemy_front | behind_own) & here == ZERO and enemy_attacks & step != ZERO and span & step != ZERO:
-            # Enemy pawns attack its next square, but own pawns can too: it may become passed by exchanges.
+            # Enemy pawns attack the next square, but so can pawns of this side: exchanges may make the pawn passed.
             score += worth(tables, trace, us, _CANDIDATE + rank, ONCE)
         pawns = without_lsb(pawns)
     return score
@@ -131,7 +134,10 @@ def _structure(tables, pos, trace, us, entry):
 
 @inlined
 def _around_king(tables, pos, trace, us):
-    """Return the packed value of the pawns for a king: shelter, storm, open files, distance to the nearest pawn."""
+    """Return the packed value of the pawns around a king.
+
+    It includes the shelter, the storm of enemy pawns, open files, and the distance to the nearest pawn.
+    """
     own = pos.by_type[PAWN] & pos.by_color[us]
     enemy = pos.by_type[PAWN] & pos.by_color[us ^ 1]
     king = king_square(pos, us)
@@ -164,7 +170,8 @@ def _around_king(tables, pos, trace, us):
 
 @kernel
 def passed_pawns(tables, worker, pos, trace, us, passed):
-    """Return what the pieces of both sides add to a side's passed pawns, packed, in that side's view.
+    """Return the packed value that the pieces of both sides add to a side's passed pawns, from that side's point of
+    view.
 
     The attacks of both sides must have been collected.
     """
@@ -195,7 +202,7 @@ def passed_pawns(tables, worker, pos, trace, us, passed):
                 score += worth(tables, trace, us, _PASSED_ROOK + (0 if is_in(own, rook) else 1), ONCE)
             rooks = without_lsb(rooks)
         if bare and occupied & path == ZERO:
-            # The square rule: a double step counts as one move, and the side to move is a step ahead.
+            # Rule of the square: a double step counts as one move, and the side to move is a step ahead.
             steps = min(5, 7 - rank) + (1 if pos.stm == them else 0)
             goal = (square & 7) | (56 if us == WHITE else 0)
             unstoppable = unstoppable or distance(enemy_king, goal) > steps

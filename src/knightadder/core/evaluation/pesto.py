@@ -1,7 +1,7 @@
 """PeSTO: piece-square tables for the middle game and the end game, blended by the material left.
 
-The tables are Ronald Friederich's (RofChade), tuned by Texel's method and published as "PeSTO's Evaluation Function"
-in the Chess Programming Wiki. `make` keeps the sums up to date.
+The tables are from Ronald Friederich's engine RofChade and were tuned by Texel's method. They are published as "PeSTO's
+Evaluation Function" in the Chess Programming Wiki. `make` keeps their sums up to date.
 """
 
 from knightadder.native.jit import inlined
@@ -24,7 +24,7 @@ def evaluate(pos):
 
 
 def fill_tables(tables):
-    """Fill the piece-square tables of a TABLES record: positive for White, mirrored and negative for Black."""
+    """Fill the piece-square tables of a TABLES record; Black's are mirrored and negative."""
     for piece_type in range(1, 7):
         for square in range(64):
             middle = MIDDLE_GAME_VALUES[piece_type] + MIDDLE_GAME[piece_type - 1][square ^ 56]
@@ -33,7 +33,7 @@ def fill_tables(tables):
             tables.piece_square[piece_type + 8][square ^ 56].psq = -pack(middle, end)
 
 
-# By piece type and square, as printed: a8 first, h1 last.
+# By piece type and square, in printed order: a8 is first and h1 last.
 # fmt: off
 MIDDLE_GAME = (
     (

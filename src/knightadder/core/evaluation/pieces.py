@@ -1,4 +1,4 @@
-"""The pieces, one by one: mobility, good and bad places, and the squares they attack, which the later parts need."""
+"""The pieces: their mobility, their good and bad squares, and the squares they attack, which later terms need."""
 
 import numpy as np
 
@@ -38,10 +38,10 @@ from .side import (
 )
 from .terms import START
 
-# The centre, and the files around it.
+# The four squares of the centre, and the files c to f.
 CENTRE = np.uint64(0x0000001818000000)
 _MIDDLE_FILES = np.uint64(0x3C3C3C3C3C3C3C3C)
-# The squares from which a bishop can see two of the centre.
+# Squares from which a bishop can attack two squares of the centre.
 _LONG_DIAGONALS = np.uint64(0x8142240000244281)
 
 _PAIRS = (START["knight_pair"], START["bishop_pair"], START["rook_pair"])
@@ -57,13 +57,13 @@ _ROOK_FILE, _ROOK_SEVENTH, _LINED_UP = START["rook_file"], START["rook_seventh"]
 
 _NEAR_RANKS_WHITE, _NEAR_RANKS_BLACK = np.uint64(0x0000000000FFFF00), np.uint64(0x00FFFF0000000000)
 
-# Attack units for a piece that attacks squares around a king; each such square adds one unit.
+# Attack units for a piece that attacks squares around a king. Each of these squares adds one unit.
 _UNITS = (0, 0, 2, 2, 3, 4)  # by piece type
 
 
 @kernel
 def start_sides(tables, worker, pos, spans):
-    """Reset the records of both sides and enter their kings and pawns."""
+    """Reset the records of both sides, and enter the attacks of their kings and pawns."""
     for us in range(2):
         side = worker.sides[us]
         own = pos.by_color[us]
@@ -76,11 +76,11 @@ def start_sides(tables, worker, pos, spans):
         side.attacks[0] = by_pawns | by_king
         side.attacked_twice = by_pawns & by_king | attacked_twice_by_pawns(us, pawns)
         side.pawn_span = spans[us]
-        # A pawn that is blocked or on its 2nd or 3rd rank is in the way of the pieces; so are king and queen.
+        # Squares of king, queen, blocked pawns and pawns on the 2nd or 3rd rank do not count for mobility.
         stuck = pawns & (forward(us ^ 1, pos.by_type[0]) | (_NEAR_RANKS_WHITE if us == WHITE else _NEAR_RANKS_BLACK))
         safe = ~pawn_attacks(us ^ 1, enemy_pawns)
         side.mobility_area = safe & ~(stuck | own & (pos.by_type[KING] | pos.by_type[QUEEN]))
-        # A king at the edge has the ring of a king one step further inside.
+        # The ring of a king at the edge is that of a king one step further inside.
         file, rank = max(1, min(6, king & 7)), max(1, min(6, king >> 3))
         centre = (rank << 3) | file
         side.king_ring = tables.king[centre] | bit(centre)
@@ -89,7 +89,7 @@ def start_sides(tables, worker, pos, spans):
 
 @inlined
 def _note(worker, us, piece_type, attacks):
-    """Record the squares a piece attacks, and its attack units; return how many squares count as mobility."""
+    """Record the squares that a piece attacks and its attack units; return its mobility."""
     own, other = worker.sides[us], worker.sides[us ^ 1]
     own.attacked_twice |= own.attacks[0] & attacks
     own.attacks[0] |= attacks
@@ -102,14 +102,16 @@ def _note(worker, us, piece_type, attacks):
 
 @inlined
 def _is_outpost(worker, us, square):
-    """Say whether a square from the 4th to the 6th rank is out of reach of enemy pawns."""
+    """Say whether a square is on the 4th to 6th rank and out of reach of enemy pawns."""
     rank = rank_of(us, square)
     return (rank >= 3) & (rank <= 5) & (worker.sides[us ^ 1].pawn_span & bit(square) == ZERO)
 
 
 @kernel
 def pieces(tables, worker, pos, trace, us):
-    """Return the packed value of a side's pieces by their places, in its own view; record what they attack."""
+    """Return the packed value of the places of a side's pieces, from its point of view; record the attacks of the
+    pieces.
+    """
     own, enemy = pos.by_color[us], pos.by_color[us ^ 1]
     occupied = pos.by_type[0]
     side = worker.sides[us]
@@ -154,7 +156,7 @@ def pieces(tables, worker, pos, trace, us):
         if on_diagonal and popcount(bishop_attacks(tables, square, pos.by_type[PAWN]) & CENTRE) > 1:
             score += worth(tables, trace, us, _LONG_DIAGONAL, ONCE)
         if rank_of(us, square) == 6 and bit(square) & NOT_FILE_A & NOT_FILE_H == ZERO:
-            # On a7 behind a pawn on b6, or the like.
+            # Like a white bishop on a7 with a black pawn on b6.
             if pawn_attacks(us ^ 1, bit(square)) & enemy & pos.by_type[PAWN]:
                 score += worth(tables, trace, us, _TRAPPED_BISHOP, ONCE)
         bishops = without_lsb(bishops)

@@ -1,6 +1,6 @@
-"""Scores for the middle game and the end game, packed in one 64-bit integer, and their blend by the material left.
+"""Scores for the middle game and the end game, packed in one 64-bit integer, and their blend by material.
 
-The low 32 bits hold the middle-game half, the bits above them the end-game half. Sums and whole multiples of packed
+The low 32 bits hold the middle-game half, and the high bits the end-game half. Sums and integer multiples of packed
 scores are packed scores too ("tapered evaluation").
 """
 
@@ -10,19 +10,19 @@ from knightadder.native.jit import inlined, popcount
 
 from ..layout import BISHOP, KNIGHT, QUEEN, ROOK
 
-# Phase: knights and bishops 1, rooks 2, queens 4; the start position has 24.
+# The game phase counts 1 for a knight or bishop, 2 for a rook and 4 for a queen. The start position has 24.
 FULL_PHASE = 24
-FULL_SCALE = 64
+FULL_SCALE = 64  # scale at which the whole end-game half counts
 
 
 def pack(middle, end):
-    """Return the packed score of two values in centipawns, or those of two arrays."""
+    """Return the packed score of a middle-game and an end-game value in centipawns. Arrays give an array."""
     return middle + (end << 32)
 
 
 def unpack(scores):
-    """Return both halves of an array of packed scores, along a new last axis."""
-    middle = scores.astype(np.int32).astype(np.int64)  # the cut takes the low bits, with their sign
+    """Return the middle-game and end-game halves of packed scores, along a new last axis."""
+    middle = scores.astype(np.int32).astype(np.int64)  # the cast to 32 bits keeps the low bits and their sign
     return np.stack((middle, (scores - middle) >> 32), axis=-1)
 
 
@@ -40,17 +40,17 @@ def end_game(score):
 
 @inlined
 def game_phase(pos):
-    """Return the material left, from 0 (kings and pawns) to `FULL_PHASE`."""
+    """Return the game phase by the material left, from 0 (kings and pawns) to `FULL_PHASE`."""
     minors = popcount(pos.by_type[KNIGHT] | pos.by_type[BISHOP])
     return min(minors + 2 * popcount(pos.by_type[ROOK]) + 4 * popcount(pos.by_type[QUEEN]), FULL_PHASE)
 
 
 @inlined
 def blend(pos, score, phase, scale):
-    """Return the value of a packed score (White's view) in centipawns from the side to move's view.
+    """Return the blend of a packed score, which is from White's view, in centipawns from the side to move's view.
 
-    `scale` says how much of the end-game half counts, up to `FULL_SCALE`.
+    `scale` says which part of the end-game half counts, up to `FULL_SCALE`.
     """
     value = middle_game(score) * phase * FULL_SCALE + end_game(score) * (FULL_PHASE - phase) * scale
-    # Dividing after the change of view rounds a position and its mirror image alike.
+    # The division comes after the change of view, so that a position and its mirror image are rounded alike.
     return (value if pos.stm == 0 else -value) // (FULL_PHASE * FULL_SCALE)

@@ -1,4 +1,4 @@
-"""Helpers that the parts of the classical evaluation share: directions by side, and the counting of terms."""
+"""Helpers of the classical evaluation: directions by side, the record of a side, and the counting of terms."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..board.bitboard import (
     bit_at,
 )
 
-SIDE = record(  # what the classical evaluation collects about one side of a position
+SIDE = record(  # data of one side that the classical evaluation collects in a position
     ("attacks", np.uint64, 7),  # squares attacked, by piece type; [0] = by any piece
     ("attacked_twice", np.uint64),
     ("pawn_span", np.uint64),  # squares that its pawns attack, or can attack after advancing
@@ -26,15 +26,16 @@ SIDE = record(  # what the classical evaluation collects about one side of a pos
 )
 
 FILE_A = np.uint64(0x0101010101010101)
-ONCE = np.int64(1)  # for `worth`: a plain 1 would make Numba compile it again
+ONCE = np.int64(1)  # typed, because Numba would compile `worth` again for a plain 1
 _SIXTEEN, _THIRTY_TWO = np.uint64(16), np.uint64(32)
 
 
 @inlined
 def worth(tables, trace, side, place, number):
-    """Return `number` times the packed value at a place of the terms; add `number` to the trace's count.
+    """Return `number` times the packed value of a term, and add `number` to the trace's count.
 
-    `trace` is None in search, where the compiler leaves the counting out.
+    `place` is the index of the value among all terms. `trace` is None in search; then the compiler leaves the counting
+    out.
     """
     if trace is not None:
         trace.counts[side, place] += number
@@ -43,13 +44,13 @@ def worth(tables, trace, side, place, number):
 
 @inlined
 def rank_of(side, square):
-    """Return a square's rank from 0 to 7, seen from a side."""
+    """Return the rank of a square from 0 to 7, from a side's point of view."""
     return (square >> 3) ^ (7 * side)
 
 
 @inlined
 def forward(side, squares):
-    """Return the squares one step ahead of others."""
+    """Return the squares one step ahead of the given squares."""
     return squares << EIGHT if side == 0 else squares >> EIGHT
 
 
@@ -63,7 +64,7 @@ def attacked_twice_by_pawns(side, pawns):
 
 @inlined
 def fill_forward(side, squares):
-    """Return squares and all ahead of them on their files."""
+    """Return the given squares and all squares ahead of them on their files."""
     if side == 0:
         squares |= squares << EIGHT
         squares |= squares << _SIXTEEN
@@ -75,13 +76,13 @@ def fill_forward(side, squares):
 
 @inlined
 def fill_files(squares):
-    """Return the whole files on which some squares stand."""
+    """Return the whole files of the given squares."""
     return fill_forward(np.int64(0), squares) | fill_forward(np.int64(1), squares)
 
 
 @inlined
 def beside(squares):
-    """Return the squares to the left and right of others."""
+    """Return the squares to the left and right of the given squares."""
     return ((squares & NOT_FILE_A) >> ONE) | ((squares & NOT_FILE_H) << ONE)
 
 
@@ -93,13 +94,13 @@ def file_of(file):
 
 @inlined
 def hindmost(side, squares):
-    """Return the square of a set that is nearest to a side's own first rank."""
+    """Return the square of a set that is nearest to a side's first rank."""
     return lsb(squares) if side == 0 else msb(squares)
 
 
 @inlined
 def distance(one, other):
-    """Return the steps a king takes between two squares (Chebyshev distance)."""
+    """Return the number of king steps between two squares (Chebyshev distance)."""
     return max(abs((one & 7) - (other & 7)), abs((one >> 3) - (other >> 3)))
 
 

@@ -1,7 +1,7 @@
-"""The terms of the classical evaluation: what is counted, and where each term's values stand.
+"""The terms of the classical evaluation: their meaning, and the places of their values.
 
-A term is a row of numbers, such as the worth of a passed pawn by its rank; each number has a value for the middle game
-and one for the end game, in centipawns. They come from ``classical.json``, which `knightadder tune texel` writes.
+A term is a row of numbers, such as the worth of a passed pawn by rank. Each number has a value for the middle game and
+one for the end game, in centipawns. The values come from ``classical.json``, which `knightadder tune texel` writes.
 """
 
 import json
@@ -13,7 +13,7 @@ import numpy as np
 from knightadder.native.records import record
 from knightadder.native.signatures import record_type
 
-_MAX_CENTIPAWNS = 10_000  # of a value, so that no sum overflows the half of a packed score
+_MAX_CENTIPAWNS = 10_000  # maximum of a value, so that no sum overflows its half of a packed score
 VALUES_FILE = Path(__file__).with_name("classical.json")
 
 
@@ -88,40 +88,27 @@ TERMS = (
 )
 
 SIZES = {term.name: term.size for term in TERMS}
-# By term: the place of its first value. Typed, because Numba would compile a function again for each plain integer.
+# Index of a term's first value among all values. The numbers are typed, because Numba would compile a function again
+# for each plain integer.
 START: dict[str, np.int64] = {}
-TERM_VALUES = 0  # of all terms together
+TERM_VALUES = 0  # number of values of all terms
 for _term in TERMS:
     START[_term.name] = np.int64(TERM_VALUES)
     TERM_VALUES += _term.size
 
-TRACE = record(  # the counts that make up the classical value of a position
-    ("counts", np.int16, (2, TERM_VALUES)),  # by side: how many times each value of the terms counts
+TRACE = record(  # counts that make up the classical value of a position
+    ("counts", np.int16, (2, TERM_VALUES)),  # by side and value: how often the value counts
     ("phase", np.int64),  # 24 = middle game only, 0 = end game only
-    ("scale", np.int64),  # 64ths of the end-game half that count
+    ("scale", np.int64),  # the part of the end-game half that counts, in 64ths
 )
 Trace = record_type(TRACE)
 
 
 def read_values(path=VALUES_FILE):
-    """Read the values of all terms from a file.
+    """Return the values of all terms from a JSON file, as int64 of shape (`TERM_VALUES`, 2).
 
-    Parameters
-    ----------
-    path : path-like
-        JSON: for each term's name a list of pairs, middle game and end game, in centipawns.
-
-    Returns
-    -------
-    numpy.ndarray
-        int64 of shape (`TERM_VALUES`, 2).
-
-    Raises
-    ------
-    ValueError
-        If a term is missing, unknown or of another length.
-    OSError
-        If the file cannot be read.
+    The file has for each term's name a list of pairs, middle game and end game, in centipawns. A `ValueError` is raised
+    if a term is missing, unknown or of the wrong length.
     """
     try:
         return values_in(json.loads(Path(path).read_text(encoding="utf-8")))
@@ -130,7 +117,7 @@ def read_values(path=VALUES_FILE):
 
 
 def values_in(rows):
-    """Return the values of all terms from the value of a file's JSON; ValueError as for `read_values`."""
+    """Return the values of all terms from the parsed JSON of a file; see `read_values`."""
     values = np.zeros((TERM_VALUES, 2), np.int64)
     if not isinstance(rows, dict) or rows.keys() != START.keys():
         raise ValueError("not the terms of this evaluation")
@@ -145,7 +132,7 @@ def values_in(rows):
 
 
 def write_values(values, path=VALUES_FILE):
-    """Write the values of all terms, one term on a line, as `read_values` reads them."""
+    """Write the values of all terms to a file, one term on a line, as `read_values` reads them."""
     lines = []
     for term in TERMS:
         start = START[term.name]

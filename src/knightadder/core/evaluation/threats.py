@@ -1,4 +1,4 @@
-"""Threats, space and the centre: terms that compare the attacks of both sides."""
+"""Threats, space and the centre: the terms that compare the attacks of both sides."""
 
 import numpy as np
 
@@ -17,13 +17,13 @@ _BY_KING, _HANGING, _BY_PUSH = START["threat_by_king"], START["hanging"], START[
 _RESTRICTED, _SPACE = START["restricted"], START["space"]
 _CENTRE_CONTROL, _CENTRE_PAWN = START["centre_control"], START["centre_pawn"]
 
-_SPACE_PHASE = 12  # game phase below which space is worth nothing
+_SPACE_PHASE = 12  # minimum game phase at which space counts
 _SPACE_WHITE, _SPACE_BLACK = np.uint64(0x000000003C3C3C00), np.uint64(0x003C3C3C00000000)
 
 
 @inlined
 def _count_victims(tables, pos, trace, us, place, victims):
-    """Return the packed value of threats against some pieces, by their types."""
+    """Return the packed value of threats against the given pieces, by their types."""
     score = np.int64(0)
     if victims:
         for piece_type in range(PAWN, KING + 1):
@@ -34,7 +34,7 @@ def _count_victims(tables, pos, trace, us, place, victims):
 
 @kernel
 def threats(tables, worker, pos, trace, us):
-    """Return the packed value of a side's threats, in its own view.
+    """Return the packed value of a side's threats, from its point of view.
 
     The attacks of both sides must have been collected.
     """
@@ -75,7 +75,7 @@ def threats(tables, worker, pos, trace, us):
 
 @inlined
 def _space(pos, side, other, own, pawns, us):
-    """Return a count of safe squares behind a side's pawns that grows with its number of men (after Stockfish)."""
+    """Return the number of safe squares behind a side's pawns, weighted by its number of men (after Stockfish)."""
     safe = (_SPACE_WHITE if us == WHITE else _SPACE_BLACK) & ~pawns & ~other.attacks[PAWN]
     behind = forward(us ^ 1, pawns)
     behind |= forward(us ^ 1, behind)
