@@ -1,4 +1,4 @@
-"""The core as a program: what is compiled together into the image that lies in this folder."""
+"""The core as a program: the functions that are compiled together into the image in this folder."""
 
 from knightadder.native.program import Program
 

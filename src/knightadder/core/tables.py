@@ -22,25 +22,25 @@ from .search.parameters import SEARCH_PARAMETERS
 TABLES = record(  # read-only, shared by all threads
     ("knight", np.uint64, 64),
     ("king", np.uint64, 64),
-    ("pawn", np.uint64, (2, 64)),  # squares a pawn of that colour attacks
+    ("pawn", np.uint64, (2, 64)),  # squares that a pawn attacks, by its colour
     ("rook", MAGIC, 64),
     ("bishop", MAGIC, 64),
-    ("rook_rays", np.uint64, 64),  # attacks on an empty board
+    ("rook_rays", np.uint64, 64),  # attacks of a rook on an empty board
     ("bishop_rays", np.uint64, 64),
-    ("between", np.uint64, (64, 64)),  # squares strictly between two squares of one line
+    ("between", np.uint64, (64, 64)),  # squares strictly between two squares of a line
     ("line", np.uint64, (64, 64)),  # the whole line through two squares
     ("slider", np.uint64, SLIDER_ENTRIES),
     ("piece_square", PIECE_SQUARE, (16, 64)),
     ("zobrist_castling", np.uint64, 64),  # by the rook's square
     ("zobrist_ep", np.uint64, 65),  # [NO_SQUARE] = 0
     ("zobrist_stm", np.uint64),
-    ("cuckoo_keys", np.uint64, CUCKOO_PLACES),  # of all reversible moves, see repetition.py
-    ("cuckoo_squares", np.uint16, CUCKOO_PLACES),  # from | to << 6
-    ("logs", np.int32, 64),  # natural logarithms, in 1024ths
+    ("cuckoo_keys", np.uint64, CUCKOO_PLACES),  # keys of all reversible moves; see repetition.py
+    ("cuckoo_squares", np.uint16, CUCKOO_PLACES),  # from | (to << 6)
+    ("logs", np.int32, 64),  # natural logarithms times 1024
     ("parameters", SEARCH_PARAMETERS),
     ("evaluation", np.int64),  # `PESTO`, `CLASSICAL` or `NETWORK`
-    ("network_address", np.uint64),  # of the NETWORK_WEIGHTS; see `new_tables`
-    ("terms", np.int64, TERM_VALUES),  # of the classical evaluation, packed
+    ("network_address", np.uint64),  # address of the NETWORK_WEIGHTS; see `new_tables`
+    ("terms", np.int64, TERM_VALUES),  # packed values of the classical evaluation
 )
 Tables = record_type(TABLES)
 
@@ -49,13 +49,12 @@ _NETWORK_AT = -(-TABLES.itemsize // _CACHE_LINE) * _CACHE_LINE
 
 
 def new_tables(chosen=CLASSICAL):
-    """Return a filled TABLES record, with the evaluation chosen: `CLASSICAL`, `PESTO` or `NETWORK`.
+    """Return a filled TABLES record with the given evaluation: `CLASSICAL`, `PESTO` or `NETWORK`.
 
-    It refers to room for a network, which has no weights yet: then all values are 0. `network.fill_tables` puts a
-    network there.
+    The record refers to room for a network, whose weights are 0 until `network.fill_tables` puts a network there.
     """
-    # Both in one block: the network lives as long as the tables, and shares their huge page. Until it is filled, its
-    # room takes no memory.
+    # Tables and network are in one block, so that the network lives as long as the tables and shares their huge page.
+    # The network's room takes no memory until it is filled.
     block = zeroed_bytes(_NETWORK_AT + NETWORK_WEIGHTS.itemsize)
     tables = block[: TABLES.itemsize].view(TABLES)[0]
     copy_record(tables, constant_tables())
@@ -68,9 +67,9 @@ def new_tables(chosen=CLASSICAL):
 
 @core.constant(Tables)
 def constant_tables():
-    """Return a TABLES record with all that neither a parameter nor the choice of an evaluation changes.
+    """Return a TABLES record with the parts that depend neither on parameters nor on the chosen evaluation.
 
-    To fill it takes as long as a third of `import numpy`.
+    Filling it takes a third of the time of `import numpy`, so the image contains it.
     """
     tables = new_record(TABLES)
     attacks.fill_tables(tables)

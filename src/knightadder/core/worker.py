@@ -1,6 +1,6 @@
-"""The worker: the whole state of a search thread, in one record.
+"""The worker: the whole state of a search thread in one record.
 
-Compiled code gets a pointer to it. Then Numba handles no reference counts and no long argument lists.
+Compiled code gets a pointer to it. So Numba counts no references and passes no long argument lists.
 """
 
 import numpy as np
@@ -19,44 +19,44 @@ from .search.frame import FRAME, NO_PLY, PIECE_TO
 from .search.root import ROOT_MOVE
 
 WORKER = record(  # one search thread
-    ("accumulators", ACCUMULATOR, MAX_PLY + 2),  # by ply, of the position last evaluated there; first, to be aligned
+    ("accumulators", ACCUMULATOR, MAX_PLY + 2),  # by ply, of its last evaluated position; first, to be aligned
     ("stack", POSITION, MAX_PLY + 2),
     ("frames", FRAME, NO_PLY + 1),
-    ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, attacked squares (see history.py), from and to
-    ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and type of victim
-    ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves by an earlier move's piece and target, and their own
-    ("pawn_correction", np.int16, 2 * CORRECTIONS),  # of the evaluation, by side to move and pawns
-    ("non_pawn_correction", np.int16, 4 * CORRECTIONS),  # ... by side to move, side, and its other pieces
-    ("minor_correction", np.int16, 2 * CORRECTIONS),  # ... by side to move, all minor pieces and kings
-    ("continuation_correction", np.int16, (2, PIECE_TO * PIECE_TO)),  # ... by two earlier moves, see correction.py
-    ("learnt_rows", np.uint8, 3 * PIECE_TO),  # 1 = that row of `continuation` or `continuation_correction` has values
+    ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, attacked squares, from and to; see history.py
+    ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and captured type
+    ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves: piece and target of an earlier move and of the move
+    ("pawn_correction", np.int16, 2 * CORRECTIONS),  # corrections by side to move and pawns
+    ("non_pawn_correction", np.int16, 4 * CORRECTIONS),  # by side to move, side, and that side's other pieces
+    ("minor_correction", np.int16, 2 * CORRECTIONS),  # corrections by side to move, minor pieces and kings
+    ("continuation_correction", np.int16, (2, PIECE_TO * PIECE_TO)),  # by two earlier moves; see correction.py
+    ("learnt_rows", np.uint8, 3 * PIECE_TO),  # 1 = that row of a table by two moves is in use; see forgetting.py
     ("sides", SIDE, 2),
     ("pawns", PAWN_ENTRY, PAWN_ENTRIES),
-    ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # of the game up to the root, then of the current line
-    ("key_count", np.int64),  # keys of the game before the root
+    ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # position keys of the game up to the root, then of the searched line
+    ("key_count", np.int64),  # number of keys of the game before the root
     ("nodes", np.uint64),
     ("node_limit", np.uint64),
     ("seldepth", np.int64),
     ("stopped", np.int64),
-    ("proving", np.int64),  # 1 = a mate is to be proved: no move is searched less deeply than another
-    ("null_from_ply", np.int64),  # no null moves at lower plies: a null move is being verified
+    ("proving", np.int64),  # 1 = a mate is being proved: all moves are searched equally deeply
+    ("null_from_ply", np.int64),  # minimum ply of null moves while a null move is being verified
     ("stop_address", np.uint64),
     ("tt_address", np.uint64),
     ("tt_buckets", np.uint64),
     ("tt_generation", np.int64),
     ("tablebases_address", np.uint64),
-    ("probe_men", np.int64),  # most men of a position to probe in tablebases; 0 = never probe
-    ("probe_depth", np.int64),  # least depth in plies at which positions with `probe_men` men are probed
-    ("fifty_moves", np.int64),  # 1 = wins that the fifty-move rule makes draws count as draws
+    ("probe_men", np.int64),  # maximum number of men of a position to probe; 0 = never probe
+    ("probe_depth", np.int64),  # minimum depth in plies for probing positions with `probe_men` men
+    ("fifty_moves", np.int64),  # 1 = cursed wins and blessed losses count as draws
     ("tb_hits", np.uint64),  # positions found in tablebases
     ("root_moves", ROOT_MOVE, MAX_MOVES),
     ("root_count", np.int64),
-    ("root_depth", np.int64),  # plies of this iteration
+    ("root_depth", np.int64),  # depth of this iteration, in plies
     ("root_alpha", np.int64),  # the aspiration window, in centipawns for the side to move
     ("root_beta", np.int64),
-    ("window", np.int64),  # its size to either side of the score that it was made for
-    ("root_index", np.int64),  # place of the root move being searched, in the order of this iteration
-    ("widened", np.int64),  # 1 = a score lay outside the window, which was widened for another search
-    ("pv_index", np.int64),  # the line being searched in MultiPV; root moves before it are excluded
+    ("window", np.int64),  # reach of the aspiration window to either side of its score
+    ("root_index", np.int64),  # number of the root move being searched, in the order of this iteration
+    ("widened", np.int64),  # 1 = a score was outside the window, which was widened for the next search
+    ("pv_index", np.int64),  # index of the line being searched in MultiPV; root moves before it are left out
 )
 Worker = record_type(WORKER)

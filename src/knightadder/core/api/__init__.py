@@ -1,1 +1,1 @@
-"""The api: what Python calls in the compiled core."""
+"""The api: the functions of the compiled core that Python calls."""

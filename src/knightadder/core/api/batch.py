@@ -1,4 +1,4 @@
-"""Many positions in one call: packing FENs, evaluating packed positions."""
+"""Many positions in one call: packing FENs, and evaluating packed positions."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..program import core
 from ..tables import Tables
 from ..worker import Worker
 
-NO_VALUE = -32_768  # in place of the value of an illegal position
+NO_VALUE = -32_768  # stands for the value of an illegal position
 
 
 @core.exported(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
@@ -32,9 +32,9 @@ def pack_fens(tables, worker, text, ends, records):
     text : array of uint8
         The characters, in ASCII.
     ends : array of int
-        Where each FEN ends and the next one begins.
+        End of each FEN, where the next FEN begins.
     records : array of PACKED
-        Receives the positions, with score 0 and a draw as the result; zeros where the FEN describes no legal position.
+        Receives the positions, with score 0 and a draw as the result. An illegal position gives zeros.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The checksum of Syzygy files, see `city_hash`."""
+"""The hashes for the checksums of Syzygy files; see `city_hash`."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def hash_128(data):
     Parameters
     ----------
     data : numpy.ndarray of uint8
-        Contiguous; the size must be a multiple of 32, as it is for the hashes of `hash_256`.
+        Contiguous. The size must be a multiple of 32, which it is for data that consists of `hash_256` hashes.
 
     Returns
     -------
@@ -52,11 +52,11 @@ def hash_128(data):
 
 @core.exported(void(uint32[:, ::1], uint64, int64, uint64, uint64[::1]))
 def hash_long(crc_table, address, size, seed, result):
-    """Hash at least `SHORTEST` bytes to 256 bits; the parameters are those of `city_hash_crc_256`."""
+    """Hash at least `SHORTEST` bytes to 256 bits; see `city_hash_crc_256`."""
     city_hash_crc_256(crc_table, address, size, seed, result)
 
 
 @core.exported(void(uint64, int64, uint64[::1]))
 def hash_short(address, size, result):
-    """Hash 32, 64, and so on up to 896 bytes to 128 bits; the parameters are those of `city_hash_crc_128`."""
+    """Hash 32, 64, … 896 bytes to 128 bits; see `city_hash_crc_128`."""
     city_hash_crc_128(address, size, result)

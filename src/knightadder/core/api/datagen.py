@@ -1,6 +1,6 @@
 """Games of the engine against itself, each played in one call, for ``knightadder datagen``.
 
-At a hundred nodes a move, what Python does between the moves would take longer than the search.
+A search of a hundred nodes takes less time than Python would need between two moves.
 """
 
 import numpy as np
@@ -21,13 +21,13 @@ from ..worker import Worker
 from .game import draw_reason, play
 from .search import deepen, start_search
 
-# Adjudication: a game ends when for so many plies in a row one side is at least so many centipawns ahead (win), or at
-# most so many (draw). Engines that train networks on games of their own use similar numbers (Stormphrax, Viridithas).
+# Adjudication: a game is won if a side is WIN_SCORE or more centipawns ahead for WIN_PLIES plies in a row. The game is
+# drawn if no side is more than DRAW_SCORE ahead for DRAW_PLIES plies. Stormphrax and Viridithas use similar numbers.
 WIN_SCORE, WIN_PLIES = 2000, 4
 DRAW_SCORE, DRAW_PLIES = 5, 12
-DRAW_FROM = 70  # least plies of a game, opening included, before it is adjudicated as a draw
+DRAW_FROM = 70  # minimum plies of a game, with its opening, before it is adjudicated as a draw
 
-_HARD_LIMIT_FACTOR = 8  # times the wanted nodes: the hard limit that stops an exploding iteration
+_HARD_LIMIT_FACTOR = 8  # the hard node limit, in multiples of the soft limit; it stops an exploding iteration
 
 
 @kernel
@@ -37,18 +37,18 @@ def _type_of(pos, move):
 
 @core.exported(int64(Tables, Worker, int64, uint64))
 def play_randomly(tables, worker, plies, seed):
-    """Play random moves in ``worker.stack[0]``, as long as the game goes on, and return how many.
+    """Play random moves in ``worker.stack[0]`` until the game ends, and return the number of moves played.
 
-    A type of man that can move is chosen first, then one of its moves: otherwise most moves would be those of pawns.
+    First a type of piece that can move is chosen, and then one of its moves. Otherwise most moves would be pawn moves.
 
     Parameters
     ----------
     tables, worker : records
-        The worker knows the position and the history before it.
+        The worker has the position and the history before it.
     plies : int
-        The number of moves to play.
+        Maximum number of moves to play.
     seed : int
-        Seed of all chance.
+        Random seed.
     """
     frame = worker.frames[0]
     for ply in range(plies):
@@ -82,7 +82,7 @@ def play_randomly(tables, worker, plies, seed):
 
 @kernel
 def _prepare(tables, worker, nodes):
-    """Prepare a search among all moves of ``worker.stack[0]``, and return how many there are."""
+    """Prepare a search of all moves of ``worker.stack[0]``, and return their number."""
     frame = worker.frames[0]
     count = generate(tables, worker.stack[0], frame, np.int64(0), ALL)
     for i in range(count):
@@ -96,21 +96,21 @@ def _prepare(tables, worker, nodes):
 
 @kernel
 def _score(tables, worker, nodes):
-    """Search by iterative deepening until so many nodes are reached; return the score of the best root move.
+    """Search until the soft node limit, and return the score of the best move, from the mover's view.
 
-    That move is the first one then. The score is exact, from the mover's view; `NO_SCORE` if no exact one is known.
+    The best move is then the first root move. If no exact score is known, the score is `NO_SCORE`.
     """
     deepen(tables, worker, np.int64(1), np.int64(MAX_DEPTH), np.int64(1), nodes, np.int64(0), np.int64(0))
     best = worker.root_moves[0]
     if best.score != -INFINITE:
         return best.score if best.bound == EXACT else NO_SCORE
-    # The search was stopped before this iteration reached the move.
+    # The search was stopped before the last iteration reached the move.
     return best.previous_score if best.previous_score != -INFINITE else NO_SCORE
 
 
 @kernel
 def _is_fair(tables, worker, nodes, max_score):
-    """Say whether a game can begin here: it is not over, and neither side is more than `max_score` ahead."""
+    """Say whether a game can begin here: it is not over, and no side is more than `max_score` ahead."""
     if _prepare(tables, worker, nodes) == 0 or draw_reason(tables, worker) != 0:
         return False
     return abs(_score(tables, worker, nodes)) <= max_score
@@ -118,26 +118,25 @@ def _is_fair(tables, worker, nodes, max_score):
 
 @core.exported(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
 def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, words):
-    """Play a game from the position of two players to its end, and write it as `viriformat` describes.
+    """Play a game between two players from their position to the end, and write it in the format of `viriformat`.
 
     Parameters
     ----------
     tables : TABLES record
         The read-only tables.
     white, black : WORKER records
-        Each knows the same position in ``stack[0]``, the history before it, and the address of a stop flag. Each has a
-        hash table of its own, as in a match: what one finds does not help the other.
+        Both have the same position in ``stack[0]``, the history before it, and the address of a stop flag. Each has its
+        own hash table, as in a match, so that the results of one do not help the other.
     nodes : int
-        No depth is started after so many nodes for a move (*soft* node limit); after eight times as many search stops
-        in any case.
+        Soft node limit for a move: no depth is started after that many nodes. The search stops at eight times as many.
     first_nodes, max_score : int
         No game is played if a search of `first_nodes` nodes finds a side more than `max_score` centipawns ahead.
     ply : int
-        Plies since the game's beginning; White's first move is ply 0.
+        Plies since the start of the game; White's first move is ply 0.
     header : array of 1 PACKED
         Receives the position and the result.
     words : array of uint32
-        Receives the moves with their scores, and the zero at the end. A game that does not fit is a draw.
+        Receives the moves with their scores, and a zero at the end. A game that does not fit is a draw.
 
     Returns
     -------
@@ -166,7 +165,7 @@ def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, 
         play(tables, white, move)
         play(tables, black, move)
 
-        # `ahead` counts plies in a row with White far ahead (below zero: Black), `level` those with a level score.
+        # `ahead` counts plies in a row with White far ahead, negatively for Black. `level` counts level scores.
         if score >= WIN_SCORE:
             ahead = max(ahead, np.int64(0)) + 1
         elif score <= -WIN_SCORE and score != NO_SCORE:

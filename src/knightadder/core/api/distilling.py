@@ -1,4 +1,4 @@
-"""Positions labelled by a static evaluation, from which a network learns that evaluation."""
+"""Positions labelled by a static evaluation, for a network to learn that evaluation."""
 
 import numpy as np
 
@@ -16,34 +16,34 @@ from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker
 
-MAX_TRIES = 64  # candidates for each wanted position; a few percent are in check or out of bounds
+MAX_TRIES = 64  # maximum candidates for each wanted position; a few percent are in check or out of bounds
 
 
 @core.exported(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
 def distil_positions(tables, worker, source, seed, max_moves, value_below, records):
-    """Draw positions at random, play up to so many random moves, and evaluate what arises.
+    """Draw random positions, play some random moves from each, and evaluate the resulting positions.
 
-    Positions in check are left out, since a static value says little about them. The fifty-move count becomes 0.
+    Positions in check are left out, because a static value says little about them. The fifty-move count becomes 0.
 
     Parameters
     ----------
     tables, worker : records
         The worker's first two positions and its first list of moves are overwritten.
     source : array of PACKED
-        The positions to begin with.
+        Positions to draw from.
     seed : int
-        Seed of all chance.
+        Random seed.
     max_moves : int
-        The number of random moves is from 0 to this.
+        Maximum number of random moves; the minimum is 0.
     value_below : int
-        Only positions with an absolute value below this, in centipawns, are wanted.
+        Bound in centipawns: only positions with a smaller absolute value are written.
     records : array of PACKED
-        Receives the positions, with their values from White's view as scores, and draws as results.
+        Receives the positions. The score is the value from White's view, and the result is a draw.
 
     Returns
     -------
     int
-        The number of positions written; less than wanted only if too few of those drawn are suitable.
+        The number of positions written. It is less than wanted only if too few drawn positions are suitable.
     """
     count, tries, draws = np.int64(0), np.int64(0), np.int64(0)
     here, after = worker.stack[0], worker.stack[1]

@@ -1,7 +1,7 @@
-"""The api of one game: set up a position, list and play moves, judge it.
+"""The api of a game: set up a position, list and play moves, and judge the position.
 
-The position is ``worker.stack[0]``; ``worker.keys[:key_count]`` are the keys of the positions before it that can
-still be repeated.
+The position is ``worker.stack[0]``. ``worker.keys[:key_count]`` are the keys of the positions before it that can still
+be repeated.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def _set_up(tables, worker):
 
 @core.exported(int64(Tables, Worker))
 def set_up_position(tables, worker):
-    """Complete ``worker.stack[0]`` after its board, side to move, castling rooks and en passant square were set.
+    """Complete ``worker.stack[0]``, whose board, side to move, castling rooks and en passant square are set.
 
     Returns
     -------
@@ -53,9 +53,9 @@ def set_up_bitboards(tables, worker, numbers):
     tables, worker : records
         The worker's position is undefined if this fails.
     numbers : array of uint64
-        The squares of pawns, knights, bishops, rooks, queens and kings, of White's and of Black's men, and of the rooks
-        that may castle; the en passant square, 64 for none; 1 if Black is to move, else 0; and the plies since the
-        last capture or pawn move.
+        The squares of pawns, knights, bishops, rooks, queens, kings, White's pieces, Black's pieces, and the rooks that
+        may castle; the en passant square or 64; 1 if Black is to move, else 0; and the plies since the last capture or
+        pawn move.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def set_up_bitboards(tables, worker, numbers):
 
 @core.exported(int64(Tables, Worker))
 def list_moves(tables, worker):
-    """Write the legal moves into ``worker.frames[0].moves`` and return how many there are."""
+    """Write the legal moves of ``worker.stack[0]`` into ``worker.frames[0].moves``, and return their number."""
     return generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
 
 
@@ -135,7 +135,7 @@ def _draw_reason(tables, worker):
 
 @kernel
 def _count_moves(tables, worker):
-    # Count the legal moves; 0 if the game is over by mate, stalemate or a draw.
+    # The count is 0 if the game is over by mate, stalemate or a draw.
     count = generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
     return np.int64(0) if _draw_reason(tables, worker) else count
 
@@ -147,9 +147,9 @@ def find_move(tables, worker, source, target, promotion):
     Parameters
     ----------
     source, target : int
-        Squares. Castling may be written as king takes rook or as the king's own step.
+        Squares. For castling, `target` may be the rook's square or the king's new square.
     promotion : int
-        Piece type, 0 for none.
+        Type of the new piece; 0 for no promotion.
     """
     return _find(tables, worker, source, target, promotion)
 
@@ -162,14 +162,14 @@ def play(tables, worker, move):
 
 @core.exported(int64(Tables, Worker, int64[::1]))
 def play_all(tables, worker, wanted):
-    """Play moves as long as they are legal, and return how many were played.
+    """Play moves as long as they are legal, and return the number of moves played.
 
-    One call plays a whole game, because calls from Python, of a few microseconds each, cost the player's clock.
+    One call plays a whole game, because each call from Python would take a few microseconds of the player's time.
 
     Parameters
     ----------
     wanted : array of int
-        From-square | to-square << 6 | promotion << 12, as `find_move` understands them.
+        From-square | (to-square << 6) | (promotion << 12), with the meaning that they have for `find_move`.
     """
     for i in range(len(wanted)):
         squares = wanted[i]
@@ -196,26 +196,26 @@ def set_up_packed(tables, worker, records, index, moves):
 
 @core.exported(int64(Tables, Worker, int64, int64))
 def play_expected(tables, worker, best, reply):
-    """Play a search's best move and the reply to it, and return that reply if it is worth pondering on.
+    """Play the best move of a search and the expected reply, and return the reply if it is worth pondering.
 
     Parameters
     ----------
     best : int
         A legal move.
     reply : int
-        The second move of the principal variation; if that is too short, 0, and the transposition table is probed.
+        The second move of the principal variation. If there is none, 0: then the transposition table is probed.
 
     Returns
     -------
     int
-        The reply; 0 if none is known, or the game is over before or after it.
+        The reply; 0 if none is known, or if the game is over before or after the reply.
     """
     _play(tables, worker, best)
     count = _count_moves(tables, worker)
     if reply == NO_MOVE:
         reply = entry_move(probe(worker, worker.stack[0].key))
     for i in range(count):
-        # The table's move may belong to another position.
+        # The table's move may belong to a different position.
         if worker.frames[0].moves[i] == reply:
             _play(tables, worker, reply)
             return reply if _count_moves(tables, worker) > 0 else 0

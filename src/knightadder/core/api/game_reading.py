@@ -1,4 +1,4 @@
-"""Whole games read back: counted, or replayed as positions. ``core/board/viriformat.py`` describes the format."""
+"""Whole games in the format of ``core/board/viriformat.py``: counted, or replayed as positions."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ Position = record_type(POSITION)
 
 @inlined
 def _end(words, at):
-    """Return the place of the zero word that ends the game at `at`; the length of the file if there is none."""
+    """Return the place of the zero word that ends the game at `at`, or the length of the file if there is none."""
     at += HEADER
     while at < len(words) and words[at] != 0:
         at += 1
@@ -32,12 +32,12 @@ def count_games(words, counts):
     words : array of uint32
         The content of a file.
     counts : array of 2 int
-        Receives the number of games and of moves.
+        Receives the number of games and the number of moves.
 
     Returns
     -------
     int
-        The place of a game without an end; the length of the file if all games have one.
+        The place of a game that is cut off; the length of the file if all games are complete.
     """
     at = np.int64(0)
     counts[0] = counts[1] = 0
@@ -53,7 +53,7 @@ def count_games(words, counts):
 
 @core.exported(int64(Tables, Position[::1], uint32[::1], int64[::1], int64, int64, int64, Packed[::1]))
 def read_games(tables, positions, words, place, first_ply, score_below, quiet, records):
-    """Replay games and write their wanted positions, in order, into records.
+    """Replay games and write the wanted positions, in order, into records.
 
     Parameters
     ----------
@@ -64,20 +64,20 @@ def read_games(tables, positions, words, place, first_ply, score_below, quiet, r
     words : array of uint32
         The content of a file.
     place : array of 1 int
-        Where the first game to read begins; receives where the next game begins, or a faulty one.
+        Place of the first game to read. Receives the place of the next game, or of a faulty game.
     first_ply : int
-        The first ply that is wanted; White's first move of a game from the start position is ply 0.
+        First wanted ply. White's first move of a game from the start position is ply 0.
     score_below : int
-        Only positions with an absolute score below this, in centipawns, are wanted.
+        Bound in centipawns: only positions with a smaller absolute score are wanted.
     quiet : int
-        1 to leave out positions in which the side to move is in check or the move played captures or promotes.
+        1 to leave out positions in check, and positions whose played move captures or promotes; else 0.
     records : array of PACKED
         Receives the positions, each with the game's result.
 
     Returns
     -------
     int
-        The number of positions written, from as many games as fit; -1 if a game is cut off or not legal.
+        The number of positions written, of as many games as fit; -1 if a game is cut off or not legal.
     """
     count = np.int64(0)
     while place[0] < len(words):

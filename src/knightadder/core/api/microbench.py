@@ -11,20 +11,21 @@ from ..program import core
 from ..tables import Tables
 from ..worker import Worker
 
-_COPIES = np.int64(64)  # few enough for the first-level cache, and a power of two
+_COPIES = np.int64(64)  # power of two, and few enough to fit into the first-level cache
 
 
 @core.exported(int64(Tables, Worker, int64))
 def time_evaluate(tables, worker, count):
     """Evaluate ``worker.stack[0]`` `count` times.
 
-    Copies of the position take turns, in an order that depends on the values so far: each evaluation starts when the
-    one before it is done, and none can be taken out of the loop. The copies overwrite ``worker.stack[1:64]``.
+    Copies of the position are evaluated in an order that depends on the values so far. So each evaluation starts when
+    the previous one is done, and the compiler cannot move any out of the loop. The copies overwrite
+    ``worker.stack[1:64]``.
 
     Returns
     -------
     int
-        The sum of the values, so that none is left out.
+        The sum of the values, so that the compiler cannot leave out any.
     """
     for i in range(1, _COPIES):
         copy_record(worker.stack[i], worker.stack[0])
@@ -40,7 +41,7 @@ def time_evaluate(tables, worker, count):
 def time_generate(tables, worker, count):
     """Generate all legal moves of ``worker.stack[0]`` `count` times.
 
-    The moves are written each time, to another of 64 frames, so no turn can be left out.
+    Each time, the moves are written into the next of 64 frames, so the compiler cannot leave out any turn.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The api of packed positions: pack a game's position or a FEN, and set up a position from a record."""
+"""The api of packed positions: pack the position of a game or a FEN, and set up a position from a record."""
 
 import numpy as np
 
@@ -21,20 +21,20 @@ def pack_position(worker, records, index, ply, score, result):
 
 @core.exported(int64(Tables, Worker, Packed[::1], int64))
 def unpack_position(tables, worker, records, index):
-    """Set up ``worker.stack[0]`` from ``records[index]``, without a history; return 0 if it is illegal."""
+    """Set up ``worker.stack[0]`` from ``records[index]``, without a history; return 1 if it is legal, else 0."""
     worker.key_count = 0
     return np.int64(unpack(tables, records[index], worker.stack[0]))
 
 
 def pack_game(worker, ply=0, score=0, result=DRAW):
-    """Return the record of a game's position, as an array of one.
+    """Return the record of the position of a game, as an array of one record.
 
     Parameters
     ----------
     worker : WORKER record
         The game, such as ``Game.record``.
     ply : int
-        Plies since the beginning, such as ``Game.ply``.
+        Plies since the start of the game, such as ``Game.ply``.
     score : int
         Centipawns from White's view.
     result : int
@@ -46,7 +46,7 @@ def pack_game(worker, ply=0, score=0, result=DRAW):
 
 
 def pack_fen(tables, text, score=0, result=DRAW):
-    """Return the record of a FEN, as an array of one.
+    """Return the record of a FEN, as an array of one record.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Perft: counts the leaves of the legal move tree, the standard test of move generation."""
+"""Perft: the number of leaves of the legal move tree, the standard test of move generation."""
 
 import numpy as np
 
@@ -20,16 +20,16 @@ def perft(tables, worker, ply, depth, bulk):
     Parameters
     ----------
     ply : int
-        Where in the stack the position is.
+        Place of the position in the stack.
     depth : int
         At least 0.
     bulk : int
-        1 counts the moves of the last ply without listing or making them ("bulk counting"), 0 makes every one.
+        1 to count the moves of the last ply without making them ("bulk counting"), 0 to make every move.
 
     Returns
     -------
     int
-        The count, incomplete if the stop flag was set meanwhile.
+        The count. It is incomplete if the stop flag was set in the meantime.
     """
     if depth == 0:
         return 1

@@ -1,4 +1,4 @@
-"""Many games in Portable Game Notation in one call: read, and replayed as positions. See ``core/board/pgn.py``."""
+"""Many PGN games in one call: reading them, and replaying them as positions. See ``core/board/pgn.py``."""
 
 import numpy as np
 
@@ -16,33 +16,34 @@ from ..tables import Tables
 
 @core.exported(int64(Tables, Reader, uint8[::1]))
 def set_up_reader(tables, reader, text):
-    """Set up a reader's start position from its FEN; return 0 if that fails."""
+    """Set up a reader's start position from the FEN `text`; return 0 if that fails."""
     return read_fen(tables, text, np.int64(0), np.int64(len(text)), reader.fen, reader.start)
 
 
 @core.exported(int64(Tables, Reader, uint8[::1], Game[::1], Tag[::1], uint16[::1], int64[::1], int16[::1], Note[::1]))
 def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
-    """Read games up to the end of the text, or to one that the careful reader has to read.
+    """Read games until the text ends, or until a game needs the careful reader.
 
     Parameters
     ----------
     tables : TABLES record
         The read-only tables.
     reader : READER record
-        With its start position. ``at``, ``line``, ``end`` and ``last`` say what to read; ``at`` and ``line`` become
-        those of the first game that was not read, and ``games``, ``tags``, ``moves`` and ``notes`` how many there are.
+        A reader whose start position is set. ``at``, ``line``, ``end`` and ``last`` say which text to read. ``at`` and
+        ``line`` move on to the first game that was not read. ``games``, ``tags``, ``moves`` and ``notes`` receive the
+        numbers of items read.
     text : array of uint8
-        The text; `PADDING` zeros follow its end.
+        The text, followed by `PADDING` zeros.
     games, tags, notes : arrays of GAME, TAG and NOTE
-        Receive what is found; there must be room for a fourth, a fourth and a half as many as bytes, and two more.
+        Receive the items. For a text of n bytes, their lengths must be n/4 + 2, n/4 + 2 and n/2 + 2.
     moves, clocks, scores : arrays of uint16, int64 and int16
-        Receive the moves of all main lines, in 16 bits as in ``core/board/moves.py``; the clocks after them in
-        milliseconds, or `NO_CLOCK`; and the scores from White's view, or `NO_SCORE`. Half as many as bytes.
+        Receive the moves of all main lines, encoded as in ``core/board/moves.py``; the clocks after the moves in
+        milliseconds, or `NO_CLOCK`; and the scores from White's view, or `NO_SCORE`. The lengths must be n/2.
 
     Returns
     -------
     int
-        `DONE`; `MORE` if the last game is cut off; or `CAREFUL`.
+        `DONE` at the end of the text; `MORE` if the last game is cut off; `CAREFUL` if a game needs the careful reader.
     """
     return pgn.read_block(tables, reader, text, games, tags, moves, clocks, scores, notes)
 
@@ -51,21 +52,21 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], int16[::1], uint64[::1], Packed[::1], uint64[::1])
 )
 def replay_games(tables, reader, text, games, moves, scores, numbers, records, keys):
-    """Pack the positions of games, the one before each move, and compute their keys.
+    """Pack the position before each move of games, and compute its key.
 
     Parameters
     ----------
     tables, reader : records
         As for `read_block`.
     text, games, moves, scores : arrays
-        As they were read.
+        The text and the results of `read_block`.
     numbers : array of 781 uint64
-        The random numbers of the keys; see `polyglot_key`.
+        Random numbers for the keys; see `polyglot_key`.
     records : array of PACKED
-        Receives the positions, as many as the games have moves, unless it is empty. A score is the one after the move
-        before the position, or 0; an open result counts as a draw.
+        Receives a position for each move of the games, unless the array is empty. The score is the known score after
+        the move before the position, else 0. An open result counts as a draw.
     keys : array of uint64
-        Receives the keys, unless it is empty.
+        Receives the keys, unless the array is empty.
 
     Returns
     -------

@@ -1,9 +1,10 @@
-"""The api of the search: preparing it, and iterative deepening, the one driver of all searches.
+"""The api of the search: preparation, and iterative deepening, the single driver of all searches.
 
-A player's search (``engine/search.py``) calls it once for each depth, and looks at the clock and reports in between.
-That takes as long as a thousand nodes. So searches of a few milliseconds leave a range of depths to one call.
+A player's search (``engine/search.py``) makes one call for each depth. Between the calls it looks at the clock and
+reports, which takes as long as a thousand nodes. So a search of a few milliseconds makes one call for a range of
+depths.
 
-Each depth is searched in a narrow window around the last score (*aspiration*).
+Each depth is searched in a narrow window around the score of the previous depth (*aspiration*).
 """
 
 import numpy as np
@@ -22,24 +23,24 @@ from ..search.transposition import DECISIVE, EXACT, INFINITE, MATE, NO_EVAL
 from ..tables import Tables
 from ..worker import Worker
 
-_ASPIRATION_FROM = 5  # plies; before, scores jump too much for a narrow window
+_ASPIRATION_FROM = 5  # minimum depth in plies of a narrow window; at lower depths scores jump too much
 
-# Centipawns to either side of the last score: 12, and a 5,000th of its square, but no more than 60 of that. A large
-# score changes more from depth to depth. The form is Stockfish's.
+# The window reaches 12 centipawns to either side of the last score, plus score ** 2 / 5000 but at most 60. Large scores
+# change more from depth to depth. The form is Stockfish's.
 _MIN_WINDOW, _SQUARE_DIVISOR, _MAX_BY_SCORE = np.int64(12), 5_000, 60
 
 
 @core.exported(void(Worker))
 def forget(worker):
-    """Clear what a worker has learnt from its searches, except the hash table."""
+    """Clear everything that the searches of a worker have learnt, except the hash table."""
     forget_searches(worker)
 
 
 @core.exported(void(Worker, int64, int64))
 def start_search(worker, count, node_limit):
-    """Prepare a search among the first `count` of ``worker.root_moves``, whose moves and ranks are set.
+    """Prepare a search of the first `count` items of ``worker.root_moves``, whose moves and ranks are set.
 
-    Moves of equal rank must stand together, the highest rank first.
+    Moves of equal rank must be adjacent, with the highest rank first.
     """
     for i in range(count):
         root_move = worker.root_moves[i]
@@ -72,22 +73,22 @@ def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing
     Parameters
     ----------
     tables, worker : records
-        The worker must be prepared by `start_search`.
+        `start_search` must have prepared the worker.
     first, last : int
         The range of depths, in plies.
     lines : int
-        Number of best moves to find, at most the number of root moves.
+        Number of best moves to find (MultiPV), at most the number of root moves.
     enough_nodes : int
-        No depth is started after so many nodes (*soft* limit).
+        Soft node limit: no depth is started after that many nodes.
     mate_plies : int
-        ... nor once the best line ends in mate, for either side, within so many plies; 0 for no such limit.
+        No depth is started once the best line ends in mate, for either side, within that many plies. 0 for no limit.
     pausing : int
-        1 to return also where a score lies outside its window. The next call, from the same depth on, continues there.
+        1 to return also when a score lies outside its window. The next call must begin at the same depth, and goes on.
 
     Returns
     -------
     int
-        The last depth completed. The next one is begun if ``worker.stopped`` is set, or the search pauses.
+        The last completed depth. The next depth has begun if ``worker.stopped`` is set or the search pauses.
     """
     for depth in range(first, last + 1):
         for line in range(worker.pv_index if worker.widened else 0, lines):
@@ -104,7 +105,7 @@ def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing
 
 @kernel
 def _begin_line(worker, depth, line):
-    """Prepare the search for the `line`-th best move, and its first window; line 0 begins an iteration."""
+    """Prepare the search for the `line`-th best move and its first window. Line 0 begins an iteration."""
     if line == 0:
         for i in range(worker.root_count):
             root_move = worker.root_moves[i]
@@ -121,14 +122,14 @@ def _begin_line(worker, depth, line):
 
 @kernel
 def _widen_window(worker, score):
-    """Widen the aspiration window, outside which the score lies."""
-    # A mate score needs no narrow window, and reaching it by widening one would take long.
+    """Widen the aspiration window towards a score that lies outside it."""
+    # A mate score gets a full window, because widening a narrow window to it would take long.
     worker.window = INFINITE if abs(score) >= DECISIVE else 2 * worker.window
     if score <= worker.root_alpha:
         worker.root_beta = (worker.root_alpha + worker.root_beta) // 2
         worker.root_alpha = max(score - worker.window, -INFINITE)
     else:
-        # This much is known of the move if the search is stopped in the next window. A mate needs its whole line.
+        # The move has this score even if the next search is stopped. A mate is not proved without its whole line.
         proved = score if score < DECISIVE else worker.root_beta
         worker.root_moves[worker.pv_index].previous_score = proved
         worker.root_beta = min(score + worker.window, INFINITE)
@@ -136,7 +137,7 @@ def _widen_window(worker, score):
 
 @kernel
 def _sort_line(worker):
-    """Move the line just searched before those that it is better than, unless their rank is higher."""
+    """Move the line just searched before all worse lines of the same rank."""
     line = worker.pv_index
     found = worker.root_moves[line]
     while worker.pv_index > 0:
@@ -150,14 +151,13 @@ def _sort_line(worker):
 
 @kernel
 def aspiration_search(tables, worker, pausing):
-    """Search the root moves for one line, in wider and wider windows, and bring the best to its place among the lines.
+    """Search the root moves for one line in wider and wider windows, and bring the best move to its place among the
+    lines.
 
-    Returns
-    -------
-    bool
-        Whether the search for this line has ended, also by ``worker.stopped``: a move that raised alpha before has its
-        place even then, since it was fully searched and is better. If not, `pausing` is set, and the score lies outside
-        the window, which has been widened: the next call searches again.
+    The function returns whether the search for this line has ended, by a score within the window or by
+    ``worker.stopped``. A stopped search still keeps a move that raised alpha, because that move was fully searched and
+    is better. If `pausing` is set, the function returns False when the score lies outside the window; the next call
+    searches the wider window.
     """
     while True:
         clear_root_killers(worker)

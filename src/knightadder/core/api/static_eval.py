@@ -1,6 +1,6 @@
-"""The api of the static evaluation: a position's value, and the counts of the classical one.
+"""The api of the static evaluation: the value of a position, and the trace of the classical value.
 
-Search has the evaluation compiled in; these functions serve people and tools.
+The search has the evaluation compiled in. These functions serve people and tools.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def evaluate_position(tables, worker):
 def trace_position(tables, worker, trace):
     """Return the classical value of ``worker.stack[0]``, from the side to move's view, and trace it.
 
-    `trace` is a zeroed TRACE record. The value is not yet adjusted for endings and the fifty-move rule.
+    `trace` is a zeroed TRACE record. The value lacks the adjustments for endings and the fifty-move rule.
     """
     return classical.evaluate(tables, worker, worker.stack[0], trace)
 
@@ -37,7 +37,7 @@ def static_value(tables, worker):
 
 
 def static_trace(tables, worker):
-    """Return the trace of the classical value of ``worker.stack[0]``, a TRACE record."""
+    """Return a TRACE record of the classical value of ``worker.stack[0]``."""
     trace = new_record(TRACE)
     trace_position(tables, worker, trace)
     return trace

@@ -1,7 +1,4 @@
-"""The api of endgame tablebases: the value of a position, and of a move.
-
-The position is ``worker.stack[0]``, as in `game`.
-"""
+"""The api of endgame tablebases: the values of the position ``worker.stack[0]`` and of its moves."""
 
 import numpy as np
 
@@ -37,13 +34,13 @@ def _draws_at_once(tables, worker, move):
 
 @core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_wdl(tables, tablebases, worker, ply):
-    """Probe the WDL tables from Python, see `probe_wdl`."""
+    """Probe the WDL tables; see `probe_wdl`."""
     return probe_wdl(tables, tablebases, worker, ply)
 
 
 @core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_dtz(tables, tablebases, worker, ply):
-    """Probe the DTZ tables from Python, see `probe_dtz`."""
+    """Probe the DTZ tables; see `probe_dtz`."""
     return probe_dtz(tables, tablebases, worker, ply)
 
 
@@ -54,8 +51,8 @@ def find_wdl_after(tables, tablebases, worker, move):
     Returns
     -------
     tuple of int
-        The value for the side that makes the move, as if it had been a capture or a pawn move, see `probe_wdl`; and 1
-        if it is known, else 0. A move that draws by the fifty-move rule or by repetition has the value 0.
+        The value for the side that makes the move, as `probe_wdl` defines it; and 1 if it is known, else 0. A move that
+        draws by the fifty-move rule or by repetition has the value 0.
     """
     if _draws_at_once(tables, worker, move):
         return np.int64(0), FOUND
@@ -70,9 +67,9 @@ def find_dtz_after(tables, tablebases, worker, move):
     Returns
     -------
     tuple of int
-        The distance to zeroing in plies, the move included, from the view of the side that makes it, see `probe_dtz`;
-        1 for a mate, and 0 for a draw, also by the fifty-move rule or by repetition. Then 1 if the distance is known,
-        else 0.
+        The distance to zeroing in plies, with the move, from the view of the side that makes it, as `probe_dtz` defines
+        it; and 1 if it is known, else 0. A mate has the distance 1. A draw has 0, even by the fifty-move rule or by
+        repetition.
     """
     if _draws_at_once(tables, worker, move):
         return np.int64(0), FOUND

@@ -1,4 +1,4 @@
-"""Traces of many packed positions, as the rows of a sparse matrix, for the tuner of the evaluation."""
+"""Traces of many packed positions as rows of a sparse matrix, for the tuner of the evaluation."""
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from ..program import core
 from ..tables import Tables
 from ..worker import WORKER, Worker
 
-MAX_COUNTS = 256  # upper bound of the values that count in one position: only a few for each of 32 men
+MAX_COUNTS = 256  # upper bound of the values that count in a position: a few for each of 32 pieces
 
 
 @inlined
 def _known_scale(pos, value):
-    """Return the share of a value that is left after the scaling in endings."""
+    """Return the part of a value that the scaling in endings leaves."""
     if game_phase(pos) > endings.FEW_PIECES:
         return 1.0
     us = np.int64(pos.stm)
@@ -28,24 +28,24 @@ def _known_scale(pos, value):
 
 @core.exported(int64(Tables, Worker, Trace, Packed[::1], int32[::1], float32[::1], int64[::1], float32[:, ::1]))
 def trace_records(tables, worker, trace, records, places, counts, ends, weights):
-    """Trace packed positions, and write White's counts less Black's as rows in compressed sparse form.
+    """Trace packed positions, and write White's counts minus Black's as rows in compressed sparse form.
 
     Parameters
     ----------
     tables, worker, trace : records
-        Of the classical evaluation; the worker and the trace are overwritten.
+        Records of the classical evaluation. The worker and the trace are overwritten.
     records : array of PACKED
     places, counts : array
-        Receive the places of the terms' values and how often each counts, position after position.
+        Receive the indexes of the terms' values and their counts, position after position.
     ends : array of int
-        Receives where each position's counts end.
+        Receives the end of each position's counts.
     weights : array of shape (positions, 2)
-        Receives the weights of the middle-game and the end-game half in the value.
+        Receives the weights of the middle-game and end-game halves in the value.
 
     Returns
     -------
     int
-        The number of counts written; -1 if a record is no legal position.
+        The number of counts written; -1 if a record is not a legal position.
     """
     end = np.int64(0)
     pos = worker.stack[0]
@@ -68,35 +68,18 @@ def trace_records(tables, worker, trace, records, places, counts, ends, weights)
 
 
 class Tracer:
-    """Traces packed positions, block by block.
-
-    Parameters
-    ----------
-    tables : TABLES record
-        Of the classical evaluation.
-    """
+    """Traces packed positions, block by block, with the TABLES record of a classical evaluation."""
 
     def __init__(self, tables):
         self._tables = tables
         self._worker, self._trace = new_record(WORKER), new_record(TRACE)
 
     def trace(self, records):
-        """Trace positions.
+        """Return the traces of packed positions as a sparse matrix and weights.
 
-        Parameters
-        ----------
-        records : array of PACKED
-
-        Returns
-        -------
-        tuple of arrays
-            Places, counts and row ends of a matrix in compressed sparse row form, with a row of `TERM_VALUES` columns
-            for each position, and the weights, of shape (positions, 2), of the middle-game and the end-game half.
-
-        Raises
-        ------
-        ValueError
-            If a record is no legal position.
+        The matrix has a row of `TERM_VALUES` columns for each position, and is given in compressed sparse row form by
+        places, counts and row ends. The weights, of shape (positions, 2), are those of the middle-game and end-game
+        halves. A `ValueError` is raised if a record is not a legal position.
         """
         length = len(records)
         places, counts = np.empty(length * MAX_COUNTS, np.int32), np.empty(length * MAX_COUNTS, np.float32)

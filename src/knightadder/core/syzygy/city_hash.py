@@ -1,8 +1,8 @@
 """CityHash, as far as the checksums of Syzygy files need it.
 
-The functions are CityHashCrc256 and CityHashCrc128 of CityHash 1.0 by Geoff Pike and Jyrki Alakuijala; later versions
-give other values. They use the cyclic redundancy check CRC-32C of 64 bits at a time, for which x86 processors have an
-instruction; here tables compute it, eight bytes at once ("slicing by 8").
+The functions are CityHashCrc256 and CityHashCrc128 of CityHash 1.0 by Geoff Pike and Jyrki Alakuijala. Later versions
+give different values. The functions use the cyclic redundancy check CRC-32C of 64 bits at a time, for which x86
+processors have an instruction. Here tables compute it, eight bytes at once ("slicing by 8").
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ _PAIR_FACTOR = _u64(0x9DDFEA08EB382D69)
 _BYTE, _ONE, _WORD_BITS = _u64(0xFF), _u64(1), _u64(64)
 _STEP = 40  # bytes
 _ROUND = 6  # steps
-SHORTEST = _ROUND * _STEP  # bytes that are hashed to 256 bits; fewer are filled up with zeros
-_CRC_POLYNOMIAL = 0x82F63B78  # Castagnoli's, the lowest bit first
+SHORTEST = _ROUND * _STEP  # minimum number of bytes that are hashed to 256 bits; shorter data is padded with zeros
+_CRC_POLYNOMIAL = 0x82F63B78  # Castagnoli's polynomial, lowest bit first
 
 
 def _new_crc_table():
@@ -33,16 +33,16 @@ def _new_crc_table():
     return table
 
 
-#: What `city_hash_crc_256` needs.
+#: The table that `city_hash_crc_256` needs.
 CRC_TABLE = _new_crc_table()
 
 
-# --- pieces of both ------------------------------------------------------------------------------------------------
+# --- parts of both hashes ------------------------------------------------------------------------------------------
 
 
 @inlined
 def _rotate(word, bits):
-    """Rotate to the right, by 1 to 63 bits."""
+    """Rotate a word to the right, by 1 to 63 bits."""
     return (word >> bits) | (word << (_WORD_BITS - bits))
 
 
@@ -63,7 +63,7 @@ def _pair(low, high):
 
 @inlined
 def _crc(table, crc, word):
-    """Continue a CRC-32C, without the usual inversions, by 8 bytes."""
+    """Return a CRC-32C, without the usual inversions, continued by 8 bytes."""
     word ^= crc
     crc = _u64(0)
     for i in range(8):
@@ -73,20 +73,9 @@ def _crc(table, crc, word):
 
 @kernel
 def city_hash_crc_256(crc_table, address, size, seed, result):
-    """Hash at least `SHORTEST` bytes to 256 bits.
+    """Hash `size` bytes, at least `SHORTEST`, at an address to 256 bits, and write them as four words into `result`.
 
-    Parameters
-    ----------
-    crc_table : numpy.ndarray of uint32
-        `CRC_TABLE`: by the number of zero bytes that follow, and by byte.
-    address : uint64
-        Where the bytes lie.
-    size : int
-        Their number.
-    seed : uint64
-        Of 32 bits.
-    result : numpy.ndarray of uint64
-        Receives four words.
+    `crc_table` is `CRC_TABLE`, indexed by the number of zero bytes that follow and by byte. `seed` has 32 bits.
     """
     count = _u64(size)
     a = load_unaligned(address + _u64(56)) + _K0
@@ -101,7 +90,7 @@ def city_hash_crc_256(crc_table, address, size, seed, result):
     for step in range((size + _STEP - 1) // _STEP):
         # The last step may begin within the one before it.
         place = address + _u64(min(_STEP * step, size - _STEP))
-        # In whole rounds every other step goes without the factor.
+        # Every other step of the whole rounds omits the factor.
         less, factor = _u64(0), _K0
         if step < whole_rounds and step % 2 == 0:
             less, factor = _ONE, _ONE
@@ -142,7 +131,7 @@ def city_hash_crc_256(crc_table, address, size, seed, result):
 
 @kernel
 def city_hash_crc_128(address, size, result):
-    """Hash 32, 64, and so on up to 896 bytes to 128 bits; the parameters are those of `city_hash_crc_256`."""
+    """Hash 32, 64, … 896 bytes at an address to 128 bits, and write them as two words into `result`."""
     low = load_unaligned(address) ^ _K3
     high = load_unaligned(address + _u64(8))
     address += _u64(16)
@@ -164,7 +153,7 @@ def _murmur(address, size, a, b):
         c = b * _K1 + (_pair(but_one, _rotate(last + _u64(16), _u64(16))) ^ last)
         d = _mix(a + but_one)
     else:
-        # The last 16 bytes go first, the others in their order.
+        # The last 16 bytes come first, then the others in order.
         c = _pair(last + _K1, a)
         d = _pair(b + _u64(size), c + but_one)
         a += d
@@ -210,7 +199,7 @@ def _city(address, size, x, y):
         x, z = z, x
     x += _rotate(v_low + z, _u64(49)) * _K0
     z += _rotate(w_low, _u64(37)) * _K0
-    # The rest, in pieces of 32 bytes from the end, the last of which may overlap what was read before.
+    # The rest is read in pieces of 32 bytes from the end. The last piece may overlap bytes that were read before.
     place = address + _u64(size)
     for _ in range((size % 128 + 31) // 32):
         place -= _u64(32)

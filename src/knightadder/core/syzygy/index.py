@@ -1,11 +1,14 @@
-"""Syzygy tablebases, the numbering of positions.
+"""The numbering of positions in Syzygy tablebases.
 
-The first group of pieces, the *leading* one, removes the board's symmetry. Without pawns it consists of three pieces
-that are the only ones of their kind, or else of the two kings. The board is mirrored so that the first stands in the
-triangle a1-d1-d4; if that is on the diagonal a1-h8, the first of the group off the diagonal must stand below it. With
-pawns the group consists of the pawns of one side: the board is mirrored so that the *leading pawn*, the nearest to the
-edge and to its first rank, stands on the files a to d. The groups after it are sets of equal pieces, each numbered
-among the squares that are left (combinatorial number system).
+The pieces of a position are numbered in groups. The *leading* group comes first and removes the symmetry of the board.
+
+- Without pawns, the leading group has three pieces that are the only ones of their kind, or else the two kings. The
+  board is mirrored so that the first of them stands in the triangle a1-d1-d4. If it stands on the diagonal a1-h8, the
+  first piece of the group off the diagonal must stand below it.
+- With pawns, the leading group has the pawns of one side. Its *leading pawn* is the pawn nearest to the edge and, on
+  that file, to its first rank. The board is mirrored so that the leading pawn stands on files a to d.
+
+Each later group is a set of equal pieces. It is numbered among the squares that are left (combinatorial number system).
 The number of a position is the sum of the groups' numbers, each times a factor. The order is Ronald de Man's
 (https://github.com/syzygy1/tb).
 """
@@ -29,12 +32,13 @@ from ..board.bitboard import (
 )
 from ..layout import PAWN
 
-MAX_MEN = 7  # in a tablebase, kings included
+MAX_MEN = 7  # maximum number of men in a tablebase, with the kings
 MAX_PAWNS = MAX_MEN - 2
 
-TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8  # squares below the diagonal in the triangle and on the board, and on it
+# Number of squares below the diagonal in the triangle, below the diagonal on the board, and on the diagonal.
+TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8
 
-# Placements of a leading group of three pieces, by how many of them stand on the diagonal before one that doesn't.
+# Numbers of placements of a leading group of three pieces, by the first piece that is off the diagonal.
 _FIRST_OFF = TRIANGLE * 63 * 62
 _SECOND_OFF = 4 * BELOW_DIAGONAL * 62
 _THIRD_OFF = 4 * 7 * BELOW_DIAGONAL
@@ -42,12 +46,12 @@ PLACEMENTS_OF_THREE = _FIRST_OFF + _SECOND_OFF + _THIRD_OFF + 4 * 7 * 6
 PLACEMENTS_OF_KINGS = 462
 
 _EVEN_NUMBERS = np.uint64(0x5555555555555555)
-_MIRROR_FILES, _MIRROR_RANKS = 7, 56  # of a square, by exclusive or
+_MIRROR_FILES, _MIRROR_RANKS = 7, 56  # masks that mirror a square by exclusive or
 
 
 @inlined
 def _diagonal_side(square):
-    """Return 0 for a square on the diagonal a1-h8, a negative number for one below it."""
+    """Return 0 for a square on the diagonal a1-h8, and a negative number for a square below it."""
     return (square >> 3) - (square & 7)
 
 
@@ -61,20 +65,23 @@ def _mirrored(square, mirror, swap):
 
 @inlined
 def _number_below(square, width):
-    """Number the squares below the diagonal of a board's left part, rank by rank; `width` in files."""
+    """Return the number of a square below the diagonal, among such squares, rank by rank.
+
+    `width` is 8 for the whole board, or the number of files of its left part.
+    """
     rank = square >> 3
     return rank * (2 * width - 1 - rank) // 2 + (square & 7) - rank - 1
 
 
 @inlined
 def _triangle_number(square):
-    """Number the triangle a1-d1-d4: first the squares below the diagonal, then those on it."""
+    """Return the number of a square in the triangle a1-d1-d4: first those below the diagonal, then those on it."""
     return TRIANGLE + (square & 7) if _diagonal_side(square) == 0 else _number_below(square, 4)
 
 
 @inlined
 def _number_of_three(a, b, c):
-    # The squares of the earlier pieces are skipped in the count.
+    # The count skips the squares of the earlier pieces.
     skip_b = np.int64(b > a)
     skip_c = np.int64(c > a) + np.int64(c > b)
     if _diagonal_side(a):
@@ -94,7 +101,10 @@ def _pieces_of(pos, piece):
 
 @inlined
 def _pawn_order(square):
-    """Number the squares of pawns from the edges inwards and by rank: even numbers left, odd ones right, 0 to 47."""
+    """Return the number of a pawn's square, 0 to 47, from the edges inwards and by rank.
+
+    Even numbers are on the left half of the board, odd numbers on the right half.
+    """
     file = square & 7
     right = file >> 2
     return 12 * (file ^ (7 * right)) + 2 * (square >> 3) - 2 + right
@@ -102,7 +112,7 @@ def _pawn_order(square):
 
 @inlined
 def lead_pawns(pos, piece, mirror):
-    """Return the set of the leading pawns' numbers, see `_pawn_order`; the lowest is that of the leading pawn."""
+    """Return the leading pawns as a set of their numbers (`_pawn_order`). The lowest is the leading pawn's."""
     pawns = _pieces_of(pos, piece)
     numbers = ZERO
     while pawns:
@@ -113,9 +123,9 @@ def lead_pawns(pos, piece, mirror):
 
 @kernel
 def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap):
-    """Return the number of the groups after the leading one.
+    """Return the index contribution of all groups after the leading one.
 
-    `start` is the place of their first piece among the pieces, `used` the squares of the pieces before it.
+    `start` is the index of their first piece among the pieces. `used` has the squares of the pieces before it.
     """
     index = np.int64(0)
     group = np.int64(1)
@@ -126,7 +136,7 @@ def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap)
         while pieces:
             squares |= bit(_mirrored(lsb(pieces), mirror, swap))
             pieces = without_lsb(pieces)
-        # The pawns of the other side cannot stand on the first rank.
+        # Pawns cannot stand on the first rank, so its squares are not counted.
         skip = np.int64(8) if piece & 7 == PAWN else np.int64(0)
         number = np.int64(0)
         k = np.int64(1)
@@ -146,17 +156,9 @@ def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap)
 
 @kernel
 def piece_index(tablebases, pairs, pos, colors):
-    """Return the number of a position without pawns.
+    """Return the number of a position without pawns in the array `pairs`, whose pieces it must have.
 
-    Parameters
-    ----------
-    tablebases : TABLEBASES
-    pairs : SYZYGY_PAIRS
-        The array in which the position lies.
-    pos : POSITION
-        A position with the array's pieces.
-    colors : int
-        8 if the table's White is Black in the position, else 0.
+    `colors` is 8 if the table's White is Black in the position, else 0.
     """
     first = lsb(_pieces_of(pos, np.int64(pairs.pieces[0]) ^ colors))
     second = lsb(_pieces_of(pos, np.int64(pairs.pieces[1]) ^ colors))
@@ -188,7 +190,10 @@ def piece_index(tablebases, pairs, pos, colors):
 
 @kernel
 def pawn_index(tablebases, pairs, pos, colors, lead):
-    """Return the number of a position with pawns; `lead` comes from `lead_pawns`, for the rest see `piece_index`."""
+    """Return the number of a position with pawns in the array `pairs`; see `piece_index`.
+
+    `lead` is the result of `lead_pawns`.
+    """
     mirror = np.int64(_MIRROR_RANKS if colors else 0)
     if lsb(lead) & 1:
         mirror ^= _MIRROR_FILES
@@ -214,17 +219,17 @@ def pawn_index(tablebases, pairs, pos, colors, lead):
 
 
 def lead_placements(pawns, file):
-    """Return the number of placements of equal pawns with the leading one on a file (0 to 3, from the edge)."""
+    """Return the number of placements of equal pawns whose leading pawn is on a file, 0 to 3 from the edge."""
     return sum(comb(47 - 2 * square, pawns - 1) for square in range(6 * file, 6 * file + 6))
 
 
 def fill_tables(tablebases):
-    """Fill the tables of a TABLEBASES record for numbering positions."""
+    """Fill the tables for numbering positions in a TABLEBASES record."""
     for k in range(MAX_MEN):
         tablebases.binomials[k] = [comb(n, k) for n in range(64)]
     for others in range(MAX_PAWNS):
         for square in range(24):
-            # Those with the leading pawn on an earlier square of the same file come first.
+            # Placements whose leading pawn is on an earlier square of the same file come first.
             earlier = range(square - square % 6, square)
             tablebases.lead_pawns[others][square] = sum(comb(47 - 2 * s, others) for s in earlier)
     _number_kings(tablebases.kings)
@@ -242,7 +247,7 @@ def _number_kings(numbers):
         if max(abs((first & 7) - (second & 7)), abs((first >> 3) - (second >> 3))) > 1
         and not (_diagonal_side(first) == 0 and _diagonal_side(second) > 0)
     ]
-    # Those with both kings on the diagonal come last.
+    # Placements with both kings on the diagonal come last.
     placements.sort(key=lambda placement: placement[0] >= TRIANGLE and _diagonal_side(placement[1]) == 0)
     for number, (i, second) in enumerate(placements):
         numbers[i][second] = number

@@ -1,14 +1,14 @@
-"""Syzygy tablebases, the compressed arrays: from the number of a position to its value.
+"""The compressed arrays of Syzygy tablebases: from the number of a position to its value.
 
-The values are compressed in two steps. Pairs of neighbours that often occur are replaced by symbols, and pairs of
-those again (recursive pairing, RE-PAIR); then the symbols are written with a canonical Huffman code, in blocks of
-equal size in bytes. A sparse index says in which block a position lies. The format is Ronald de Man's
+The values are compressed in two steps. First, frequent pairs of neighbours are replaced by symbols, and pairs of
+symbols by further symbols (recursive pairing, RE-PAIR). Then the symbols are written in a canonical Huffman code, in
+blocks of equal size in bytes. A sparse index tells which block has a position. The format is Ronald de Man's
 (https://github.com/syzygy1/tb).
 
-A file may be damaged. Its header was checked when it was opened (`engine/tablebases/file.py`): the index, the blocks'
-sizes and the blocks lie inside the file, and no symbol contains itself. The values in the body are checked here before
-they are used as addresses. The file ends with a checksum of 16 bytes, so 8 bytes can be read wherever the table has
-at least one.
+A file may be damaged. `engine/tablebases/file.py` checks the header when it opens the file: the index, the sizes of the
+blocks and the blocks lie inside the file, and no symbol contains itself. This module checks the other values before it
+uses them as addresses. The file ends with a checksum of 16 bytes, so 8 bytes can be read wherever the table has at
+least one byte.
 """
 
 import numpy as np
@@ -18,28 +18,29 @@ from knightadder.native.records import record
 
 from .index import MAX_MEN
 
-MAX_CODE_LENGTH = 32  # of a Huffman code in a tablebase, in bits
+MAX_CODE_LENGTH = 32  # bits of a Huffman code in a tablebase
 
-SYZYGY_PAIRS = record(  # one compressed array of a Syzygy file: the values for one side to move (and pawn file)
-    ("pieces", np.uint8, MAX_MEN + 1),  # in the order in which their squares are numbered
-    ("groups", np.uint8, MAX_MEN + 1),  # sizes of the groups that are numbered together, then 0
-    ("factors", np.int64, MAX_MEN + 1),  # by group: the factor of its number
-    ("positions", np.int64),  # length of the array
-    ("constant", np.int64),  # the value of all positions; -1 if they are compressed
+SYZYGY_PAIRS = record(  # a compressed array of a Syzygy file: the values for one side to move (and pawn file)
+    ("pieces", np.uint8, MAX_MEN + 1),  # pieces, in the order in which their squares are numbered
+    ("groups", np.uint8, MAX_MEN + 1),  # sizes of the groups of pieces, then 0
+    ("factors", np.int64, MAX_MEN + 1),  # factors of the groups' numbers
+    ("positions", np.int64),  # number of positions in the array
+    ("constant", np.int64),  # the value of all positions, if it is the same; else -1
     ("index_bits", np.int64),  # each entry of the sparse index stands for 2 ** index_bits positions
     ("index_offset", np.int64),  # all offsets are bytes from the start of the file
-    ("sizes_offset", np.int64),  # of the blocks' lengths in positions, less 1
+    ("sizes_offset", np.int64),  # offset of the blocks' lengths, in positions less 1
     ("size_count", np.int64),
     ("data_offset", np.int64),
     ("block_bits", np.int64),  # binary logarithm of a block's bytes
     ("blocks", np.int64),
-    ("min_length", np.int64),  # of a code, in bits
-    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # by length: the lowest code, left-aligned; 0 from the longest on
-    ("first_symbols", np.uint16, MAX_CODE_LENGTH + 1),  # by length: the symbol of the lowest code
-    ("symbols", np.uint64),  # address of 32-bit words: left symbol or value | right symbol << 12 | (values - 1) << 24
+    ("min_length", np.int64),  # minimum length of a code, in bits
+    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # lowest code by length, left-aligned; 0 from the longest on
+    ("first_symbols", np.uint16, MAX_CODE_LENGTH + 1),  # symbol of the lowest code, by length
+    # Address of the symbols' 32-bit words: left symbol or value | (right symbol << 12) | ((value count - 1) << 24).
+    ("symbols", np.uint64),
     ("symbol_count", np.int64),
     ("dtz_flags", np.int64),
-    ("map_offsets", np.int64, 4),  # of a DTZ file's maps of values: win, loss, cursed win, blessed loss
+    ("map_offsets", np.int64, 4),  # value maps of a DTZ file: win, loss, cursed win, blessed loss
     ("map_lengths", np.int64, 4),
 )
 
@@ -58,7 +59,7 @@ def _load(address, offset):
 
 @inlined
 def load16(table, offset):
-    """Read 16 bits of a table's file, little-endian."""
+    """Return 16 bits of a table's file, little-endian."""
     return np.int64(_load(table.address, offset) & _LOW_16)
 
 
@@ -77,10 +78,12 @@ def _symbol_word(pairs, symbol):
 
 @inlined
 def _find_block(table, pairs, index):
-    """Return the block that holds a position, and the position's number in it; `FAILED` for a damaged index."""
+    """Return the block of a position, and the position's number in the block. The block is `FAILED` if the file is
+    damaged.
+    """
     bits = pairs.index_bits
     word = _load(table.address, pairs.index_offset + 6 * (index >> bits))
-    # The entry points to the position in the middle of those it stands for.
+    # An index entry points to the middle one of its positions.
     block = np.int64(word & _LOW_32)
     rest = np.int64((word >> _32) & _LOW_16) + (index & ((1 << bits) - 1)) - (1 << (bits - 1))
     while rest < 0:
@@ -99,14 +102,14 @@ def _find_block(table, pairs, index):
 
 @inlined
 def _find_symbol(table, pairs, block, rest):
-    """Return the word of the symbol that holds a position of a block, and the position's number in it.
+    """Return the word of the symbol that includes a position of a block, and the position's number in the symbol.
 
     The word is `FAILED` if the file is damaged.
     """
     offset = pairs.data_offset + (block << pairs.block_bits)
     code = _load_big_endian(table, offset)
     offset += 8
-    used = np.int64(0)  # bits of `code` that were read; as many of its lowest bits are empty
+    used = np.int64(0)  # number of bits read from `code`, which is also the number of its empty low bits
     while True:
         length = pairs.min_length
         while code < pairs.bases[length]:
@@ -132,21 +135,7 @@ def _find_symbol(table, pairs, block, rest):
 
 @kernel
 def decompress(table, pairs, index):
-    """Return the value of the position with the number `index`.
-
-    Parameters
-    ----------
-    table : SYZYGY_TABLE
-    pairs : SYZYGY_PAIRS
-        One of the table's arrays.
-    index : int
-        The position's number, see `index.py`.
-
-    Returns
-    -------
-    int
-        0 to 4095; `FAILED` if the file is damaged or the number out of range.
-    """
+    """Return the value of the position with the number `index`, 0 to 4095; `FAILED` if the file is damaged."""
     if pairs.constant >= 0:
         return pairs.constant
     if index < 0 or index >= pairs.positions:

@@ -1,11 +1,13 @@
-"""Syzygy tablebases: the value of a position with few men, win, draw or loss (WDL), and its distance to zeroing (DTZ).
+"""Syzygy tablebases: the values of positions with few men.
 
-A table's value may be wrong where a capture is best, and it ignores en passant; that of a DTZ table may also be wrong
-where a pawn move is best. So a probe includes a small search over such moves. Tables by Ronald de Man
-(https://github.com/syzygy1/tb); https://www.chessprogramming.org/Syzygy_Bases.
+A value is a win, draw or loss (WDL), or a distance to zeroing (DTZ): the plies to the next capture or pawn move. The
+value in a table may be wrong where a capture is best, and tables ignore en passant. In a DTZ table the value may also
+be wrong where a pawn move is best. So a probe includes a small search of such moves. The tables are by Ronald de Man
+(https://github.com/syzygy1/tb); see https://www.chessprogramming.org/Syzygy_Bases.
 
-Values are for the side to move: 2 a win, 1 a win that the fifty-move rule makes a draw (*cursed*), 0 a draw, -1 a
-loss that it makes a draw (*blessed*), -2 a loss; always as if the last move had been a capture or a pawn move.
+WDL values are from the side to move's view: 2 is a win, 1 a win that the fifty-move rule makes a draw (*cursed*), 0 a
+draw, -1 a loss that the rule makes a draw (*blessed*), and -2 a loss. They assume that the last move was a capture or a
+pawn move.
 """
 
 import numpy as np
@@ -27,36 +29,36 @@ from ..layout import KING, MAX_PLY, NO_SQUARE, PAWN
 from .index import MAX_MEN, MAX_PAWNS, lead_pawns, pawn_index, piece_index
 from .pairs import FAILED, SYZYGY_PAIRS, decompress, load16
 
-MATERIALS = 1_511  # all sets of 3 to 7 men with a king each; swapped colours count once
+MATERIALS = 1_511  # number of sets of 3 to 7 men with both kings; swapped colours count once
 MATERIAL_PLACES = 8_192  # a power of 2, more than twice `MATERIALS`
 
 SYZYGY_TABLE = record(  # one Syzygy file
-    ("address", np.uint64),  # of its first byte in memory
+    ("address", np.uint64),  # address of the first byte of the file
     ("file_size", np.int64),  # in bytes
-    ("key", np.uint64),  # its pieces, its own White first, see `syzygy._material`
-    ("symmetric", np.int64),  # 1 = both sides have the same pieces, and White is to move
+    ("key", np.uint64),  # its pieces, with the table's White first; see `_material`
+    ("symmetric", np.int64),  # 1 = both sides have the same pieces, and the table has only White to move
     ("has_pawns", np.int64),
     ("pairs", SYZYGY_PAIRS, (2, 4)),  # by side to move and file of the leading pawn
 )
 
 MATERIAL = record(  # a place of the hash table of materials
     ("key", np.uint64),  # 0 = free
-    ("wdl", np.int32),  # number of the table, -1 = none
+    ("wdl", np.int32),  # index of the WDL table, -1 = none
     ("dtz", np.int32),
 )
 
-TABLEBASES = record(  # read-only during a search, shared by all threads; pages without tables take no memory
-    ("largest", np.int64),  # most men in a WDL table; 0 = no tables
-    ("binomials", np.int64, (MAX_MEN, 64)),  # [k, n]: ways to choose k of n
-    ("kings", np.int16, (10, 64)),  # number of both kings' placement, by the first's number in the triangle
-    ("lead_pawns", np.int64, (MAX_PAWNS, 24)),  # [others, square]: first number of placements with this leading pawn
+TABLEBASES = record(  # read-only during a search, shared by all threads; unused pages take no memory
+    ("largest", np.int64),  # maximum number of men in the WDL tables; 0 = no tables
+    ("binomials", np.int64, (MAX_MEN, 64)),  # [k, n] = number of ways to choose k of n
+    ("kings", np.int16, (10, 64)),  # number of the kings' placement, by the first king's number in the triangle
+    ("lead_pawns", np.int64, (MAX_PAWNS, 24)),  # [other pawns, square of the leading pawn] = first number
     ("places", MATERIAL, MATERIAL_PLACES),
     ("tables", SYZYGY_TABLE, 2 * MATERIALS),
 )
 Tablebases = record_type(TABLEBASES)
 
-# Outcomes of a probe. ZEROING: the best move is a capture or a pawn move, so that the DTZ table knows nothing.
-# OTHER_SIDE: the DTZ table has only the positions in which the other side is to move.
+# Outcomes of a probe. ZEROING: the best move is a capture or a pawn move, so the DTZ table has no value for it.
+# OTHER_SIDE: the DTZ table has only positions with the other side to move.
 NOT_FOUND, FOUND, ZEROING, OTHER_SIDE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 _NO, _YES = np.int64(0), np.int64(1)
@@ -67,14 +69,17 @@ _NO_DTZ = np.int64(1 << 16)
 # Flags of a DTZ array.
 BLACK_TO_MOVE, MAPPED, WIN_IN_PLIES, LOSS_IN_PLIES, WIDE_MAP = 1, 2, 4, 8, 16
 
-_BITS_PER_KIND = np.uint64(4)  # in the number of a set of pieces
+_BITS_PER_KIND = np.uint64(4)  # in a material key
 PLACE_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2 ** 64 divided by the golden ratio
 PLACE_SHIFT = np.uint64(64 - (MATERIAL_PLACES - 1).bit_length())
 
 
 @inlined
 def _material(pos):
-    """Return the pieces as a number, `_BITS_PER_KIND` a kind, white pawns the highest; the kings are left out."""
+    """Return the material key: the count of each kind of piece in `_BITS_PER_KIND` bits.
+
+    White pawns are in the highest bits, and kings are left out.
+    """
     key = ZERO
     for color in range(2):
         own = pos.by_color[color]
@@ -95,12 +100,9 @@ def _find_material(tablebases, key):
 
 @kernel
 def _look_up(tablebases, pos, wdl, of_dtz):
-    """Look a position up in its WDL table, or with `of_dtz` in its DTZ table, given its value `wdl`.
+    """Look up a position in its WDL table, or with `of_dtz` in its DTZ table, and return the value and the outcome.
 
-    Returns
-    -------
-    tuple of int
-        WDL, or plies to the next capture or pawn move; and the outcome.
+    The value is WDL, or the plies to the next capture or pawn move. A DTZ look-up needs the position's WDL value `wdl`.
     """
     key = _material(pos)
     place = _find_material(tablebases, key)
@@ -140,10 +142,10 @@ def _look_up(tablebases, pos, wdl, of_dtz):
 
 @inlined
 def _plies(table, pairs, value, wdl):
-    """Return the plies for a value of a DTZ array, and the outcome."""
+    """Return the plies that a value of a DTZ array stands for, and the outcome."""
     flags = pairs.dtz_flags
     if flags & MAPPED:
-        # The order of the maps in the file.
+        # `which` is the order of the maps in the file.
         if wdl > 0:
             which = np.int64(0 if wdl == 2 else 2)
         else:
@@ -154,7 +156,7 @@ def _plies(table, pairs, value, wdl):
             value = load16(table, pairs.map_offsets[which] + 2 * value)
         else:
             value = load16(table, pairs.map_offsets[which] + value) & 0xFF
-    # Where it makes no difference to the fifty-move rule, moves are counted instead of plies.
+    # Tables count moves instead of plies where the fifty-move rule allows it.
     in_plies = (wdl == 2 and flags & WIN_IN_PLIES) or (wdl == -2 and flags & LOSS_IN_PLIES)
     return value if in_plies else 2 * value, FOUND
 
@@ -171,15 +173,13 @@ def _zeroes(pos, move):
 
 @kernel
 def _resolve(tables, tablebases, worker, ply, pawn_moves):
-    """Find the WDL value by trying the captures, and with `pawn_moves` the pawn moves too, before the table.
+    """Find the WDL value by trying all captures, and with `pawn_moves` all pawn moves, before the table.
 
-    Returns
-    -------
-    tuple of int
-        WDL, and the outcome. Without `pawn_moves`, `ZEROING` may mean a capture that is only as good as other moves.
+    The function returns the value and the outcome. Without `pawn_moves`, the outcome `ZEROING` may mean a capture that
+    is only as good as other moves.
     """
     pos, frame = worker.stack[ply], worker.frames[ply]
-    # The table ignores en passant captures, so it matters whether there is any other move.
+    # The table ignores en passant captures. So if one is possible, the other moves must be known.
     everything = pawn_moves == _YES or pos.ep != NO_SQUARE
     count = generate(tables, pos, frame, np.int64(0), ALL if everything else NOISY)
     best = LOSS
@@ -206,13 +206,14 @@ def _resolve(tables, tablebases, worker, ply, pawn_moves):
 
 @inlined
 def dtz_before_zeroing(wdl):
-    """Return the DTZ of a position with a WDL value whose best move is a capture or a pawn move."""
+    """Return the DTZ of a position with a known WDL value whose best move is a capture or a pawn move."""
     return np.sign(wdl) * (1 if abs(wdl) == 2 else 101)
 
 
 @inlined
 def dtz_of_move(tables, after, frame, dtz):
-    """Return the DTZ of a move, which is no capture or pawn move, from that of the position after it; 1 for a mate.
+    """Return the DTZ of a move, not a capture or pawn move, from the DTZ of the position after it. A mate has the DTZ
+    1.
 
     The moves of the frame are overwritten.
     """
@@ -224,7 +225,7 @@ def dtz_of_move(tables, after, frame, dtz):
 
 @kernel
 def _dtz_of_table(tables, tablebases, worker, ply):
-    """Find the DTZ value by captures, pawn moves and the table; with `OTHER_SIDE` the value is WDL."""
+    """Find the DTZ value by captures, pawn moves and the table. With the outcome `OTHER_SIDE`, the value is WDL."""
     wdl, outcome = _resolve(tables, tablebases, worker, ply, _YES)
     if outcome == NOT_FOUND or wdl == 0:
         return _ZERO, outcome
@@ -245,22 +246,10 @@ def _can_probe(tablebases, worker, ply):
 
 @kernel
 def probe_wdl(tables, tablebases, worker, ply):
-    """Probe the WDL tables.
+    """Probe the WDL tables for the position at a place of the worker's stack; return its value, and 1 if it is known.
 
-    Parameters
-    ----------
-    tables : TABLES
-    tablebases : TABLEBASES
-    worker : WORKER
-        Its stack after `ply`, and the moves of its frames from `ply` on, are overwritten.
-    ply : int
-        Which position of the stack is probed.
-
-    Returns
-    -------
-    tuple of int
-        The value, -2 to 2; and 1 if it is known, 0 if there are castling rights or too many men, or a table is
-        missing or damaged.
+    The value is unknown if there are castling rights or too many men, or if a table is missing or damaged. The stack
+    after `ply`, and the moves of the frames from `ply` on, are overwritten.
     """
     if not _can_probe(tablebases, worker, ply):
         return _ZERO, NOT_FOUND
@@ -270,26 +259,18 @@ def probe_wdl(tables, tablebases, worker, ply):
 
 @kernel
 def probe_dtz(tables, tablebases, worker, ply):
-    """Probe the DTZ tables, for which the WDL tables are needed too.
+    """Probe the DTZ and WDL tables like `probe_wdl`; return the DTZ, and 1 if it is known.
 
-    Parameters
-    ----------
-    tables, tablebases, worker, ply
-        As those of `probe_wdl`.
-
-    Returns
-    -------
-    tuple of int
-        The plies to the next capture or pawn move of best play, negative for a loss, 0 for a draw; 100 more for
-        cursed wins and blessed losses. Most tables count in moves, so that the distance may be a ply longer, but
-        not where the fifty-move rule would make that a draw. Then 1 if the value is known, else 0.
+    The DTZ is the plies to the next capture or pawn move of best play, negative for a loss and 0 for a draw. Cursed
+    wins and blessed losses add 100. Most tables count moves, so the true distance may be a ply shorter, but not where
+    the ply matters for the fifty-move rule.
     """
     if not _can_probe(tablebases, worker, ply):
         return _ZERO, NOT_FOUND
     value, outcome = _dtz_of_table(tables, tablebases, worker, ply)
     if outcome != OTHER_SIDE:
         return value, np.int64(outcome != NOT_FOUND)
-    # The table has the positions one ply later: find the best of the moves that keep the result.
+    # The table has the positions one ply later, so the moves that keep the result are tried, and the best is taken.
     sign = np.sign(value)
     pos, frame = worker.stack[ply], worker.frames[ply]
     after = worker.stack[ply + 1]
@@ -309,5 +290,5 @@ def probe_dtz(tables, tablebases, worker, ply):
             best = min(best, dtz)
     if best != _NO_DTZ:
         return best, FOUND
-    # If no move keeps a loss, there is no move at all: mate. If no move keeps a win, the tables are damaged.
+    # If no move keeps a loss, there is no legal move: it is mate. If no move keeps a win, the tables are damaged.
     return np.int64(-1), FOUND if sign < 0 else NOT_FOUND
