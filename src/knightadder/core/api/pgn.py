@@ -35,10 +35,10 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     text : array of uint8
         The text, followed by `PADDING` zeros.
     games, tags, notes : arrays of GAME, TAG and NOTE
-        Receive the items. For a text of n bytes, their lengths must be n/4 + 2, n/4 + 2 and n/2 + 2.
+        Receive the items. For a text of n bytes, there must be room for n/4 + 2, n/4 + 2 and n/2 + 2.
     moves, clocks, scores : arrays of uint16, int64 and int16
         Receive the moves of all main lines, encoded as in ``core/board/moves.py``; the clocks after the moves in
-        milliseconds, or `NO_CLOCK`; and the scores from White's view, or `NO_SCORE`. The lengths must be n/2.
+        milliseconds, or `NO_CLOCK`; and the scores from White's view, or `NO_SCORE`. There must be room for n/2.
 
     Returns
     -------

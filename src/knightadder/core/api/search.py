@@ -83,7 +83,7 @@ def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing
     mate_plies : int
         No depth is started once the best line ends in mate, for either side, within that many plies. 0 for no limit.
     pausing : int
-        1 to return also when a score lies outside its window. The next call must begin at the same depth, and goes on.
+        1 to return also when a score lies outside its window. The next call must begin at the same depth.
 
     Returns
     -------
@@ -151,8 +151,7 @@ def _sort_line(worker):
 
 @kernel
 def aspiration_search(tables, worker, pausing):
-    """Search the root moves for one line in wider and wider windows, and bring the best move to its place among the
-    lines.
+    """Search the root moves for one line in wider and wider windows, and sort the best move into the lines.
 
     The function returns whether the search for this line has ended, by a score within the window or by
     ``worker.stopped``. A stopped search still keeps a move that raised alpha, because that move was fully searched and

@@ -45,7 +45,7 @@ _AT, _WHICH, _COUNT = 8, 9, 10
 # LEFT_OUT has a bit for each letter of the castling rights: 1 if that right is impossible. The number after it is 1 if
 # the en passant square is impossible.
 LEFT_OUT = 11
-_BOUNDS = 13  # begin and end of each of the six fields
+_BOUNDS = 13  # start and end of each of the six fields
 NUMBERS = _BOUNDS + 2 * 6
 
 _FAULTS = {
@@ -189,7 +189,7 @@ def read_fields(text, start, end, board, numbers):
     if fault:
         return fault
 
-    # Either counter may be missing; it is then read as 0.
+    # A missing counter is read as 0.
     at, last = numbers[_BOUNDS + 8], numbers[_BOUNDS + 9]
     numbers[_AT] = at
     numbers[RULE50] = _read_counter(text, at, last)
@@ -204,7 +204,7 @@ def read_fields(text, start, end, board, numbers):
 
 @kernel
 def _find_fields(text, start, end, numbers):
-    """Find the begin and end of the first six fields; return the number of all fields."""
+    """Find the start and end of the first six fields; return the number of all fields."""
     count, inside = 0, False
     for place in range(start, end):
         letter = int(text[place])

@@ -146,7 +146,10 @@ def castling_rook_target(us, king, rook):
 
 @inlined
 def castling_is_legal(tables, pos, king, rook, us):
-    """Say whether a side may castle with the rook on `rook`; it is not in check and has the right."""
+    """Say whether a side may castle with the rook on `rook`.
+
+    The side must have the right to do so and must not be in check.
+    """
     king_target = castling_king_target(us, king, rook)
     rook_target = castling_rook_target(us, king, rook)
     both = bit(king) | bit(rook)

@@ -26,9 +26,9 @@ RESULTS = ("", "1-0", "1/2-1/2", "0-1", "*")
 NO_CLOCK = -1
 NO_SCORE = -32_768
 
-_MAX_DEPTH = 30  # maximum nesting of variations
+_MAX_DEPTH = 30  # maximum nesting depth of variations
 _MATE = 32_000
-_MAX_MATE = 499  # maximum moves to mate of a score
+_MAX_MATE = 499  # maximum number of moves to mate in a score
 _MAX_CENTIPAWNS = 30_000  # maximum of a score
 
 # Reasons why the reader stops: the text ends, the text is cut off within a game, or the careful reader is needed.
@@ -246,9 +246,7 @@ def _note_tag(text, game, tag):
 
 @kernel
 def set_start(tables, reader, text, game):
-    """Set up the first position of a game in ``reader.stack[0]``; return the plies before it, or -1 if its FEN is
-    faulty.
-    """
+    """Set up the first position of a game in ``reader.stack[0]``; return the plies before it, or -1 for a bad FEN."""
     if game.fen_end == 0:
         copy_record(reader.stack[0], reader.start)
         return np.int64(0)
@@ -579,7 +577,7 @@ def _read_score(text, at, stm):
 
 @kernel
 def _finish(reader, text):
-    """Go on to the begin of the next game, which comes after an empty line or begins with a tag."""
+    """Go on to the next game, which comes after an empty line or begins with a tag."""
     at = reader.at
     while _is_blank(np.int64(text[at])):
         at += 1

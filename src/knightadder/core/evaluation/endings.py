@@ -83,7 +83,7 @@ def _drive(pos, own, bare):
 def _wrong_rook_pawn(pos, strong, own, other):
     """Say whether a side has only rook pawns on one file and bishops that do not attack their promotion square.
 
-    The enemy king must hold the corner of that square. Then the pawns cannot promote.
+    The enemy king must stand on or beside that square, so that the pawns cannot promote.
     """
     pawns, bishops = own & pos.by_type[PAWN], own & pos.by_type[BISHOP]
     if own & ~(pawns | bishops | pos.by_type[KING]):

@@ -17,7 +17,7 @@ _KNIGHT_CHECK, _BISHOP_CHECK, _ROOK_CHECK, _QUEEN_CHECK = 5, 3, 6, 5
 
 @kernel
 def king_safety(tables, worker, pos, trace, us):
-    """Return the packed value of a side's castling rights and of the attack against its king, from its point of view.
+    """Return the packed value of a side's castling rights and of the attack against its king, from the side's view.
 
     The attacks of both sides must have been collected.
     """

@@ -170,8 +170,7 @@ def _around_king(tables, pos, trace, us):
 
 @kernel
 def passed_pawns(tables, worker, pos, trace, us, passed):
-    """Return the packed value that the pieces of both sides add to a side's passed pawns, from that side's point of
-    view.
+    """Return the packed value that the pieces of both sides add to a side's passed pawns, from the side's view.
 
     The attacks of both sides must have been collected.
     """

@@ -109,9 +109,7 @@ def _is_outpost(worker, us, square):
 
 @kernel
 def pieces(tables, worker, pos, trace, us):
-    """Return the packed value of the places of a side's pieces, from its point of view; record the attacks of the
-    pieces.
-    """
+    """Return the packed value of the places of a side's pieces, from its view, and record what they attack."""
     own, enemy = pos.by_color[us], pos.by_color[us ^ 1]
     occupied = pos.by_type[0]
     side = worker.sides[us]

@@ -17,7 +17,7 @@ from .frame import PIECE_TO
 from .history import apply_gravity, frame_before
 from .transposition import LOWER, UPPER
 
-CORRECTIONS = 16_384  # entries by feature; a power of 2
+CORRECTIONS = 16_384  # number of entries for each feature and side to move; a power of 2
 
 LIMIT = 1024  # maximum absolute value of an entry
 
@@ -30,7 +30,7 @@ _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
 
 @inlined
 def _mix(word):
-    """Hash combined products to an index. Its bits are the highest ones, which depend on all other bits."""
+    """Hash combined products to an index. The highest bits are used, because they depend on all other bits."""
     return np.int64(((word ^ (word >> _HALF)) * _C) >> _SHIFT)
 
 

@@ -35,9 +35,7 @@ _CAPTURE_FUTILITY_DEPTH, _CAPTURE_HISTORY_DIVISOR = 6, 64
 
 @inlined
 def is_improving(worker, ply):
-    """Return 1 if the side to move stands better than before its last move, or was in check then and is not now; else
-    0.
-    """
+    """Return 1 if the side to move stands better than two plies ago, or was in check then and is not now; else 0."""
     now, before = worker.frames[ply].static_eval, frame_before(worker, ply, 2).static_eval
     return np.int64(now > before) if before != NO_EVAL else np.int64(now != NO_EVAL)
 
@@ -88,7 +86,7 @@ def null_move_reduction(tables, worker, pos, ply, depth, static_eval, refined, b
     tuned = tables.parameters
     if depth < 3 or refined < beta or not -DECISIVE < beta < MATE_FOUND:
         return np.int64(0)
-    # At low depth the search after the null move is little more than quiescence search, so beta needs a margin.
+    # At low depth the search after the null move is hardly more than captures, so it needs a margin above beta.
     enough = beta + tuned.null_move_margin - tuned.null_move_slope * depth
     if frame_before(worker, ply, 1).move == NO_MOVE or static_eval < enough or ply < worker.null_from_ply:
         return np.int64(0)
@@ -113,7 +111,7 @@ def probcut_tried(entry, ply, depth, beta, probcut_beta):
 def singular_tried(tables, worker, entry, ply, depth):
     """Say whether to test if the hash move is singular, that is, if all other moves are clearly worse.
 
-    Its score in the table must be almost deep enough, and neither an upper bound nor a decisive score.
+    The table entry must be almost as deep as this search, and its score neither an upper bound nor decisive.
     """
     return (
         depth >= tables.parameters.singular_depth

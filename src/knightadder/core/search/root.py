@@ -38,9 +38,7 @@ def move_to_front(worker, index):
 
 @inlined
 def clear_root_killers(worker):
-    """Clear the killers of plies 0 and 1. Each node clears those of its grandchildren, and these plies have no
-    grandparent.
-    """
+    """Clear the killers of plies 0 and 1. Those of later plies are cleared by the nodes two plies before."""
     clear_killers(worker, np.int64(0))
     clear_killers(worker, np.int64(1))
 

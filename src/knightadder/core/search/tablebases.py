@@ -34,11 +34,10 @@ def may_probe(worker, pos, depth):
 
 @kernel
 def probe_score(tables, worker, ply):
-    """Probe a position of the stack; return its score for the side to move and its bound, 0 if the tables lack the
-    position.
+    """Probe a position of the stack, and return its score for the side to move and the bound of the score.
 
-    A win is a lower bound, because there may be a mate to find, and a loss is an upper bound. The moves of the frame
-    and the stack after `ply` are overwritten.
+    The bound is 0 if the tables lack the position. A win is a lower bound, because there may be a mate to find, and a
+    loss is an upper bound. The moves of the frame and the stack after `ply` are overwritten.
     """
     wdl, known = probe_wdl(tables, record_at(worker.tablebases_address, TABLEBASES), worker, ply)
     if not known:

@@ -5,8 +5,7 @@ its words may come from different writes. Then the key test fails (the lockless 
 make a bucket of 64 bytes, one cache line. The high bits of the key choose the bucket, by a multiplication instead of a
 division.
 
-The fields of the data word, from the low bits, are: move 16 bits, score 16, depth 8, generation 6, bound 2, was PV node
-1.
+The fields of the data word are, from the low bits: move 16 bits, score 16, depth 8, generation 6, bound 2, PV flag 1.
 """
 
 import numpy as np
@@ -24,7 +23,7 @@ from ..layout import MAX_PLY
 BUCKET_BYTES = 64
 ENTRIES = 4
 GENERATIONS = 64
-GENERATION_SHIFT = 40  # of the generation in the data word
+GENERATION_SHIFT = 40  # lowest bit of the generation in the data word
 
 UPPER, LOWER, EXACT = np.int64(1), np.int64(2), np.int64(3)
 
@@ -36,7 +35,7 @@ TABLEBASE_WIN = MATE_FOUND - 1  # a tablebase win at ply p scores TABLEBASE_WIN 
 DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from here on are mates or tablebase wins
 
 _ENTRY_BYTES = np.uint64(16)
-_MAX_DEPTH = np.int64(255)  # that fits into an entry
+_MAX_DEPTH = np.int64(255)  # maximum depth that fits into an entry
 _WORD = np.uint64(8)
 _BUCKET_SHIFT = np.uint64(6)
 

@@ -78,8 +78,9 @@ def _symbol_word(pairs, symbol):
 
 @inlined
 def _find_block(table, pairs, index):
-    """Return the block of a position, and the position's number in the block. The block is `FAILED` if the file is
-    damaged.
+    """Return the block of a position, and the position's number in the block.
+
+    The block is `FAILED` if the file is damaged.
     """
     bits = pairs.index_bits
     word = _load(table.address, pairs.index_offset + 6 * (index >> bits))

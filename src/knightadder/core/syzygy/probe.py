@@ -212,10 +212,9 @@ def dtz_before_zeroing(wdl):
 
 @inlined
 def dtz_of_move(tables, after, frame, dtz):
-    """Return the DTZ of a move, not a capture or pawn move, from the DTZ of the position after it. A mate has the DTZ
-    1.
+    """Return the DTZ of a move from the DTZ of the position after it. A mate has the DTZ 1.
 
-    The moves of the frame are overwritten.
+    The move must not be a capture or a pawn move. The moves of the frame are overwritten.
     """
     mated = dtz == -1 and after.checkers != ZERO
     if mated and generate(tables, after, frame, np.int64(0), ALL) == 0:
@@ -262,8 +261,8 @@ def probe_dtz(tables, tablebases, worker, ply):
     """Probe the DTZ and WDL tables like `probe_wdl`; return the DTZ, and 1 if it is known.
 
     The DTZ is the plies to the next capture or pawn move of best play, negative for a loss and 0 for a draw. Cursed
-    wins and blessed losses add 100. Most tables count moves, so the true distance may be a ply shorter, but not where
-    the ply matters for the fifty-move rule.
+    wins and blessed losses add 100. Most tables count moves, so the true distance may be a ply longer, but not where
+    that would make the position a draw by the fifty-move rule.
     """
     if not _can_probe(tablebases, worker, ply):
         return _ZERO, NOT_FOUND
