@@ -6,9 +6,9 @@ import chess
 import pytest
 from searcher import TIMEOUT, Searcher
 
-from knightadder.engine.ending import Ending
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.info import Ending
 from knightadder.engine.limits import Limits
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from knightadder.core.search.transposition import BUCKET_BYTES, GENERATION_SHIFT, GENERATIONS
-from knightadder.engine import clearing, hashtable
+from knightadder.engine import hashtable
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
+from knightadder.native import memory
 
 
 def words(table: HashTable) -> np.ndarray:
@@ -32,7 +33,7 @@ def test_a_table_has_its_size_lies_on_cache_lines_and_is_empty(megabytes: int) -
 @pytest.mark.parametrize("available", [0, 1, 100])
 def test_clear_forgets_everything(monkeypatch: pytest.MonkeyPatch, megabytes: int, available: int) -> None:
     monkeypatch.setattr(threading.Thread, "start", start_at_most(available))
-    monkeypatch.setattr(clearing, "processors", lambda: 3)
+    monkeypatch.setattr(memory, "processors", lambda: 3)
     table = HashTable(megabytes)
     for _ in range(2):
         words(table)[:] = 3
@@ -64,7 +65,7 @@ def slow_table(monkeypatch: pytest.MonkeyPatch) -> HashTable:
             assert go_on.wait(60)
             super().fill(value)
 
-    monkeypatch.setattr(clearing, "processors", lambda: 2)
+    monkeypatch.setattr(memory, "processors", lambda: 2)
     table = HashTable(64)
     words(table)[:] = 3
     table._words = table._words.view(Slow)

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from knightadder.core.search.transposition import MATE
 from knightadder.engine.info import Bound
-from knightadder.engine.search_thread import Variation
-from knightadder.engine.voting import vote
+from knightadder.engine.search_thread import Variation, vote
 
 A, B, C = 1, 2, 3
 MATE_IN_TWO, MATE_IN_THREE = int(MATE) - 3, int(MATE) - 5

@@ -56,7 +56,8 @@ def essence(analysis: Analysis) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize(
-    ("limit", "multipv"), [(Limit(nodes=3000), 1), (Limit(nodes=1), 1), (Limit(depth=5), 1), (Limit(depth=4), 3)]
+    ("limit", "multipv"),
+    [(Limit(nodes=3000), 1), (Limit(nodes=3000), 3), (Limit(nodes=1), 1), (Limit(depth=5), 1), (Limit(depth=4), 3)],
 )
 def test_analyses_are_those_of_an_engine(limit: Limit, multipv: int, engine: Engine) -> None:
     positions = [*FENS, *BOARDS]

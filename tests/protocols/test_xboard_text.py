@@ -4,8 +4,7 @@ import chess
 import chess.engine
 import pytest
 
-from knightadder.engine.ending import Ending
-from knightadder.engine.info import Bound, Info, Score
+from knightadder.engine.info import Bound, Ending, Info, Score
 from knightadder.engine.options import (
     Option,
 )

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 import chess
 from loop_talk import TIMEOUT, Load, LoopTalk
 
-from knightadder.engine.ending import Ending
 from knightadder.engine.errors import PositionError
 from knightadder.engine.info import (
     Bound,
     CurrentMove,
+    Ending,
     Info,
     Message,
     Result,

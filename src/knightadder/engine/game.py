@@ -11,8 +11,8 @@ from knightadder.core.api.perft import perft
 from knightadder.core.board import fen
 from knightadder.core.layout import NO_SQUARE
 from knightadder.core.worker import WORKER
-from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError, PositionError
+from knightadder.engine.info import Ending
 from knightadder.engine.limits import MAX_PERFT_DEPTH
 from knightadder.engine.notation import parse_uci, to_uci
 from knightadder.engine.wdl import material_of_sets

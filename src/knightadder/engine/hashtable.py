@@ -13,9 +13,8 @@ from knightadder.core.search.transposition import (
     GENERATION_SHIFT,
     GENERATIONS,
 )
-from knightadder.engine.clearing import Clearing
 from knightadder.engine.errors import OptionError
-from knightadder.native.memory import zeroed_bytes
+from knightadder.native.memory import Clearing, zeroed_bytes
 
 _MEGABYTE = 1 << 20
 _GENERATION = np.uint64((GENERATIONS - 1) << GENERATION_SHIFT)  # the bits of it in an entry
@@ -26,7 +25,7 @@ _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/mem
 class HashTable:
     """A block of zeroed memory, aligned to cache lines.
 
-    The first search needs its memory at once, so it should be cleared before, see `clearing.py`.
+    The first search needs its memory at once, so it should be cleared before, see `Clearing`.
 
     Parameters
     ----------

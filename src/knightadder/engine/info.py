@@ -1,4 +1,4 @@
-"""What a search reports while it runs and when it ends."""
+"""What a search reports while it runs and when it ends, and how a game ends."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -119,3 +119,13 @@ class Result:
     best_move: str | None
     ponder: str | None
     info: Info | None
+
+
+class Ending(Enum):
+    """Why the game is over; the value is the name shown to users."""
+
+    CHECKMATE = "checkmate"
+    STALEMATE = "stalemate"
+    FIFTY_MOVES = "the fifty-move rule"
+    REPETITION = "threefold repetition"
+    DEAD_POSITION = "insufficient material"

@@ -4,14 +4,20 @@ The main thread deepens and reports; inside the compiled core it does not hold t
 search the same position and share results only through the transposition table (lazy SMP). One more thread keeps the
 clock: it sets the stop flag, which the core reads at each node, when the time is up. When the main thread ends, all
 threads vote with the best line of their last iteration, and the answer does not wait for the helpers.
+
+A search of a few milliseconds would spend much of its time on threads and reports. So it can also run in the thread
+that asks for it, with one call of the core for all depths.
 """
 
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from queue import SimpleQueue
 from random import Random
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,7 +30,7 @@ from knightadder.engine.info import Bound, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, no_moves, to_score
-from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation
+from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation, vote
 from knightadder.engine.strength import CANDIDATES
 from knightadder.engine.tablebases.play import (
     Probing,
@@ -33,9 +39,7 @@ from knightadder.engine.tablebases.play import (
     play_out,
 )
 from knightadder.engine.tablebases.registry import Tablebases
-from knightadder.engine.threads import run_in_thread
 from knightadder.engine.timeman import Progress, allot, scale
-from knightadder.engine.voting import vote
 
 MATE = int(transposition.MATE)
 
@@ -98,6 +102,7 @@ class Search:
         self._pondering = limits.ponder
         self._held = limits.ponder or limits.unlimited
         self._stop_on_ponder_hit = False
+        self._all_at_once = False  # whether to search all depths in one call, and to report only the last
         self._stopped_at: float | None = None  # when it was asked to stop, by `time.perf_counter`
         self._finished = False
         self._progress = Progress()
@@ -156,6 +161,17 @@ class Search:
         if self._root_moves:
             self._start_helper(0)
 
+    def run(self) -> None:
+        """Search in this thread, which is to be the only one, and report only the lines at the end.
+
+        It finds what it would find after `start`, if no clock, move to ponder on or `stop` has ended it before.
+        """
+        self._all_at_once = True
+        self._idle.clear()
+        if self._budget.hard is not None or self._stopped_at is not None:
+            self._start_clock()
+        self._run()
+
     def _start_clock(self) -> None:
         """Start the thread that watches the clock; a second call does nothing.
 
@@ -183,12 +199,12 @@ class Search:
 
     def stop(self) -> None:
         """End the search soon, and release a held-back result."""
-        if self.running and not self._main.completed:
-            self._start_clock()  # it ends a first iteration that takes long
         with self._changed:
             self._held = self._pondering = False
             self._stop_soon()
             self._changed.notify_all()
+        if self.running and not self._stop_flag[0]:
+            self._start_clock()  # it ends a first iteration that takes long
 
     def ponder_hit(self) -> None:
         """Start the clock: the opponent has played the expected move."""
@@ -206,7 +222,7 @@ class Search:
         """Stop all threads; the first iteration may still end if that takes no time, for the sake of a good move."""
         if self._stopped_at is None:
             self._stopped_at = time.perf_counter()
-        if self._main.completed:
+        if self._main.completed or self._main.depth > 1:
             self._stop_flag[0] = 1
 
     def _chosen_by_user(self, legal: Sequence[int]) -> list[int]:
@@ -231,14 +247,17 @@ class Search:
 
     def _run(self) -> None:
         """Search depth after depth, report each, and end when it is enough."""
-        main, limits, lines = self._main, self._limits, self._lines
+        main, lines, mate_plies = self._main, self._lines, 2 * (self._limits.mate or 0)
         try:
             last = self._prepare()
             while main.completed < last:
                 depth = main.completed + 1
+                if self._all_at_once:
+                    main.completed = deepen(self._tables, main.worker, 1, last, lines, NO_NODE_LIMIT, mate_plies, False)
+                    break
                 # It pauses where a score lies outside its window, which may be reported as a bound.
                 main.completed = deepen(
-                    self._tables, main.worker, depth, depth, lines, NO_NODE_LIMIT, 2 * (limits.mate or 0), lines == 1
+                    self._tables, main.worker, depth, depth, lines, NO_NODE_LIMIT, mate_plies, lines == 1
                 )
                 if main.completed == depth:
                     self._report_lines([main.line(index) for index in range(self._shown)])
@@ -332,7 +351,8 @@ class Search:
         if self._handicap is not None and main.completed:
             return self._choose_weaker()
         lines = [main.line(index) for index in range(self._shown if main.completed else 1)]
-        changed = main.stopped  # better moves may have been found since; and the final counts matter
+        # If it was stopped, better moves may have been found since; and the final counts matter.
+        changed = main.stopped or self._all_at_once
         # A requested depth, or several lines, refers to the main thread: only its lines can be the answer.
         if not self._limits.depth and self._lines == 1:
             known = (lines if main.completed else []) + [line for line in self._helper_lines if line is not None]
@@ -461,3 +481,45 @@ def _split(nodes: int, threads: int) -> list[int]:
     share = nodes // threads
     helpers = [share] * (threads - 1) if share else []
     return [nodes - sum(helpers), *helpers]
+
+
+# --- threads that are kept ------------------------------------------------------------------------------------------
+
+# Starting a thread takes longer than a short search, so some wait for the next piece of work.
+_MOST_KEPT = 4
+
+_Work: TypeAlias = Callable[[], None]
+_kept: list[SimpleQueue[_Work]] = []  # of the threads without work, where each waits for more
+
+
+def run_in_thread(work: _Work, name: str) -> None:
+    """Do some work in a thread of its own.
+
+    Parameters
+    ----------
+    work : callable
+        Raises nothing.
+    name : str
+        The thread's name, if it is a new one.
+
+    Raises
+    ------
+    RuntimeError
+        If the system allows no more threads.
+    """
+    try:
+        _kept.pop().put(work)
+    except IndexError:
+        threading.Thread(target=_run, args=(SimpleQueue(), [work]), name=name, daemon=True).start()
+
+
+def _run(more: SimpleQueue[_Work], first: list[_Work]) -> None:
+    """Work, and then wait for more work, keeping nothing of it alive."""
+    first.pop()()
+    while len(_kept) < _MOST_KEPT:
+        _kept.append(more)
+        more.get()()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_kept.clear)  # a fork has only the thread that made it

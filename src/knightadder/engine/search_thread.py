@@ -1,5 +1,6 @@
-"""A thread of a search: its state in the core, how it is prepared, and what it has found."""
+"""The threads of a search: their states in the core, how they are prepared, what they find, and how they vote."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +19,8 @@ EXACT, INFINITE = int(transposition.EXACT), int(transposition.INFINITE)
 MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE)
 
 NO_NODE_LIMIT = (1 << 63) - 1
+
+_WORST_COUNTS = 14  # centipawns added to every score, so that the vote of the thread with the worst score counts too
 
 _BOUNDS = {
     EXACT: Bound.EXACT,
@@ -195,3 +198,32 @@ def share_memory(state: np.ndarray, table: HashTable, stop_flag: NDArray[np.uint
     """Tell a thread's state, an array of one WORKER, where the hash table is, and the flag that ends its search."""
     state["stop_address"] = stop_flag.ctypes.data
     state["tt_address"], state["tt_buckets"] = table.address, table.buckets
+
+
+def vote(lines: Sequence[Variation]) -> int:
+    """Choose one of several threads' best lines.
+
+    Each line votes for its first move, with a weight of its depth times how much its score exceeds the worst of all.
+    The formula is Stockfish's. One exception: a mate that one thread has proved is played, whatever the votes.
+
+    Parameters
+    ----------
+    lines : sequence of Variation
+        At least one, the main thread's first; that one is chosen if its move wins.
+
+    Returns
+    -------
+    int
+        Index of the line chosen.
+    """
+    scores = [line.score for line in lines]
+    best_score, worst_score = max(scores), min(scores)
+    if best_score >= MATE_FOUND:
+        return scores.index(best_score)
+    weights = [(line.score - worst_score + _WORST_COUNTS) * line.depth for line in lines]
+    votes: dict[int, int] = defaultdict(int)
+    for line, weight in zip(lines, weights, strict=True):
+        votes[line.moves[0]] += weight
+    most = max(votes.values())
+    winners = [index for index, line in enumerate(lines) if votes[line.moves[0]] == most]
+    return 0 if 0 in winners else max(winners, key=weights.__getitem__)

@@ -6,9 +6,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
+from random import Random
 from typing import TypeAlias
 
 import chess
@@ -16,11 +17,17 @@ import chess.engine
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.core.api.search import forget
+from knightadder.core.worker import WORKER
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
+from knightadder.engine.game import Game
+from knightadder.engine.hashtable import HashTable
+from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import parse_uci
-from knightadder.engine.short_search import ShortSearch
+from knightadder.engine.options import Options
+from knightadder.engine.search import Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import Positions, pack_from, positions_in, remembering
 from knightadder.library.blocks import Elsewhere, Threads, results_elsewhere
@@ -31,6 +38,7 @@ from knightadder.library.options import Folders, folders_of
 from knightadder.library.results import Analysis, line_of
 from knightadder.library.shared import Stock, tables_of
 from knightadder.native.processors import processors
+from knightadder.native.records import new_record
 
 _MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
 _MOST_MEGABYTES = 16  # default maximum of the hash table
@@ -275,9 +283,15 @@ class _Analyst:
     """Analyses positions one after another, in one thread at a time."""
 
     def __init__(self, settings: _Settings, tablebases: Tablebases) -> None:
-        self._search = ShortSearch(tables_of(settings.evaluation), tablebases, settings.megabytes)
-        self._limits, self._lines, self._illegal = settings.limits, settings.lines, settings.illegal
-        self._stop = np.zeros(1, np.uint64)
+        self._tables, self._tablebases = tables_of(settings.evaluation), tablebases
+        self._table, self._worker = HashTable(settings.megabytes), new_record(WORKER)
+        self._game = Game(self._tables)
+        self._limits, self._illegal = settings.limits, settings.illegal
+        self._options = Options()
+        for name, value in (("MultiPV", str(settings.lines)), ("UCI_ShowWDL", "true"), ("Move Overhead", "0")):
+            self._options.set(name, value)
+        self._random = Random()
+        self._search: Search | None = None
         self._cancelled = False
 
     def analyse_block(self, block: _Block) -> list[Analysis]:
@@ -288,27 +302,47 @@ class _Analyst:
     def _analyse(self, task: _Task, records: NDArray[np.void], row: int, index: int) -> Analysis:
         if self._illegal is not None and not records["occupied"][row]:
             return self._illegal
-        played = self._search.game.set_up_packed(records, row, task.moves)
+        played = self._game.set_up_packed(records, row, task.moves)
         if played < len(task.moves):
             if self._illegal is not None:
                 return self._illegal
             move = int(task.moves[played])
             name = chess.Move(move & 63, move >> 6 & 63, move >> 12 or None).uci()
             raise PositionError(f"illegal move on the board of position {index}: {name}")
-        # A stop flag for each search: a late timer must not end the next search.
-        stop = self._stop = np.zeros(1, np.uint64)
+        return self._searched(task)
+
+    def _searched(self, task: _Task) -> Analysis:
+        """Search the position of the game from a fresh state, in this thread."""
+        self._table.clear()
+        forget(self._worker)
+        self._options.set("UCI_Chess960", str(task.chess960))
+        news: list[Info | CurrentMove | Message] = []
+        results: list[Result] = []
+        self._search = search = Search(
+            self._tables,
+            [self._worker],
+            self._table,
+            self._tablebases,
+            self._game,
+            self._limits,
+            self._options,
+            self._random,
+            news.append,
+            results.append,
+        )
         if self._cancelled:
             raise CancelledError
-        with _ends_after(self._limits.movetime, stop):
-            infos, result = self._search.search(self._limits, self._lines, stop, task.chess960)
-        lines = tuple(line_of(info, task.fen) for info in infos)
+        search.run()
+        lines = tuple(line_of(info, task.fen) for info in news if isinstance(info, Info))
+        [result] = results
         best, reply = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
         return Analysis(lines, best, reply)
 
     def cancel(self) -> None:
         """End the running search, or the next one, soon; callable from any thread."""
         self._cancelled = True
-        self._stop[0] = 1
+        if self._search is not None:
+            self._search.stop()
 
 
 def _open_tablebases(settings: _Settings) -> Tablebases:
@@ -362,17 +396,3 @@ def _encoded(names: Iterable[str]) -> NDArray[np.int64]:
     # Text that is not a move becomes a1a1, which is never legal.
     squares = [parse_uci(name) or (0, 0, 0) for name in names]
     return np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
-
-
-@contextmanager
-def _ends_after(milliseconds: int | None, stop: NDArray[np.uint64]) -> Iterator[None]:
-    """Set a stop flag when the time is up, if the time is limited."""
-    if milliseconds is None:
-        yield
-        return
-    timer = threading.Timer(milliseconds / 1000, stop.fill, (1,))
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

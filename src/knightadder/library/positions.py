@@ -18,7 +18,7 @@ from knightadder.engine.explain.pieces import piece_worths
 from knightadder.engine.explain.terms import Breakdown, Term, break_down
 from knightadder.engine.game import Game
 from knightadder.engine.notation import squares_of
-from knightadder.engine.threads import run_in_thread
+from knightadder.engine.search import run_in_thread
 from knightadder.engine.wdl import material_of_sets, win_draw_loss
 from knightadder.library.boards import Move, Position, bitboards_of, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers, panel

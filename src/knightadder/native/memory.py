@@ -1,13 +1,28 @@
-"""Large blocks of memory from the operating system, for tables."""
+"""Large blocks of memory from the operating system, for tables, and zeros for them in the background.
+
+The system provides memory only when it is first written to, which takes far longer than any later access. So memory is
+filled before it is needed: otherwise the first accesses would take milliseconds each.
+"""
 
 import contextlib
+import math
 import mmap
 import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.native.processors import processors
+
 HUGE_PAGE = 2 << 20  # bytes, on most processors
+
+_PART = 8 << 20  # bytes that a thread fills at a time: few enough to be abandoned soon
+_AT_ONCE = 2 * _PART  # for this many bytes or fewer, starting a thread costs more than it saves
 
 
 def zeroed_bytes(size: int) -> NDArray[np.uint8]:
@@ -47,3 +62,50 @@ def _pages(size: int) -> mmap.mmap:
     with contextlib.suppress(AttributeError, OSError):
         pages.madvise(mmap.MADV_HUGEPAGE)
     return pages
+
+
+class Clearing:
+    """Fills blocks of memory with zeros; if they are small, before the constructor returns.
+
+    Parameters
+    ----------
+    blocks : sequence of arrays
+        One-dimensional, of any type.
+    """
+
+    def __init__(self, blocks: Sequence[NDArray[Any]]) -> None:
+        self._parts: deque[NDArray[Any]] = deque()
+        self._done: list[threading.Event] = []  # of each thread
+        if sum(block.nbytes for block in blocks) <= _AT_ONCE:
+            for block in blocks:
+                block.fill(0)
+            return
+        self._parts.extend(part for block in blocks for part in np.array_split(block, -(-block.nbytes // _PART)))
+        for _ in range(processors()):
+            done = threading.Event()
+            thread = threading.Thread(target=self._fill, args=(done,), name="clearing", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system allows no more threads
+                break
+            self._done.append(done)
+        if not self._done:
+            self._fill(threading.Event())
+
+    def wait(self, timeout: float = math.inf) -> bool:
+        """Wait for the end, at most so many seconds, and return whether it has come."""
+        end = time.monotonic() + timeout
+        return all(done.wait(min(max(end - time.monotonic(), 0.0), threading.TIMEOUT_MAX)) for done in self._done)
+
+    def abandon(self) -> None:
+        """End soon, with the rest of the blocks unfilled, and wait for that."""
+        self._parts.clear()
+        self.wait()
+
+    def _fill(self, done: threading.Event) -> None:
+        try:
+            with contextlib.suppress(IndexError):  # no part is left
+                while True:
+                    self._parts.popleft().fill(0)  # NumPy releases the GIL meanwhile
+        finally:
+            done.set()

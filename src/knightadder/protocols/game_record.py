@@ -6,8 +6,8 @@ from knightadder.engine.errors import EngineError
 from knightadder.protocols.castling import read_move
 
 if TYPE_CHECKING:
-    from knightadder.engine.ending import Ending
     from knightadder.engine.engine import Engine
+    from knightadder.engine.info import Ending
 
 
 class GameRecord:

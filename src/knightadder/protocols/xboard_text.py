@@ -7,9 +7,8 @@ import re
 from collections.abc import Sequence
 
 from knightadder import __version__
-from knightadder.engine.ending import Ending
 from knightadder.engine.errors import EngineError
-from knightadder.engine.info import Bound, Info, Score
+from knightadder.engine.info import Bound, Ending, Info, Score
 from knightadder.engine.options import OPTIONS, Option
 
 _MATE = 100_000  # the score of a mate in 0 moves

@@ -14,11 +14,10 @@ import numpy as np
 from knightadder.core.api.search import deepen
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.core.worker import WORKER
-from knightadder.engine.ending import Ending
 from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
-from knightadder.engine.info import Result
+from knightadder.engine.info import Ending, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.search import Search
