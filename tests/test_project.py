@@ -43,6 +43,18 @@ def test_links_lead_somewhere(document):
             ]
 
 
+@pytest.mark.parametrize("document", GUIDES, ids=lambda document: document.relative_to(ROOT).as_posix())
+def test_included_code_is_there(document):
+    text = document.read_text("utf-8")
+    for name, options in re.findall(r"^ *```{literalinclude} (\S+)\n((?: *:.*\n)*)", text, re.MULTILINE):
+        code = (document.parent / name).read_text("utf-8")
+        for kind, value in re.findall(r"^ *:([a-z-]+): (.+)$", options, re.MULTILINE):
+            if kind in ("start-at", "start-after", "end-at", "end-before"):
+                assert value.strip('"') in code
+            elif kind == "pyobject":
+                assert re.search(rf"^ *(def|class) {value}\b", code, re.MULTILINE), value
+
+
 def test_the_options_are_documented_as_they_are():
     table, _, _ = (ROOT / "docs/options.md").read_text("utf-8").partition("## Under XBoard")
     rows = re.findall(r"^\| `(.+?)` \| (.*?) ?\| (.*?) ?\|", table, re.MULTILINE)

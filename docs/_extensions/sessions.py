@@ -57,6 +57,11 @@ class _Engine:
             if last is not None and item[1].startswith(last):
                 return
 
+    def read_so_far(self):
+        """Yield the lines that have been read already, with their times."""
+        while not self._lines.empty():
+            yield self._lines.get()
+
     def close(self):
         """End the engine."""
         self._process.stdin.close()
@@ -72,6 +77,8 @@ def hold(protocol, lines):
         pause = _PAUSE.fullmatch(line)
         if pause:
             time.sleep(float(pause[1]))
+            for at, text in engine.read_so_far():
+                yield at, False, text
             yield engine.elapsed(), True, line
             continue
         yield engine.elapsed(), True, line

@@ -1,5 +1,7 @@
-"""The small engine of the book: plain Python, short, correct, and able to play."""
+"""The book: its small engine is plain Python, short, correct, and able to play; its examples do what they say."""
 
+import doctest
+import re
 import sys
 from pathlib import Path
 
@@ -79,3 +81,16 @@ def test_an_endless_search_waits_for_stop():
         with engine.analysis(chess.Board("8/8/8/8/8/5k2/7q/7K w - - 0 1")) as analysis:
             assert analysis.get()["pv"] == [chess.Move.from_uci("h1h2")]
         assert analysis.wait().move == chess.Move.from_uci("h1h2")
+
+
+PAGES = [page for page in sorted(DOCS.glob("how-it-works/*.md")) if ">>> " in page.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_examples_of_a_page(page, small_engine, monkeypatch):
+    monkeypatch.chdir(DOCS)
+    text = re.sub(r"^```.*$", "", page.read_text("utf-8"), flags=re.MULTILINE)
+    examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    said = []
+    doctest.DocTestRunner(verbose=False).run(examples, out=said.append)
+    assert not said, "".join(said)
