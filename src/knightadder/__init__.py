@@ -39,9 +39,13 @@ if TYPE_CHECKING:
     from knightadder.library.positions import legal_moves as legal_moves
     from knightadder.library.positions import perft as perft
     from knightadder.library.positions import see as see
+    from knightadder.library.protocol import UciProtocol as UciProtocol
+    from knightadder.library.protocol import popen as popen
     from knightadder.library.results import Analysis as Analysis
     from knightadder.library.results import Line as Line
     from knightadder.library.results import PlayResult as PlayResult
+    from knightadder.library.simple import SimpleAnalysisResult as SimpleAnalysisResult
+    from knightadder.library.simple import SimpleEngine as SimpleEngine
     from knightadder.library.stream import Stream as Stream
     from knightadder.opening_names import Opening as Opening
     from knightadder.pgn.records import GameRecord as GameRecord
@@ -92,6 +96,10 @@ _MODULES = {  # public name to its module
     "GameArrays": "library.games",
     "GameRecord": "pgn.records",
     "Stream": "library.stream",
+    "SimpleEngine": "library.simple",
+    "SimpleAnalysisResult": "library.simple",
+    "UciProtocol": "library.protocol",
+    "popen": "library.protocol",
 }
 
 __all__ = ["__version__", *_MODULES]

@@ -86,6 +86,14 @@ def test_ctrl_c_ends_a_search_and_the_engine_lives_on(call: str) -> None:
     assert interrupted(BEGIN + SEARCHES.replace("CALL", call), 1) == (0, "done\n", "")
 
 
+@pytest.mark.parametrize(
+    "call", ["engine.play(board, Limit(nodes=10**15))", "stream = engine.analysis(board)\n        list(stream)"]
+)
+def test_ctrl_c_ends_a_search_of_a_simple_engine(call: str) -> None:
+    program = BEGIN + SEARCHES.replace("Engine(threads=2)", "SimpleEngine(timeout=200)").replace("CALL", call)
+    assert interrupted(program, 1) == (0, "done\n", "")
+
+
 @pytest.mark.parametrize("call", ["knightadder.perft(board, 20)", "list(engine.stream(board))"])
 def test_ctrl_c_ends_a_program(call: str) -> None:
     # All is imported before: Ctrl-C in the middle of an import may become another error (of `__set_name__`, say).

@@ -47,6 +47,7 @@ def test_all_names_of_the_library_are_in_the_guide() -> None:
         "Opening",
         "PlayResult",
         "Side",
+        "SimpleAnalysisResult",
         "Stream",
     }
     inner |= {"Tapered", "Term"}

@@ -43,9 +43,12 @@ from knightadder import (
     PositionError,
     PositionWarning,
     Side,
+    SimpleAnalysisResult,
+    SimpleEngine,
     Stream,
     Tapered,
     Term,
+    UciProtocol,
     analyse_iter,
     analyse_many,
     annotate_game,
@@ -56,6 +59,7 @@ from knightadder import (
     legal_moves,
     pack,
     perft,
+    popen,
     read_games,
     see,
     to_frame,
@@ -86,6 +90,28 @@ def search() -> Analysis:
                 print(line.depth, line.move)
         engine.new_game()
         return analysis
+
+
+def search_as_python_chess_does() -> None:
+    theirs: chess.engine.SimpleEngine = SimpleEngine.popen_uci("stockfish", timeout=60)
+    assert_type(theirs.play(chess.Board(), LIMIT), chess.engine.PlayResult)
+    with SimpleEngine(options={"Hash": 2}) as engine:
+        assert_type(engine.analyse(chess.Board(), LIMIT, root_moves=["e4"]), chess.engine.InfoDict)
+        assert_type(engine.analyse(chess.Board(), LIMIT, multipv=2), list[chess.engine.InfoDict])
+        with engine.analysis(chess.Board(), LIMIT) as analysis:
+            assert_type(analysis, SimpleAnalysisResult)
+            print([info["depth"] for info in analysis])
+
+
+async def search_as_python_chess_does_in_coroutine() -> chess.engine.PlayResult:
+    _, engine = await popen(options={"Hash": 2})
+    assert_type(engine, UciProtocol)
+    theirs: chess.engine.UciProtocol = engine
+    with await theirs.analysis(chess.Board(), LIMIT) as analysis:
+        print([info["depth"] async for info in analysis])
+    result = await engine.play(chess.Board(), LIMIT, root_moves=["e4", chess.Move.from_uci("d2d4")])
+    await engine.quit()
+    return result
 
 
 async def search_in_coroutine() -> PlayResult:
@@ -185,6 +211,8 @@ def errors() -> None:
 
 if __name__ == "__main__":
     print(knightadder.__version__, search(), asyncio.run(search_in_coroutine()))
+    search_as_python_chess_does()
+    print(asyncio.run(search_as_python_chess_does_in_coroutine()))
     one_position()
     many_positions()
     games()

@@ -18,9 +18,8 @@ from knightadder.engine.info import (
 )
 from knightadder.library.loading import logger
 from knightadder.library.results import Analysis, Line, line_of
+from knightadder.library.waiting import LOOK_UP
 
-# Where the system does not interrupt a waiting thread, it checks for Ctrl-C this often, in seconds.
-_LOOK_UP = 0.5
 LOST = "the engine was searching when this process was forked: make another one"
 
 
@@ -93,7 +92,7 @@ class Feed:
         while self.analysis is None:
             bell = self._bell(self._wakers_at_end)
             if self.analysis is None:
-                while not bell.acquire(timeout=_LOOK_UP):
+                while not bell.acquire(timeout=LOOK_UP):
                     pass
         return self.analysis
 
@@ -107,7 +106,7 @@ class Feed:
                 return None
             bell = self._bell(self._wakers)
             if not self._fresh and self.analysis is None:
-                while not bell.acquire(timeout=_LOOK_UP):
+                while not bell.acquire(timeout=LOOK_UP):
                     pass
 
     def _bell(self, wakers: deque[Callable[[], object]]) -> threading.Lock:

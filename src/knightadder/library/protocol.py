@@ -1,0 +1,431 @@
+"""The engine as python-chess's asynchronous `Protocol`, within the process: the same names, arguments and results."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Self, overload
+
+import chess
+import chess.engine
+from chess.engine import (
+    INFO_ALL,
+    INFO_NONE,
+    INFO_PV,
+    INFO_SCORE,
+    AnalysisResult,
+    BestMove,
+    ConfigMapping,
+    ConfigValue,
+    EngineTerminatedError,
+    Info,
+    InfoDict,
+    Limit,
+    Opponent,
+    UciOptionMap,
+)
+
+from knightadder import __version__
+from knightadder.engine.errors import EngineError
+from knightadder.engine.info import Bound
+from knightadder.engine.options import OPTIONS
+from knightadder.library.boards import Move
+from knightadder.library.engine import Engine
+from knightadder.library.options import Setting
+from knightadder.library.results import Line
+from knightadder.library.stream import Stream
+
+# Each analysis and each game sets this option, and no caller can.
+_NOT_OFFERED = "UCI_AnalyseMode"
+# The library's engine gives these probabilities always; the option only says whether callers see them.
+_SHOW_WDL = "UCI_ShowWDL"
+NO_OPTIONS: ConfigMapping = MappingProxyType({})
+CLOSED = "the engine has been closed"
+
+
+def load() -> Engine:
+    """Make an engine, or raise python-chess's error."""
+    try:
+        return Engine()
+    except EngineError as error:
+        raise chess.engine.EngineError(str(error)) from None
+
+
+class UciProtocol(chess.engine.UciProtocol):
+    """The coroutines of ``chess.engine.UciProtocol`` for an engine within this process; `popen` makes one.
+
+    Differences: root moves may also be text. A call waits until the searches of `play` and `analyse` before it have
+    ended, instead of cancelling them; as with python-chess, it ends an `analysis`. Only `Engine` ponders for a limit
+    that has changed.
+
+    Attributes
+    ----------
+    options : mapping of str to chess.engine.Option
+        The options that `configure` can set, by name in upper or lower case.
+    id : dict
+        ``name`` and ``author``.
+    returncode : asyncio.Future of int
+        Is 0 when the engine has been closed.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self.initialized = True
+        self.id = {"name": f"Knightadder {__version__}", "author": "the Knightadder authors"}
+        for option in OPTIONS:
+            if option.name != _NOT_OFFERED:
+                self.options[option.name] = chess.engine.Option(
+                    option.name, option.type, option.default, option.min, option.max, list(option.var)
+                )
+        present: dict[str, ConfigValue] = {name: option.value for name, option in engine.options.items()}
+        present[_SHOW_WDL] = False
+        for name, value in present.items():
+            if value is not None:  # not a button
+                self.config[name] = self.target_config[name] = value
+        self._engine = engine
+        self._turn = asyncio.Lock()
+        self._analysis: asyncio.Task[None] | None = None  # posts the lines of the last analysis
+        self._stream: Stream | None = None
+        self._closed = False
+        self.connection_made(_Transport(self))
+
+    @classmethod
+    async def popen(
+        cls, command: str | list[str] = "", *, setpgrp: bool = False, **popen_args: object
+    ) -> tuple[asyncio.SubprocessTransport, Self]:
+        """Make an engine, as `knightadder.popen` does; the arguments, which tell of a process, are not used."""
+        protocol = cls(await asyncio.to_thread(load))
+        assert protocol.transport is not None
+        return protocol.transport, protocol
+
+    async def initialize(self) -> None:
+        """Do nothing, because an engine is made ready by its maker."""
+
+    def debug(self, on: bool = True) -> None:
+        """Do nothing, because there is no conversation to debug."""
+
+    def send_line(self, line: str) -> None:
+        """Raise an EngineError, because the engine reads no lines of UCI."""
+        raise chess.engine.EngineError("the engine runs within this process and reads no lines of UCI")
+
+    # --- commands --------------------------------------------------------------------------------------------------
+
+    async def ping(self) -> None:
+        """Wait until the engine is idle; ends a running `analysis`."""
+        async with self._command():
+            pass
+
+    async def configure(self, options: ConfigMapping) -> None:
+        """Set options by name for all further calls; ``None`` presses a button."""
+        async with self._command(options):
+            self.target_config.update({name: value for name, value in options.items() if value is not None})
+
+    async def play(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        game: object = None,
+        info: Info = INFO_NONE,
+        ponder: bool = False,
+        draw_offered: bool = False,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+        opponent: Opponent | None = None,
+    ) -> chess.engine.PlayResult:
+        """Choose a move; cancelling the task ends the search.
+
+        Parameters
+        ----------
+        board : chess.Board
+            The position, with the moves that led to it.
+        limit : chess.engine.Limit
+            A time, a depth, a number of nodes, or the clocks of a game.
+        game : object
+            Any object that identifies the game; if it differs from the last call's, a new game begins.
+        info : chess.engine.Info
+            The values to give in ``PlayResult.info``.
+        ponder : bool
+            Whether to continue to search after the answer.
+        draw_offered, opponent
+            Not used.
+        root_moves : iterable of chess.Move or str, optional
+            The moves to choose from; text is in algebraic or UCI notation.
+        options : mapping
+            Options for this call only.
+
+        Raises
+        ------
+        chess.engine.EngineError
+            If the position, a move or an option is not possible.
+        chess.engine.EngineTerminatedError
+            If the engine has been closed.
+        """
+        async with self._command(options):
+            await self._enter(game)
+            result = await self._engine.play_async(board, limit, ponder=ponder, root_moves=root_moves)
+        return chess.engine.PlayResult(result.move, result.ponder, self._info_of(result.line, info))
+
+    @overload
+    async def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> InfoDict: ...
+    @overload
+    async def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        multipv: int,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> list[InfoDict]: ...
+    @overload
+    async def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        multipv: int | None = None,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> InfoDict | list[InfoDict]: ...
+    async def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        multipv: int | None = None,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> InfoDict | list[InfoDict]:
+        """Analyse a position until the limit is reached; cancelling the task ends the search.
+
+        The parameters and errors are those of `play`. The result is a ``chess.engine.InfoDict``, or with `multipv` a
+        list of them, one for each of the best lines.
+        """
+        async with self._command(options):
+            await self._enter(game)
+            found = await self._engine.analyse_async(board, limit, multipv=self._lines(multipv), root_moves=root_moves)
+        infos = [self._info_of(line, info) for line in found.lines]
+        return infos[0] if multipv is None else infos
+
+    async def analysis(
+        self,
+        board: chess.Board,
+        limit: Limit | None = None,
+        *,
+        multipv: int | None = None,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> AnalysisResult:
+        """Start an analysis and return at once.
+
+        It runs until the limit is reached, `stop` is called on the result, its ``with`` block is left, or the next call
+        begins. Without a limit it does not end by itself. The parameters and errors are those of `play`.
+        """
+        async with self._command(options):
+            await self._enter(game)
+            stream = self._engine.stream(
+                board, None if limit == Limit() else limit, multipv=self._lines(multipv), root_moves=root_moves
+            )
+            result = AnalysisResult(stop=stream.stop)
+            self._stream, self._analysis = stream, self.loop.create_task(self._post(stream, result, info))
+        return result
+
+    async def quit(self) -> None:
+        """End the engine. A search that runs gives what it has found; calls that wait raise an error."""
+        self._closed = True
+        self._engine.stop()
+        async with self._turn:
+            self._engine.close()  # not in a thread: when the interpreter ends, there are no new threads
+        if self._analysis is not None:
+            await asyncio.wait([self._analysis])
+        if not self.returncode.done():
+            self.returncode.set_result(0)
+
+    def end_search(self) -> None:
+        """End the running search soon; callable from any thread."""
+        self._engine.stop()
+
+    # --- one command at a time -------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def _command(self, options: ConfigMapping = NO_OPTIONS) -> AsyncIterator[None]:
+        """Wait for this call's turn, end the running analysis, and set the options."""
+        async with self._turn:
+            with self._errors_of_python_chess():
+                self._check_open()
+                if self._stream is not None:
+                    self._stream.stop()
+                    await self._stream.result_async()
+                    self._stream = None
+                await self._set(options)
+                self._check_open()
+                yield
+
+    async def _enter(self, game: object) -> None:
+        """Begin a new game if it is not the last one; the first one needs no preparation."""
+        if not self.first_game and game != self.game:
+            await self._in_thread(self._engine.new_game)
+        self.game, self.first_game = game, False
+
+    @contextlib.contextmanager
+    def _errors_of_python_chess(self) -> Iterator[None]:
+        try:
+            yield
+        except EngineError as error:
+            kind = EngineTerminatedError if self._closed else chess.engine.EngineError
+            raise kind(str(error)) from None
+
+    async def _set(self, options: ConfigMapping) -> None:
+        """Set the options of a call, and reset those of the last one; an error sets none."""
+        wanted: UciOptionMap[ConfigValue] = UciOptionMap(self.target_config.items())
+        wanted.update(options)
+        changed: dict[str, ConfigValue] = {}
+        for name, value in wanted.items():
+            option = self.options.get(name)
+            if option is None:
+                raise chess.engine.EngineError(f"engine does not support option {name} (available: {self._names()})")
+            if option.is_managed():
+                raise chess.engine.EngineError(f"cannot set {name}, which each call sets itself")
+            if value is None and option.type != "button":
+                raise chess.engine.EngineError(f"option {name} needs a value")
+            value = option.parse(value)
+            if value is None or value != self.config.get(name):
+                changed[option.name] = value
+        if changed:
+            await self._in_thread(self._apply, changed)
+
+    def _apply(self, changed: Mapping[str, ConfigValue]) -> None:
+        settings: dict[str, Setting] = {name: "" if value is None else value for name, value in changed.items()}
+        settings.pop(_SHOW_WDL, None)
+        if settings:
+            self._engine.configure(settings)
+        self.config.update({name: value for name, value in changed.items() if value is not None})
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise EngineTerminatedError(CLOSED)
+
+    async def _in_thread(self, work: Callable[..., object], *arguments: object) -> None:
+        """Do work that takes long in a thread; also a caller that is cancelled waits for its end."""
+        working = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
+        try:
+            await asyncio.shield(working)
+        except asyncio.CancelledError:
+            await asyncio.wait([working])
+            raise
+        self._check_open()
+
+    # --- results ---------------------------------------------------------------------------------------------------
+
+    def _names(self) -> str:
+        return ", ".join(name for name, option in self.options.items() if not option.is_managed())
+
+    def _lines(self, multipv: int | None) -> int:
+        return 1 if multipv is None else int(self.options["MultiPV"].parse(multipv) or 1)
+
+    async def _post(self, stream: Stream, result: AnalysisResult, info: Info) -> None:
+        """Post the lines of a search, as they come, and its end."""
+        try:
+            async for line in stream:
+                result.post(self._info_of(line, info))
+            found = await stream.result_async()
+        except EngineError as error:  # the process was forked
+            result.set_exception(EngineTerminatedError(str(error)))
+        else:
+            result.set_finished(BestMove(found.best_move, found.ponder))
+
+    def _info_of(self, line: Line, selected: Info) -> InfoDict:
+        """Give the selected values of a line."""
+        if not selected:
+            return InfoDict()
+        info = line.to_info()
+        if not self.config[_SHOW_WDL]:
+            del info["wdl"]
+        if not selected & INFO_PV or not info["pv"]:
+            del info["pv"]
+        if not selected & INFO_SCORE:
+            del info["score"]
+        elif line.bound is Bound.LOWER:
+            info["lowerbound"] = True  # type: ignore[typeddict-unknown-key]  # python-chess gives it, undeclared
+        elif line.bound is Bound.UPPER:
+            info["upperbound"] = True  # type: ignore[typeddict-unknown-key]
+        return info
+
+
+class _Transport(asyncio.SubprocessTransport):
+    """Stands for the process of an engine: it is this process, and its end is the engine's end."""
+
+    def __init__(self, protocol: UciProtocol) -> None:
+        super().__init__()
+        self._protocol = protocol
+        self._closing: asyncio.Task[None] | None = None
+
+    def get_pid(self) -> int:
+        return os.getpid()
+
+    def get_returncode(self) -> int | None:
+        return 0 if self._protocol.returncode.done() else None
+
+    def get_pipe_transport(self, fd: int) -> None:
+        return None
+
+    def is_closing(self) -> bool:
+        return self._closing is not None
+
+    def close(self) -> None:
+        """End the engine soon."""
+        if self._closing is None:
+            self._protocol.end_search()
+            self._closing = self._protocol.loop.create_task(self._protocol.quit())
+
+    def terminate(self) -> None:
+        self.close()
+
+    def kill(self) -> None:
+        self.close()
+
+    def send_signal(self, signal: int) -> None:
+        self.close()
+
+
+async def popen(*, options: ConfigMapping | None = None) -> tuple[asyncio.SubprocessTransport, UciProtocol]:
+    """Make an engine for coroutines, as ``chess.engine.popen_uci`` does, but within this process.
+
+    Parameters
+    ----------
+    options : mapping, optional
+        Values of UCI options by name.
+
+    Returns
+    -------
+    tuple of asyncio.SubprocessTransport and UciProtocol
+        The engine is the second; closing the first ends it, too.
+
+    Raises
+    ------
+    chess.engine.EngineError
+        If the engine cannot be loaded, or an option is not possible.
+    """
+    transport, protocol = await UciProtocol.popen()
+    if options:
+        await protocol.configure(options)
+    return transport, protocol

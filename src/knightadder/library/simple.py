@@ -1,0 +1,402 @@
+"""The engine as python-chess's `SimpleEngine`, within the process: the same names, arguments and results."""
+
+import asyncio
+import contextlib
+import os
+import threading
+import weakref
+from collections.abc import Coroutine, Iterable, Mapping, MutableMapping
+from concurrent.futures import InvalidStateError
+from types import TracebackType
+from typing import NoReturn, Self, TypeVar, overload
+
+import chess
+import chess.engine
+from chess.engine import (
+    INFO_ALL,
+    INFO_NONE,
+    AnalysisComplete,
+    BestMove,
+    ConfigMapping,
+    EngineTerminatedError,
+    Info,
+    InfoDict,
+    Limit,
+    Opponent,
+    UciOptionMap,
+)
+
+from knightadder.library.boards import Move
+from knightadder.library.protocol import CLOSED, NO_OPTIONS, UciProtocol, load
+from knightadder.library.waiting import result_of
+
+T = TypeVar("T")
+
+
+class SimpleEngine(chess.engine.SimpleEngine):
+    """The methods of ``chess.engine.SimpleEngine`` for an engine within this process.
+
+    A script needs one line changed: ``engine = knightadder.SimpleEngine.popen_uci()``. See `UciProtocol` for the few
+    differences. Any exception while a caller waits, such as Ctrl-C, ends its search. An engine without references ends
+    its search.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        Seconds that a call may take longer than expected; then it raises a ``TimeoutError``. ``None`` means that it
+        waits for ever.
+    options : mapping, optional
+        Values of UCI options by name.
+
+    Raises
+    ------
+    chess.engine.EngineError
+        If the engine cannot be loaded, or an option is not possible.
+    """
+
+    protocol: UciProtocol
+
+    def __init__(self, *, timeout: float | None = 10.0, options: ConfigMapping | None = None) -> None:
+        engine = load()  # in this thread, so that Ctrl-C interrupts it
+        self._loop = _running.start()
+
+        async def make() -> UciProtocol:
+            return UciProtocol(engine)
+
+        protocol = result_of(asyncio.run_coroutine_threadsafe(make(), self._loop))
+        assert protocol.transport is not None
+        super().__init__(protocol.transport, protocol, timeout=timeout)
+        self._closed = False
+        weakref.finalize(self, engine.stop)
+        if options:
+            self.configure(options)
+
+    @classmethod
+    def popen(
+        cls,
+        Protocol: type[chess.engine.Protocol] = UciProtocol,
+        command: str | list[str] = "",
+        *,
+        timeout: float | None = 10.0,
+        debug: bool | None = None,
+        setpgrp: bool = False,
+        **popen_args: object,
+    ) -> Self:
+        """Make an engine; see `popen_uci`."""
+        return cls(timeout=timeout)
+
+    @classmethod
+    def popen_uci(
+        cls,
+        command: str | list[str] = "",
+        *,
+        timeout: float | None = 10.0,
+        debug: bool | None = None,
+        setpgrp: bool = False,
+        **popen_args: object,
+    ) -> Self:
+        """Make an engine.
+
+        All arguments but `timeout` tell of a process. They are accepted, so that scripts need not change them, but not
+        used: whatever `command` names, the engine is Knightadder.
+        """
+        return cls(timeout=timeout)
+
+    @classmethod
+    def popen_xboard(
+        cls,
+        command: str | list[str] = "",
+        *,
+        timeout: float | None = 10.0,
+        debug: bool | None = None,
+        setpgrp: bool = False,
+        **popen_args: object,
+    ) -> Self:
+        """Make an engine; see `popen_uci`."""
+        return cls(timeout=timeout)
+
+    # --- what it is ------------------------------------------------------------------------------------------------
+
+    @property
+    def options(self) -> MutableMapping[str, chess.engine.Option]:
+        """The options that `configure` can set, by name in upper or lower case."""
+        self._check_open()
+        return UciOptionMap(self.protocol.options.items())
+
+    @property
+    def id(self) -> Mapping[str, str]:
+        """The engine's ``name`` and ``author``."""
+        self._check_open()
+        return dict(self.protocol.id)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} (pid={os.getpid()})>"
+
+    # --- commands --------------------------------------------------------------------------------------------------
+
+    def communicate(self, command_factory: object) -> NoReturn:
+        """Raise an EngineError, because the engine reads no lines of UCI."""
+        self._check_open()
+        self.protocol.send_line("")
+        raise AssertionError
+
+    def ping(self) -> None:
+        """Wait until the engine is idle; ends a running `analysis`."""
+        self._call(self.protocol.ping(), self.timeout)
+
+    def configure(self, options: ConfigMapping) -> None:
+        """Set options by name for all further calls; ``None`` presses a button."""
+        self._call(self.protocol.configure(options), self.timeout)
+
+    def send_opponent_information(self, *, opponent: Opponent | None = None, engine_rating: int | None = None) -> None:
+        """Do nothing, because the engine plays the same against everybody."""
+        self._call(
+            self.protocol.send_opponent_information(opponent=opponent, engine_rating=engine_rating), self.timeout
+        )
+
+    def send_game_result(
+        self,
+        board: chess.Board,
+        winner: chess.Color | None = None,
+        game_ending: str | None = None,
+        game_complete: bool = True,
+    ) -> None:
+        """Do nothing, because the engine does not need the result of a game."""
+        self._check_open()
+
+    def play(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        game: object = None,
+        info: Info = INFO_NONE,
+        ponder: bool = False,
+        draw_offered: bool = False,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+        opponent: Opponent | None = None,
+    ) -> chess.engine.PlayResult:
+        """Choose a move; see `UciProtocol.play`."""
+        work = self.protocol.play(
+            board,
+            limit,
+            game=game,
+            info=info,
+            ponder=ponder,
+            draw_offered=draw_offered,
+            root_moves=root_moves,
+            options=options,
+            opponent=opponent,
+        )
+        return self._call(work, self._patience(limit))
+
+    @overload
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> InfoDict: ...
+    @overload
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        multipv: int,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> list[InfoDict]: ...
+    @overload
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        multipv: int | None = None,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> InfoDict | list[InfoDict]: ...
+    def analyse(
+        self,
+        board: chess.Board,
+        limit: Limit,
+        *,
+        multipv: int | None = None,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> InfoDict | list[InfoDict]:
+        """Analyse a position until the limit is reached; see `UciProtocol.analyse`."""
+        work = self.protocol.analyse(
+            board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves, options=options
+        )
+        return self._call(work, self._patience(limit))
+
+    def analysis(
+        self,
+        board: chess.Board,
+        limit: Limit | None = None,
+        *,
+        multipv: int | None = None,
+        game: object = None,
+        info: Info = INFO_ALL,
+        root_moves: Iterable[Move] | None = None,
+        options: ConfigMapping = NO_OPTIONS,
+    ) -> "SimpleAnalysisResult":
+        """Start an analysis and return at once; see `UciProtocol.analysis`."""
+        work = self.protocol.analysis(
+            board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves, options=options
+        )
+        return SimpleAnalysisResult(self, self._call(work, self.timeout))
+
+    def quit(self) -> None:
+        """End the engine. A search that runs gives what it has found; calls that wait raise an error."""
+        self._check_open()
+        self.close()
+
+    def close(self) -> None:
+        """End the engine, if it has not been ended; see `quit`."""
+        if self._closed or not self._is_here():
+            return
+        self.protocol.end_search()
+        self._call(self.protocol.quit())
+        self._closed = True
+        with contextlib.suppress(InvalidStateError):  # a different thread has closed it, too
+            self.returncode.set_result(0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- waiting ---------------------------------------------------------------------------------------------------
+
+    def _patience(self, limit: Limit) -> float | None:
+        time = limit.time
+        return None if self.timeout is None or time is None else self.timeout + time
+
+    def _is_here(self) -> bool:
+        return self._loop is _running.loop
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise EngineTerminatedError(CLOSED)
+        if not self._is_here():
+            raise EngineTerminatedError("the engine does not run in this process: make another one")
+
+    def _call(self, work: Coroutine[object, object, T], timeout: float | None = None) -> T:
+        """Run a coroutine in the event loop's thread, and wait for its result."""
+        try:
+            self._check_open()
+        except EngineTerminatedError:
+            work.close()
+            raise
+        return result_of(asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, timeout), self._loop))
+
+
+class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
+    """The lines of a running analysis; `SimpleEngine.analysis` gives it.
+
+    It is an iterator over dictionaries, and as a context manager it ends the analysis when the block is left.
+    """
+
+    simple_engine: SimpleEngine
+
+    @property
+    def info(self) -> InfoDict:
+        """The newest values of the best line."""
+        return self.inner.info.copy()
+
+    @property
+    def multipv(self) -> list[InfoDict]:
+        """The newest values of each line, the best first."""
+        return [info.copy() for info in self.inner.multipv]
+
+    def stop(self) -> None:
+        """End the analysis soon; callable from any thread."""
+        if not self.simple_engine._closed and self.simple_engine._is_here():
+            self.simple_engine._loop.call_soon_threadsafe(self.inner.stop)
+
+    def wait(self) -> BestMove:
+        """Wait for the end of the analysis, and give the best move."""
+        return self.simple_engine._call(self.inner.wait())
+
+    def would_block(self) -> bool:
+        """Whether `get` would have to wait for the engine."""
+        return self.inner.would_block()
+
+    def empty(self) -> bool:
+        """Whether there is no line at present that has not been given."""
+        return self.inner.empty()
+
+    def get(self) -> InfoDict:
+        """Wait for a line and give it; raises ``chess.engine.AnalysisComplete`` when there are no more."""
+        info = self.next()
+        if info is None:
+            raise AnalysisComplete
+        return info
+
+    def next(self) -> InfoDict | None:
+        """Wait for a line and give it; ``None`` when there are no more."""
+        return self.simple_engine._call(self.inner.next())
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> InfoDict:
+        info = self.next()
+        if info is None:
+            raise StopIteration
+        return info
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+class _Loop:
+    """The event loop of all these engines, in a thread of its own, which begins with the first engine."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> asyncio.AbstractEventLoop:
+        """Start the loop, unless it runs, and give it."""
+        with self._lock:
+            if self.loop is None:
+                self.loop = asyncio.new_event_loop()
+                # A daemon, so that the interpreter can end although an engine has not been closed.
+                threading.Thread(target=self.loop.run_forever, name="engines", daemon=True).start()
+            return self.loop
+
+
+_running = _Loop()
+
+
+def _forget_loop() -> None:
+    """Forget the loop in a forked process, because its thread is not forked."""
+    global _running
+    _running = _Loop()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_loop)
