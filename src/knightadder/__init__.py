@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from knightadder.library.arrays import unpack as unpack
     from knightadder.library.arrays import unpack_fens as unpack_fens
     from knightadder.library.engine import Engine as Engine
+    from knightadder.library.engine_pool import EnginePool as EnginePool
+    from knightadder.library.engine_pool import PoolBusyError as PoolBusyError
     from knightadder.library.explorer import Explorer as Explorer
     from knightadder.library.explorer import ExplorerGame as ExplorerGame
     from knightadder.library.explorer import ExplorerMove as ExplorerMove
@@ -100,6 +102,8 @@ _MODULES = {  # public name to its module
     "SimpleAnalysisResult": "library.simple",
     "UciProtocol": "library.protocol",
     "popen": "library.protocol",
+    "EnginePool": "library.engine_pool",
+    "PoolBusyError": "library.engine_pool",
 }
 
 __all__ = ["__version__", *_MODULES]

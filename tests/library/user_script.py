@@ -28,6 +28,7 @@ from knightadder import (
     Breakdown,
     Engine,
     EngineError,
+    EnginePool,
     Evaluation,
     Explorer,
     ExplorerGame,
@@ -40,6 +41,7 @@ from knightadder import (
     Option,
     OptionError,
     PlayResult,
+    PoolBusyError,
     PositionError,
     PositionWarning,
     Side,
@@ -112,6 +114,18 @@ async def search_as_python_chess_does_in_coroutine() -> chess.engine.PlayResult:
     result = await engine.play(chess.Board(), LIMIT, root_moves=["e4", chess.Move.from_uci("d2d4")])
     await engine.quit()
     return result
+
+
+async def search_by_a_pool() -> Analysis | None:
+    async with EnginePool(2, waiting=10, timeout=60, hash_mb=2) as pool:
+        assert_type(pool.play("startpos", LIMIT), PlayResult)
+        with pool.lend() as engine:
+            assert_type(engine, Engine)
+        try:
+            return await pool.analyse_async("startpos", LIMIT)
+        except PoolBusyError as error:
+            print(error)
+            return None
 
 
 async def search_in_coroutine() -> PlayResult:
@@ -212,6 +226,7 @@ def errors() -> None:
 if __name__ == "__main__":
     print(knightadder.__version__, search(), asyncio.run(search_in_coroutine()))
     search_as_python_chess_does()
+    print(asyncio.run(search_by_a_pool()))
     print(asyncio.run(search_as_python_chess_does_in_coroutine()))
     one_position()
     many_positions()

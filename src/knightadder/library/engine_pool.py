@@ -1,0 +1,297 @@
+"""A pool of engines that many threads or tasks share, such as the handlers of a web server."""
+
+import asyncio
+import contextlib
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Self
+
+import chess.engine
+
+from knightadder.closing import Closing
+from knightadder.engine.errors import EngineError
+from knightadder.library.boards import Move, Position, whole
+from knightadder.library.engine import Engine
+from knightadder.library.options import Folders, Setting
+from knightadder.library.results import Analysis, PlayResult
+from knightadder.library.waiting import result_of
+from knightadder.native.processors import processors
+
+_BUSY = "all engines of the pool are in use: try again later"
+_CLOSED = "the pool of engines has been closed"
+
+_pools: "weakref.WeakSet[EnginePool]" = weakref.WeakSet()
+
+
+class PoolBusyError(EngineError):
+    """All engines of a pool are in use, and too many callers wait for one, or this one has waited too long."""
+
+
+class EnginePool(Closing):
+    """Engines for many threads or tasks, such as the handlers of a web server.
+
+    Each call has an engine for itself. Callers that find none wait, and get one in the order in which they came. An
+    engine is made when it is needed first. As a context manager, with ``with`` or ``async with``, the pool is closed
+    when the block is left.
+
+    Parameters
+    ----------
+    engines : int, optional
+        Maximum number of engines; by default, the number of processors.
+    waiting : int, optional
+        Maximum number of callers that wait; no maximum by default.
+    timeout : float, optional
+        Maximum time that a caller waits for an engine, in seconds; no maximum by default.
+    hash_mb, threads, evaluation, syzygy_path, options
+        Settings of each engine; see `Engine`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a number is not possible. Wrong settings raise their errors in the first call.
+    """
+
+    def __init__(
+        self,
+        engines: int | None = None,
+        *,
+        waiting: int | None = None,
+        timeout: float | None = None,
+        hash_mb: int = 16,
+        threads: int = 1,
+        evaluation: str | None = None,
+        syzygy_path: Folders | None = None,
+        options: Mapping[str, Setting] | None = None,
+    ) -> None:
+        self._most = processors() if engines is None else whole("engines", engines, 1)
+        self._most_waiting = None if waiting is None else whole("waiting", waiting, 0)
+        self.timeout = timeout
+
+        def make() -> Engine:
+            return Engine(
+                hash_mb=hash_mb, threads=threads, evaluation=evaluation, syzygy_path=syzygy_path, options=options
+            )
+
+        self._make = make
+        self._lock = threading.Lock()
+        self._engines: set[Engine] = set()
+        self._idle: list[Engine] = []
+        self._making = 0  # number of engines that are being made
+        self._settings: dict[str, Setting] = {}  # values of the options of a new engine
+        self._waiting: deque[Future[Engine]] = deque()
+        self._closed = False
+        _pools.add(self)
+
+    # --- for threads -----------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def lend(self) -> Iterator[Engine]:
+        """Lend an engine for a ``with`` block.
+
+        At its end a running search is ended, and options that were changed are reset.
+
+        Raises
+        ------
+        PoolBusyError
+            If too many callers wait for an engine, or this one has waited too long.
+        EngineError
+            If the pool has been closed, or the engine cannot be made.
+        """
+        wanted = self._ask()
+        try:
+            engine = result_of(wanted, self.timeout)
+        except BaseException as error:
+            self._withdraw(wanted)
+            if isinstance(error, TimeoutError):
+                raise PoolBusyError(_BUSY) from None
+            raise
+        try:
+            yield engine
+        finally:
+            self._take_back(engine)
+
+    def play(
+        self, board: Position, limit: chess.engine.Limit, *, root_moves: Iterable[Move] | None = None
+    ) -> PlayResult:
+        """Choose a move by one of the engines; see `Engine.play` and `lend`."""
+        with self.lend() as engine:
+            return engine.play(board, limit, root_moves=root_moves)
+
+    def analyse(
+        self,
+        board: Position,
+        limit: chess.engine.Limit,
+        *,
+        multipv: int = 1,
+        root_moves: Iterable[Move] | None = None,
+    ) -> Analysis:
+        """Analyse a position by one of the engines; see `Engine.analyse` and `lend`."""
+        with self.lend() as engine:
+            return engine.analyse(board, limit, multipv=multipv, root_moves=root_moves)
+
+    # --- for coroutines --------------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def lend_async(self) -> AsyncIterator[Engine]:
+        """Lend an engine for an ``async with`` block; see `lend`. Cancelling the task gives its place up."""
+        wanted = self._ask()
+        try:
+            engine = await asyncio.wait_for(asyncio.wrap_future(wanted), self.timeout)
+        except BaseException as error:
+            self._withdraw(wanted)
+            if isinstance(error, TimeoutError):
+                raise PoolBusyError(_BUSY) from None
+            raise
+        try:
+            yield engine
+        finally:
+            self._take_back(engine)
+
+    async def play_async(
+        self, board: Position, limit: chess.engine.Limit, *, root_moves: Iterable[Move] | None = None
+    ) -> PlayResult:
+        """Choose a move by one of the engines; see `Engine.play` and `lend`. Cancelling the task ends the search."""
+        async with self.lend_async() as engine:
+            return await engine.play_async(board, limit, root_moves=root_moves)
+
+    async def analyse_async(
+        self,
+        board: Position,
+        limit: chess.engine.Limit,
+        *,
+        multipv: int = 1,
+        root_moves: Iterable[Move] | None = None,
+    ) -> Analysis:
+        """Analyse a position by one of the engines; see `Engine.analyse` and `lend`. Cancelling the task ends the
+        search.
+        """
+        async with self.lend_async() as engine:
+            return await engine.analyse_async(board, limit, multipv=multipv, root_moves=root_moves)
+
+    # --- the end ---------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End all engines. Running searches give what they have found; callers that wait get an error."""
+        with self._lock:
+            self._closed = True
+            engines, self._engines, self._idle = self._engines, set(), []
+            waiting, self._waiting = self._waiting, deque()
+        _refuse(waiting, EngineError(_CLOSED))
+        for engine in engines:
+            engine.close()
+
+    async def __aenter__(self) -> Self:
+        """Return the pool itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    # --- engines and those who wait --------------------------------------------------------------------------------
+
+    def _ask(self) -> "Future[Engine]":
+        """Return the future of an engine: one that is idle, or the next that is free."""
+        wanted: Future[Engine] = Future()
+        with self._lock:
+            if self._closed:
+                raise EngineError(_CLOSED)
+            if self._idle:
+                wanted.set_result(self._idle.pop())
+                return wanted
+            makes, most = self._makes_one(), self._most_waiting
+            # Those for whom an engine is being made do not count as waiting.
+            if not makes and most is not None and len(self._waiting) - self._making >= most:
+                raise PoolBusyError(_BUSY)
+            self._waiting.append(wanted)
+        return wanted
+
+    def _makes_one(self) -> bool:
+        """Begin to make an engine unless there are enough; call it with the lock held."""
+        if len(self._engines) + self._making >= self._most:
+            return False
+        threading.Thread(target=self._make_one, name="engine of a pool", daemon=True).start()
+        self._making += 1
+        return True
+
+    def _make_one(self) -> None:
+        engine = problem = None
+        try:
+            engine = self._make()
+            settings = {name: option.value for name, option in engine.options.items() if option.value is not None}
+        except Exception as error:
+            problem = error
+        with self._lock:
+            self._making -= 1
+            if engine is not None and problem is None and not self._closed:
+                self._settings = settings
+                self._engines.add(engine)
+                self._hand_out(engine)
+                return
+            waiting, self._waiting = self._waiting, deque()
+        _refuse(waiting, problem or EngineError(_CLOSED))
+        if engine is not None:
+            engine.close()
+
+    def _hand_out(self, engine: Engine) -> None:
+        """Give an engine to the first caller that waits, or keep it; call it with the lock held."""
+        while self._waiting:
+            wanted = self._waiting.popleft()
+            if wanted.set_running_or_notify_cancel():
+                wanted.set_result(engine)
+                return
+        self._idle.append(engine)
+
+    def _withdraw(self, wanted: "Future[Engine]") -> None:
+        """Give up the place of a caller, or the engine that it has got meanwhile."""
+        with self._lock, contextlib.suppress(ValueError):
+            self._waiting.remove(wanted)
+        if not wanted.cancel() and wanted.exception() is None:
+            self._take_back(wanted.result())
+
+    def _take_back(self, engine: Engine) -> None:
+        """End the search of an engine, reset its options, and lend it to the next caller."""
+        usable = True
+        try:
+            engine.stop()
+            options = engine.options
+            engine.configure({name: old for name, old in self._settings.items() if options[name].value != old})
+        except EngineError:  # its user has closed it, or the process was forked
+            usable = False
+        with self._lock:
+            if engine not in self._engines:  # the pool has been closed
+                return
+            if usable:
+                self._hand_out(engine)
+            else:
+                self._engines.remove(engine)
+                if self._waiting:
+                    self._makes_one()
+
+    def _survive_fork(self) -> None:
+        """Forget the callers of the other process, and the engines that they use."""
+        self._lock = threading.Lock()
+        self._waiting.clear()
+        self._making, self._engines = 0, set(self._idle)
+
+
+def _refuse(waiting: Iterable["Future[Engine]"], error: Exception) -> None:
+    for wanted in waiting:
+        if wanted.set_running_or_notify_cancel():
+            wanted.set_exception(error)
+
+
+def _survive_fork() -> None:
+    for pool in list(_pools):
+        pool._survive_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_survive_fork)
