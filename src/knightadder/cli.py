@@ -56,6 +56,7 @@ examples:
   knightadder annotate games.pgn --nodes 200000
   knightadder puzzles games.pgn --out puzzles.csv
   knightadder report games.pgn --player "Anna Muster" -o anna.html
+  knightadder drills repertoire white.pgn --side white    then: knightadder play --drills
   knightadder perft 5 --divide
   knightadder bench                        search fixed positions: nodes, and nodes per second
   knightadder book index games.pgn --out games.sqlite    then: knightadder book ask games.sqlite --moves e4 e5
@@ -144,6 +145,7 @@ def build_parser() -> "argparse.ArgumentParser":
 
     from knightadder.annotate import command as annotate
     from knightadder.books import command as book
+    from knightadder.drills import command as drills
     from knightadder.lichess import command as lichess
     from knightadder.puzzles import command as puzzles
     from knightadder.report import command as report
@@ -206,6 +208,7 @@ def build_parser() -> "argparse.ArgumentParser":
     annotate.add_command(commands)
     puzzles.add_command(commands)
     report.add_command(commands)
+    drills.add_command(commands)
     suite.add_command(commands)
     match.add_command(commands)
     tune.add_command(commands)

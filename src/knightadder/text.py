@@ -1,6 +1,7 @@
 """Text from outside, such as the output of an engine or the headers of a game, made safe to show."""
 
 import sys
+import unicodedata
 
 MOST = 1000  # maximum length of a line for the user: enough for a path and a reason
 
@@ -18,3 +19,8 @@ def one_line(text: str, most: int = 300) -> str:
     line = " ".join(part.strip() for part in text[: 2 * most].splitlines() if part.strip())
     line = "".join(char if char.isprintable() else " " if char.isspace() else ascii(char)[1:-1] for char in line)
     return line if len(line) <= most and len(text) <= 2 * most else f"{line[:most]}..."
+
+
+def plain_name(name: str) -> str:
+    """Return a player's name without regard to case, spaces, and the ways to encode an accent."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())

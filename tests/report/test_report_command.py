@@ -6,11 +6,14 @@ import shlex
 import sys
 from pathlib import Path
 
+import chess
 import pytest
 from report_games import GAMES, NAME, use_pool
 
 from knightadder import cli
+from knightadder.drills.box import Choice, DrillBox
 from knightadder.extras import install_command
+from knightadder.report.mistakes import KINDS
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +86,21 @@ def test_the_page_needs_nothing_from_elsewhere(file):
     data = json.loads(re.search(r'id="puzzle-data">(.*?)</script>', page)[1])
     assert {puzzle["played"] for puzzle in data} == {"Qf6", "Qf3"}
     assert "<i>" not in page
+
+
+def test_the_mistakes_become_drills_once(file, capsys):
+    out, drills = file.with_name("anna.html"), file.with_name("drills.sqlite")
+    for new in (2, 0):
+        assert report(file, "--player", NAME, "-o", out, "--drills-file", drills, "--force") == 0
+        assert f"{drills}: 2 mistakes, {new} of them new" in capsys.readouterr().err
+    box = DrillBox(drills)
+    assert {each.kind for each in box.groups()} == {"mistake"}
+    asked = box.next(Choice(theme=KINDS["hangs"])).drill
+    assert asked.board().san(chess.Move.from_uci(asked.played)) == "Qf6"
+    assert asked.about == "Against Bert & Co, 2026.03.01, move 3"
+    box.file.write_text("mine")
+    assert report(file, "--player", NAME, "-o", out, "--drills-file", drills, "--force") == 2
+    assert f"cannot use the drills in {drills}" in capsys.readouterr().err
 
 
 def test_the_same_games_give_the_same_page(file):

@@ -12,7 +12,7 @@ from knightadder.web.site.serving import make_server
 class BoardServer:
     """A server, by default on a free port; `make_engine` is called for each tab."""
 
-    def __init__(self, puzzles=(), explorer=None, known=None, port=0):
+    def __init__(self, puzzles=(), explorer=None, known=None, port=0, drills=None):
         self.make_engine = None
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
@@ -21,7 +21,9 @@ class BoardServer:
         self.token = secrets.token_urlsafe(16)
         self.address = f"http://{self.host}/?token={self.token}"
         self.cookie = f"knightadder-{self.port}={self.token}"
-        app = make_app(lambda: self.make_engine(), self.token, puzzles=puzzles, explorer=explorer, known=known)
+        app = make_app(
+            lambda: self.make_engine(), self.token, puzzles=puzzles, explorer=explorer, known=known, drills=drills
+        )
         self._server = make_server(app)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))
 

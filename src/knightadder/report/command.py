@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options, not_negative, search_limit
 from knightadder.digests import content_digest
+from knightadder.drills.command import declare_file, open_box
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
+from knightadder.text import plain_name
 
 if TYPE_CHECKING:
+    from knightadder.report.figures import PlayerGame
     from knightadder.report.study import Item, StudiedGame
 
 _NODES = 100_000  # nodes per position, by default
@@ -63,6 +65,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="N",
         help=f"greatest number of puzzles in the page (default: {_PUZZLES})",
     )
+    command.add_argument(
+        "--drills",
+        action="store_true",
+        help="also add the mistakes that have a clear solution to the drills, which `knightadder play --drills` asks",
+    )
+    declare_file(command)
     limit = command.add_mutually_exclusive_group()
     declare(limit, "--nodes", help=f"stop each search after N nodes (default: {_NODES}, unless another limit is given)")
     declare(limit, "--depth", help="stop each search at this depth")
@@ -97,6 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_new(out, arguments.force or bool(unfinished and unfinished.exists()))
     with needed_by("report", "annotate"):
         import matplotlib  # noqa: F401
+    if arguments.drills or arguments.drills_file:
+        open_box(arguments.drills_file)  # before hours of work
     with game_files(arguments.files) as files:
         items = list(_items(files, arguments.player))
         found = _study(files, items, unfinished, arguments)
@@ -110,7 +120,7 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
     from knightadder.pgn.games import headers_of, read_texts
     from knightadder.report.study import Item
 
-    wanted = {_plain(name) for name in names}
+    wanted = {plain_name(name) for name in names}
     players: Counter[str] = Counter()
     number = 0
     for name, file in files:
@@ -121,7 +131,7 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
             colours = [headers.get(colour, "") for colour in ("White", "Black")]
             players.update(colours)
             for white, player in zip((True, False), colours, strict=True):
-                if _plain(player) in wanted:  # a game between two of the names is one for each
+                if plain_name(player) in wanted:  # a game between two of the names is one for each
                     yield Item(number, Path(name).name, white, text)
                     number += 1
     if not number:
@@ -130,11 +140,6 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
         raise PositionError(
             f"there is no game of {' or '.join(names)} in {', '.join(name for name, _ in files)}{known}"
         )
-
-
-def _plain(name: str) -> str:
-    """Return a name without regard to case, spaces, and the ways to encode an accent."""
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def _study(
@@ -157,7 +162,7 @@ def _study(
     same = {
         "format": 2,
         "games": [[Path(name).name, content_digest(file)] for name, file in files],
-        "player": sorted(map(_plain, arguments.player)),
+        "player": sorted(map(plain_name, arguments.player)),
         "version": __version__,
         "limit": limit,
         "engine": engine,
@@ -194,7 +199,10 @@ def _study(
             about = {"limit": limit, "engine": engine, "files": [Path(name).name for name, _ in files]}
             spellings = Counter(game.game.headers["White" if game.item.white else "Black"] for game in games)
             [(player, _)] = spellings.most_common(1)
-            page = write_page(player, [player_game(game) for game in games], about, arguments.puzzles)
+            played = [player_game(game) for game in games]
+            if arguments.drills or arguments.drills_file:
+                _add_drills(played, arguments.drills_file)
+            page = write_page(player, played, about, arguments.puzzles)
             write_whole(arguments.out, page.encode())
             journal.remove()
     left = len(items) - len(games)
@@ -202,6 +210,16 @@ def _study(
         broken = f", {left} left out" if left else ""
         print(f"{arguments.out}: {len(games)} game{'' if len(games) == 1 else 's'}{broken}", file=sys.stderr)
     return len(games)
+
+
+def _add_drills(games: Sequence[PlayerGame], file: Path | None) -> None:
+    from knightadder.report.drilling import drills_of
+    from knightadder.report.figures import puzzles
+
+    box = open_box(file)
+    drills = drills_of(puzzles(games, sys.maxsize))
+    new = box.add(drills)
+    print(f"{box.file}: {len(drills)} mistake{'' if len(drills) == 1 else 's'}, {new} of them new", file=sys.stderr)
 
 
 def _read(entry: dict[str, Any]) -> tuple[int, bytes]:

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare, engine_options, whole
+from knightadder.drills.command import declare_file, open_box
 from knightadder.engine.errors import OptionError
 from knightadder.text import tell
 
 if TYPE_CHECKING:
+    from knightadder.drills.box import DrillBox
     from knightadder.library.engine import Engine
     from knightadder.puzzles.puzzle import Puzzle
 
@@ -55,6 +57,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="FILE",
         help="index of games whose moves the board shows, from `knightadder book index`",
     )
+    command.add_argument("--drills", action="store_true", help="begin with the drills: your mistakes and repertoires")
+    declare_file(command)
     command.set_defaults(run=run)
 
 
@@ -83,6 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         load_network(arguments.eval_file)
     puzzles = _puzzles(arguments.puzzles) if arguments.puzzles else []
+    drills = _drills(arguments.drills_file) if arguments.drills or arguments.drills_file else None
     known = Known(Book(arguments.book) if arguments.book else None, folders_of(arguments.syzygy))
 
     def make_engine() -> Engine:
@@ -103,7 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
             print("Anyone who knows this address can use the board. The connection is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
-        server = make_server(make_app(make_engine, token, arguments.host, puzzles, explorer, known, resources))
+        app = make_app(make_engine, token, arguments.host, puzzles, explorer, known, resources, drills)
+        server = make_server(app)
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
     if any(thread.name == LOADING_THREAD for thread in threading.enumerate()):
@@ -111,6 +117,15 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         os._exit(0)
     return 0
+
+
+def _drills(file: Path | None) -> DrillBox | None:
+    """Open the file of drills; None after a line if it cannot be used, because the board can do without."""
+    try:
+        return open_box(file)
+    except OptionError as error:
+        tell(f"{error}; the board begins without drills")
+        return None
 
 
 def _puzzles(file: Path) -> list[Puzzle]:

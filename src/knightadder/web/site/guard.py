@@ -3,7 +3,8 @@
 Every program on the machine, including those of other users, and every page in the browser can reach the server. So
 each request must contain the token of the address that ``knightadder play`` prints: first in the address, later in a
 cookie. A request must also name this server in ``Host``, which prevents DNS rebinding, where a page points its own name
-at this machine. A WebSocket is opened only if ``Origin`` says that the page came from this server.
+at this machine. A WebSocket is opened, and anything is changed, only if ``Origin`` says that the page came from this
+server.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_ONLY_READ = ("GET", "HEAD")
 _POLICY_VIOLATION = 1008  # WebSocket's close code
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -71,7 +73,7 @@ class Guard:
         return (
             is_own_host(host, self._host)
             and request.scope["path"] == self._socket
-            and request.headers.get("origin") in (f"http://{host}", f"https://{host}")
+            and _is_own_page(request)
             and (self._is_token(self._cookie(request)) or self._is_token(request.query_params.get("token")))
         )
 
@@ -88,6 +90,8 @@ class Guard:
                 "The board opens by the whole address that `knightadder play` has printed, with its token.",
                 status_code=403,
             )
+        if request.scope["method"] not in _ONLY_READ and not _is_own_page(request):
+            return PlainTextResponse("only the board's own page may change anything", status_code=403)
         return None
 
     def _cookie(self, request: HTTPConnection) -> str | None:
@@ -95,6 +99,12 @@ class Guard:
 
     def _is_token(self, text: str | None) -> bool:
         return text is not None and secrets.compare_digest(text.encode(), self._token.encode())
+
+
+def _is_own_page(request: HTTPConnection) -> bool:
+    """Return whether the page that sends a request came from this server; browsers say so in ``Origin``."""
+    host = request.headers.get("host", "")
+    return request.headers.get("origin") in (f"http://{host}", f"https://{host}")
 
 
 def _cookie_name(request: HTTPConnection) -> str:

@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from knightadder.web.resources import Resources
 from knightadder.web.session import Session
+from knightadder.web.site.drilling import drill_routes
 from knightadder.web.site.exploring import explorer_routes
 from knightadder.web.site.guard import Guard
 from knightadder.web.site.known import Known
@@ -26,6 +27,7 @@ from knightadder.web.site.tabs import Tabs
 from knightadder.web.site.training import training_routes
 
 if TYPE_CHECKING:
+    from knightadder.drills.box import DrillBox
     from knightadder.library.engine import Engine
     from knightadder.library.explorer import Explorer
     from knightadder.puzzles.puzzle import Puzzle
@@ -43,16 +45,18 @@ def make_app(
     explorer: Explorer | None = None,
     known: Known | None = None,
     resources: Resources | None = None,
+    drills: DrillBox | None = None,
 ) -> Starlette:
     """Return the application.
 
-    An engine is made for each tab, in a thread. Requests must contain the token, see `Guard`. If there are puzzles to
-    solve, their page is the first one. By default, only the tablebases that come with the engine are known.
+    An engine is made for each tab, in a thread. Requests must contain the token, see `Guard`. If there are drills or
+    puzzles, their page is the first one. By default, only the tablebases that come with the engine are known.
     """
     tabs = Tabs(lambda send: Session(make_engine, send, resources))
     return Starlette(
         routes=[
-            Route("/", partial(_page, "puzzles.html" if puzzles else "index.html")),
+            Route("/", partial(_page, "drills.html" if drills else "puzzles.html" if puzzles else "index.html")),
+            *drill_routes(drills),
             *training_routes(puzzles),
             *explorer_routes(explorer),
             *(known or Known()).routes(),

@@ -1,0 +1,243 @@
+"""The file of drills: an SQLite database with the drills, and when each is due by spaced repetition."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from fsrs import Card, Rating, Scheduler
+
+from knightadder.drills.drill import Drill, position_key
+from knightadder.engine.errors import OptionError
+from knightadder.files import make_folder
+from knightadder.foreign import parse_json
+
+Grade: TypeAlias = Literal["again", "hard", "good"]
+
+_APPLICATION = 0x4B41_4452  # the file's application_id in SQLite: "KADR"
+_VERSION = 1  # version of the schema, in the file's user_version
+# A drill that is not `used` was in a repertoire once; it keeps its card for the day when it is again. `card` is the
+# state of the spaced repetition as JSON, and null until the first answer; `due` is in seconds, as Python's timestamps.
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS drills (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, white INTEGER NOT NULL, theme TEXT NOT NULL,
+    opening TEXT NOT NULL, drill TEXT NOT NULL, used INTEGER NOT NULL, card TEXT, due REAL
+);
+CREATE TABLE IF NOT EXISTS answers (drill INTEGER NOT NULL REFERENCES drills, time REAL NOT NULL, grade TEXT NOT NULL);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""
+_PUT = """
+INSERT INTO drills (key, kind, white, theme, opening, drill, used) VALUES (?, ?, ?, ?, ?, ?, 1)
+ON CONFLICT (key) DO UPDATE
+SET theme = excluded.theme, opening = excluded.opening, drill = excluded.drill, used = 1
+"""
+_PATIENCE = 30.0  # seconds for another process that writes
+# A drill that is due within this time is asked now if there is nothing else, as Anki does.
+_AHEAD = timedelta(minutes=20)
+_RATINGS = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The drills to choose from; what is empty or None does not matter."""
+
+    kind: str = ""
+    white: bool | None = None
+    theme: str = ""
+    opening: str = ""
+
+    def _where(self) -> tuple[str, list[object]]:
+        """Return an SQL condition and its values."""
+        wanted = {"kind": self.kind, "white": self.white, "theme": self.theme, "opening": self.opening}
+        given = {name: value for name, value in wanted.items() if value not in ("", None)}
+        return " AND ".join(["used", *(f"{name} = ?" for name in given)]), list(given.values())
+
+
+ALL = Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The drills of a kind, side, theme and opening: their number, those never asked, and those that are due."""
+
+    kind: str
+    white: bool
+    theme: str
+    opening: str
+    count: int
+    new: int
+    due: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The drill to ask next: its number in the file, None if there is none; and when the earliest one is due."""
+
+    number: int | None
+    drill: Drill | None
+    next_due: datetime | None
+
+
+def default_file() -> Path:
+    """Return the file of drills in the user's folder of data."""
+    import platformdirs
+
+    return platformdirs.user_data_path("knightadder", appauthor=False) / "drills.sqlite"
+
+
+class DrillBox:
+    """A file of drills, which is made if it is missing.
+
+    Each method opens the file anew, so that several threads and processes may use it. All raise OptionError if the file
+    cannot be used.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    now : callable, optional
+        Returns the time.
+    """
+
+    def __init__(self, file: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.file = file
+        self._now = now
+        self._scheduler = Scheduler()
+        if not file.exists():
+            make_folder(file.parent)
+        with self._connected() as database:
+            version = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+            empty = not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if version == [0, 0] and empty:
+                database.executescript(_SCHEMA)
+            elif version != [_APPLICATION, _VERSION]:
+                raise OptionError(f"{file} is not a file of drills of this version")
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for a transaction."""
+        try:
+            with contextlib.closing(sqlite3.connect(self.file, timeout=_PATIENCE)) as database, database:
+                yield database
+        except sqlite3.Error as error:
+            raise OptionError(f"cannot use the drills in {self.file}: {error}") from None
+
+    def add(self, drills: Iterable[Drill]) -> int:
+        """Add drills; return how many are new. Those that are there are described anew, and keep their progress."""
+        with self._connected() as database:
+            before = _count(database)
+            database.executemany(_PUT, map(_row, drills))
+            return _count(database) - before
+
+    def set_repertoire(self, white: bool, drills: Sequence[Drill]) -> int:
+        """Replace the repertoire of a side; return how many drills are new. What is in both keeps its progress."""
+        with self._connected() as database:
+            before = _count(database)
+            database.execute("UPDATE drills SET used = 0 WHERE kind = 'repertoire' AND white = ?", [white])
+            database.executemany(_PUT, map(_row, drills))
+            return _count(database) - before
+
+    def repertoires(self) -> dict[bool, dict[str, tuple[str, ...]]]:
+        """Return by colour the moves of each position of its repertoire, by the key of the position."""
+        found: dict[bool, dict[str, tuple[str, ...]]] = {True: {}, False: {}}
+        with self._connected() as database:
+            rows = database.execute("SELECT white, drill FROM drills WHERE used AND kind = 'repertoire'").fetchall()
+        for white, text in rows:
+            drill = self._drill(text)
+            found[bool(white)][position_key(drill.board())] = tuple(line[0] for line in drill.good)
+        return found
+
+    def groups(self) -> list[Group]:
+        """Return the numbers of drills by kind, side, theme and opening."""
+        with self._connected() as database:
+            rows = database.execute(
+                "SELECT kind, white, theme, opening, count(*), sum(card IS NULL), sum(ifnull(due <= ?, 0)) FROM drills "
+                "WHERE used GROUP BY kind, white, theme, opening ORDER BY kind, white DESC, theme, opening",
+                [self._now().timestamp()],
+            ).fetchall()
+        return [Group(kind, bool(white), *rest) for kind, white, *rest in rows]
+
+    def next(self, choice: Choice = ALL, after: int = 0) -> Asked:
+        """Return the drill to ask next: one that is due, a new one, or one that is due soon.
+
+        Parameters
+        ----------
+        choice : Choice, optional
+            The drills to choose from.
+        after : int, optional
+            The drill that was asked before, which is not asked again at once if there is another one.
+        """
+        where, values = choice._where()
+        now = self._now()
+        with self._connected() as database:
+            [row] = database.execute(
+                f"SELECT id, drill FROM drills WHERE {where} AND (card IS NULL OR due <= ?) "
+                "ORDER BY id = ?, CASE WHEN card IS NULL THEN 1 WHEN due <= ? THEN 0 ELSE 2 END, due, id LIMIT 1",
+                [*values, (now + _AHEAD).timestamp(), after, now.timestamp()],
+            ).fetchall() or [None]
+            [due] = database.execute(f"SELECT min(due) FROM drills WHERE {where}", values).fetchone()
+        next_due = None if due is None else datetime.fromtimestamp(due, UTC)
+        return Asked(row[0], self._drill(row[1]), next_due) if row else Asked(None, None, next_due)
+
+    def drill(self, number: int) -> Drill | None:
+        """Return a drill by its number; None if there is no such drill."""
+        with self._connected() as database:
+            row = database.execute("SELECT drill FROM drills WHERE id = ?", [number]).fetchone()
+        return self._drill(row[0]) if row else None
+
+    def answer(self, number: int, grade: Grade) -> datetime | None:
+        """Note how a drill was answered; return when it is due again, None if there is no such drill."""
+        now = self._now()
+        with self._connected() as database:
+            database.execute("BEGIN IMMEDIATE")
+            row = database.execute("SELECT card FROM drills WHERE id = ?", [number]).fetchone()
+            if row is None:
+                return None
+            card, _ = self._scheduler.review_card(self._card(number, row[0]), _RATINGS[grade], now)
+            database.execute(
+                "UPDATE drills SET card = ?, due = ? WHERE id = ?",
+                [json.dumps(card.to_dict()), card.due.timestamp(), number],
+            )
+            database.execute("INSERT INTO answers VALUES (?, ?, ?)", [number, now.timestamp(), grade])
+        return card.due
+
+    def _card(self, number: int, text: str | None) -> Card:
+        if text is None:
+            return Card(card_id=number, due=self._now())
+        try:
+            return Card.from_dict(parse_json(text, dict))
+        except (ValueError, KeyError, TypeError):
+            raise self._damaged() from None
+
+    def _drill(self, text: str) -> Drill:
+        try:
+            drill: Drill = parse_json(text, Drill)
+            board = drill.board()
+            if not drill.good or not all(board.is_legal(board.parse_uci(line[0])) for line in drill.good):
+                raise ValueError("no move")
+        except (ValueError, IndexError):
+            raise self._damaged() from None
+        return drill
+
+    def _damaged(self) -> OptionError:
+        return OptionError(f"{self.file} is damaged")
+
+
+def _row(drill: Drill) -> tuple[object, ...]:
+    board = drill.board()
+    text = json.dumps(asdict(drill), separators=(",", ":"))
+    return f"{drill.kind} {position_key(board)}", drill.kind, board.turn, drill.theme, drill.opening, text
+
+
+def _count(database: sqlite3.Connection) -> int:
+    count: int = database.execute("SELECT count(*) FROM drills").fetchone()[0]
+    return count

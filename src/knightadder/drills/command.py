@@ -1,0 +1,183 @@
+"""The subcommand ``drills``: repertoires to train, where games leave them, and what there is to train."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knightadder.engine.errors import PositionError
+
+if TYPE_CHECKING:
+    from knightadder.drills.box import DrillBox
+    from knightadder.drills.repertoire import Departure
+    from knightadder.pgn.games import PgnGame
+
+_COLOURS = {True: "White", False: "Black"}
+_SHOWN_MOVES = 3
+
+_DESCRIPTION = """\
+Drills are positions to play on the board, with spaced repetition: your own mistakes, which `knightadder report
+--drills` collects, and repertoires from PGN files. `knightadder play --drills` asks them. docs/drills.md tells more.
+"""
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the subcommand ``drills`` with its own subcommands."""
+    command = commands.add_parser(
+        "drills", help="train your mistakes and repertoires, with spaced repetition", description=_DESCRIPTION
+    )
+    kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_repertoire(kinds)
+    _add_left(kinds)
+    _add_list(kinds)
+
+
+def declare_file(command: argparse.ArgumentParser) -> None:
+    """Declare the option for the file of drills."""
+    command.add_argument(
+        "--drills-file",
+        type=Path,
+        metavar="FILE",
+        help="file of the drills and their progress (default: drills.sqlite in the user's folder of data)",
+    )
+
+
+def open_box(file: Path | None) -> DrillBox:
+    """Open the file of drills, by default the one in the user's folder; OptionError if that fails."""
+    from knightadder.drills.box import DrillBox, default_file
+
+    return DrillBox(file or default_file())
+
+
+def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = kinds.add_parser(
+        "repertoire",
+        help="train a repertoire from PGN files with variations",
+        description="Make a drill of each position of a repertoire. The files are the whole repertoire of the side: "
+        "give the command again after each change. What has not changed keeps its progress.",
+    )
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE.pgn", help="the repertoire of one side")
+    command.add_argument("--side", choices=("white", "black"), required=True, help="the side that has this repertoire")
+    declare_file(command)
+    command.set_defaults(run=_run_repertoire)
+
+
+def _run_repertoire(arguments: argparse.Namespace) -> int:
+    from knightadder.drills.repertoire import read_repertoire
+
+    white = arguments.side == "white"
+    drills = read_repertoire(arguments.files, white)
+    if not drills:
+        raise PositionError(f"there is no move of {_COLOURS[white]} in {', '.join(map(str, arguments.files))}")
+    box = open_box(arguments.drills_file)
+    new = box.set_repertoire(white, drills)
+    print(f"{box.file}: the repertoire of {_COLOURS[white]} has {len(drills)} positions, {new} of them new")
+    return 0
+
+
+def _add_left(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = kinds.add_parser(
+        "left",
+        help="show where games left your repertoire",
+        description="Show where a player's games left the repertoires, by a move of the player or of the opponent.",
+    )
+    command.add_argument(
+        "files", nargs="+", metavar="FILE.pgn", help="games, also compressed as for annotate; - is standard input"
+    )
+    command.add_argument(
+        "--player",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="the player's name as in the games; may be given several times, for other spellings",
+    )
+    declare_file(command)
+    command.set_defaults(run=_run_left)
+
+
+def _run_left(arguments: argparse.Namespace) -> int:
+    from knightadder.drills.repertoire import departures
+    from knightadder.pgn.files import game_files
+
+    box = open_box(arguments.drills_file)
+    repertoires = box.repertoires()
+    if not any(repertoires.values()):
+        raise PositionError(f"there is no repertoire in {box.file}: `knightadder drills repertoire` adds one")
+    with game_files(arguments.files) as files:
+        reached, left = departures(_sound(files), arguments.player, repertoires)
+    print(f"{_games(reached)} of {arguments.player[0]} reached a repertoire.")
+    _show("You left it", [each for each in left if each.own])
+    _show("The repertoire has no answer", [each for each in left if not each.own])
+    return 0
+
+
+def _sound(files: Sequence[tuple[str, Path]]) -> Iterator[PgnGame]:
+    """Yield the games that can be used, and report the others."""
+    from knightadder.pgn.games import BrokenGame, read_games, tell_left_out
+
+    for name, file in files:
+        for text, game in read_games(file):
+            if isinstance(game, BrokenGame):
+                tell_left_out(name, text, game)
+            else:
+                yield game
+
+
+def _games(count: int) -> str:
+    return f"{count} game{'' if count == 1 else 's'}"
+
+
+def _show(title: str, left: Sequence[Departure]) -> None:
+    """Print departures as a table."""
+    if not left:
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for name in ("Games", "Score", "After", "Played"):
+        table.add_column(name)
+    if left[0].own:
+        table.add_column("Repertoire")
+    for each in left:
+        score = f"{100 * sum(each.points) / len(each.points):.0f} %" if each.points else "-"
+        moves = [f"{move} ({count})" if count > 1 else move for move, count in each.played.most_common(_SHOWN_MOVES)]
+        words = [each.before, ", ".join(moves), *([", ".join(each.wanted)] if each.own else [])]
+        table.add_row(str(each.games), score, *map(escape, words))
+    Console().print(table)
+
+
+def _add_list(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    command = kinds.add_parser("list", help="show how many drills there are, and how many are due")
+    declare_file(command)
+    command.set_defaults(run=_run_list)
+
+
+def _run_list(arguments: argparse.Namespace) -> int:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    box = open_box(arguments.drills_file)
+    groups = box.groups()
+    if not groups:
+        print(f"There are no drills in {box.file}.")
+        return 0
+    table = Table()
+    for name in ("Kind", "Side", "Theme", "Opening"):
+        table.add_column(name)
+    for name in ("Drills", "Due", "New"):
+        table.add_column(name, justify="right")
+    for each in groups:
+        words = (
+            each.kind.capitalize(),
+            _COLOURS[each.white],
+            each.theme,
+            each.opening,
+        )
+        table.add_row(*map(escape, words), str(each.count), str(each.due), str(each.new))
+    Console().print(table)
+    return 0

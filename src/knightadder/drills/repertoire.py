@@ -1,0 +1,186 @@
+"""Repertoires from PGN files with variations, and where games leave them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import chess
+import chess.pgn
+
+from knightadder.drills.drill import Drill, position_key
+from knightadder.opening_names import opening_at
+from knightadder.pgn.games import BrokenGame, PgnGame, read_games, result_of, tell_left_out
+from knightadder.text import one_line, plain_name
+
+_BAD = {chess.pgn.NAG_MISTAKE, chess.pgn.NAG_BLUNDER, chess.pgn.NAG_DUBIOUS_MOVE}
+_COMMAND = re.compile(r"\[%[^\]]*\]")
+_SHOWN_PLIES = 7  # of the line that a right move begins
+_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+
+
+def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
+    """Return a drill for each position of a side's repertoire, with all moves that the files have there.
+
+    Moves of the side that are marked ``?``, ``??`` or ``?!`` are no part of it. A line ends before a null move. Broken
+    games are reported and left out. OptionError if a file cannot be read.
+    """
+    found: dict[str, Drill] = {}
+    for file in files:
+        for text, game in read_games(file):
+            if isinstance(game, BrokenGame):
+                tell_left_out(file, text, game)
+                continue
+            for key, drill in _drills(game, white):
+                known = found.get(key)
+                if known is None:
+                    found[key] = drill
+                else:
+                    first = {line[0] for line in known.good}
+                    more = tuple(line for line in drill.good if line[0] not in first)
+                    found[key] = replace(known, good=known.good + more)
+    return list(found.values())
+
+
+def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
+    """Yield the drills of a game with its variations, the main line first."""
+    start = opening_at(game.board())
+    nodes: list[tuple[chess.pgn.GameNode, str]] = [(game, start.name if start else "")]  # and the opening
+    while nodes:
+        node, opening = nodes.pop()
+        board = node.board()
+        children = [child for child in node.variations if child.move]
+        if board.turn == white:
+            children = [child for child in children if not child.nags & _BAD]
+            if children:
+                drill = Drill(
+                    "repertoire",
+                    board.fen(),
+                    tuple(map(_line, children)),
+                    "Repertoire",
+                    opening.partition(":")[0] or "Unnamed",
+                    board.chess960,
+                    before=board.root().variation_san(board.move_stack) if board.move_stack else "",
+                    comment=one_line(_COMMAND.sub("", children[0].comment), 1000),
+                )
+                yield position_key(board), drill
+        for child in reversed(children):
+            named = opening_at(child.board())
+            nodes.append((child, named.name if named else opening))
+
+
+def _line(child: chess.pgn.ChildNode) -> tuple[str, ...]:
+    """Return a move and the main line after it, in UCI notation; it ends with a move of the same side."""
+    nodes: list[chess.pgn.ChildNode] = [child]
+    while len(nodes) < _SHOWN_PLIES and nodes[-1].variations and nodes[-1].variations[0].move:
+        nodes.append(nodes[-1].variations[0])
+    return tuple(node.uci() for node in nodes[: len(nodes) - (len(nodes) + 1) % 2])
+
+
+# --- games ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Departure:
+    """A position in which games left a repertoire.
+
+    Attributes
+    ----------
+    before : str
+        The moves that lead there, in algebraic notation, in the first of these games.
+    own : bool
+        Whether the player left it; else the opponents played what it has no answer to.
+    played : Counter of str
+        The moves played there, with their number of games.
+    wanted : tuple of str
+        The moves of the repertoire.
+    points : list of float
+        What the player scored in these games, where it is known.
+    """
+
+    before: str
+    own: bool
+    wanted: tuple[str, ...]
+    played: Counter[str] = field(default_factory=Counter)
+    points: list[float] = field(default_factory=list)
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return self.played.total()
+
+
+def departures(
+    games: Iterable[PgnGame], names: Sequence[str], repertoires: Mapping[bool, Mapping[str, Sequence[str]]]
+) -> tuple[int, list[Departure]]:
+    """Find where games leave the repertoires.
+
+    Parameters
+    ----------
+    games : iterable of PgnGame
+        Sound games.
+    names : sequence of str
+        The names of the player.
+    repertoires : mapping
+        By colour, the moves in UCI notation of each position, by its `position_key`.
+
+    Returns
+    -------
+    tuple
+        The number of games that reached a position of a repertoire, and the departures, the most frequent first.
+    """
+    wanted = {plain_name(name) for name in names}
+    found: dict[tuple[bool, str], Departure] = {}
+    reached = 0
+    for game in games:
+        for white, tag in ((True, "White"), (False, "Black")):
+            if plain_name(game.headers.get(tag, "")) in wanted and (repertoire := repertoires.get(white)):
+                left = _leave(game, white, repertoire)
+                if left is None:
+                    continue
+                reached += 1
+                key, departure, played = left
+                if played:
+                    kept = found.setdefault((departure.own, key), departure)
+                    kept.played[played] += 1
+                    scored = _POINTS.get(result_of(game))
+                    if scored is not None:
+                        kept.points.append(scored if white else 1 - scored)
+    return reached, sorted(found.values(), key=lambda each: (-each.games, each.before))
+
+
+def _leave(
+    game: chess.pgn.Game, white: bool, repertoire: Mapping[str, Sequence[str]]
+) -> tuple[str, Departure, str] | None:
+    """Find where a game leaves a repertoire: the position's key, the departure, and the move played.
+
+    None if the game never reached it; the move is empty if the game or the repertoire ended first.
+    """
+    board, inside, last = game.board(), False, None
+    for move in game.mainline_moves():
+        if not move:
+            break
+        if board.turn == white:
+            moves = repertoire.get(position_key(board))
+            if moves is None and inside:
+                break
+            if moves is not None:
+                inside = True
+                if board.uci(move) not in moves:
+                    sans = tuple(board.san(board.parse_uci(each)) for each in moves)
+                    return position_key(board), Departure(_before(board), True, sans), board.san(move)
+        last = board.copy(), move
+        board.push(move)
+    else:
+        return ("", Departure("", False, ()), "") if inside else None
+    if not inside or last is None:
+        return None
+    before, reply = last
+    return position_key(before), Departure(_before(before), False, ()), before.san(reply)
+
+
+def _before(board: chess.Board) -> str:
+    return board.root().variation_san(board.move_stack) if board.move_stack else "the first move"

@@ -1,0 +1,44 @@
+"""Makes drills of the player's mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import chess
+
+from knightadder.drills.drill import Drill
+from knightadder.report.figures import Puzzle
+from knightadder.report.mistakes import KINDS
+
+_SHOWN_PLIES = 7  # of the line that a right move begins
+
+
+def drills_of(puzzles: Iterable[Puzzle]) -> list[Drill]:
+    """Return a drill for each puzzle."""
+    return [_drill(puzzle) for puzzle in puzzles]
+
+
+def _drill(puzzle: Puzzle) -> Drill:
+    game, move = puzzle.game, puzzle.mistake.move
+    board = chess.Board(move.fen, chess960=game.chess960)
+    return Drill(
+        "mistake",
+        board.fen(),
+        tuple(_line(board, line) for _, _, line in sorted(puzzle.good, key=lambda choice: -choice[1])),
+        KINDS[puzzle.mistake.kind],
+        game.opening,
+        game.chess960,
+        played=move.uci,
+        about=f"Against {game.opponent}" + (f", {game.date}" if game.date else "") + f", move {move.number}",
+        link=game.link,
+    )
+
+
+def _line(board: chess.Board, moves: Iterable[chess.Move]) -> tuple[str, ...]:
+    """Return a line in UCI notation, which ends with a move of the side that begins."""
+    board, line = board.copy(stack=False), list[str]()
+    for move in moves:
+        line.append(board.uci(move))
+        board.push(move)
+    most = min(len(line), _SHOWN_PLIES)
+    return tuple(line[: most - (most + 1) % 2])

@@ -1,0 +1,141 @@
+"""The page of drills: its routes, and a drill as JSON with the data for judging moves."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import chess
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from knightadder.engine.errors import OptionError
+from knightadder.foreign import whole_or_none
+from knightadder.web.views import View, board_view, moves_view
+
+if TYPE_CHECKING:
+    from knightadder.drills.box import Choice, DrillBox, Grade
+    from knightadder.drills.drill import Drill
+
+_GRADES: dict[str, Grade] = {"again": "again", "hard": "hard", "good": "good"}
+_SIDES = {"white": True, "black": False}
+_UNITS = ((timedelta(days=365), "year"), (timedelta(days=1), "day"), (timedelta(hours=1), "hour"))
+
+
+def drill_routes(box: DrillBox | None) -> list[Route]:
+    """Return the routes of the drills, if there are any.
+
+    ``/drills`` answers what there is, ``/drills/next`` the drill to ask next, and ``POST /drills/N?grade=...`` notes
+    how drill N was answered. Each may answer with a ``problem`` instead, which is for the user.
+    """
+    if box is None:
+        return []
+
+    async def groups(_: Request) -> View:
+        found = await asyncio.to_thread(box.groups)
+        return {
+            "groups": [
+                {
+                    "kind": each.kind,
+                    "side": "white" if each.white else "black",
+                    "theme": each.theme,
+                    "opening": each.opening,
+                    "new": each.new,
+                    "due": each.due,
+                }
+                for each in found
+            ]
+        }
+
+    async def following(request: Request) -> View:
+        after = whole_or_none(request.query_params.get("after", "")) or 0
+        asked = await asyncio.to_thread(box.next, _choice(request.query_params), after)
+        if asked.number is None or asked.drill is None:
+            return {"drill": None, "wait": asked.next_due and waiting(asked.next_due)}
+        return {"drill": {"number": asked.number, **drill_view(asked.drill)}, "wait": None}
+
+    async def answer(request: Request) -> View:
+        grade = _GRADES.get(request.query_params.get("grade", ""))
+        if grade is None:
+            return {"problem": "a drill is answered again, hard or good"}
+        due = await asyncio.to_thread(box.answer, request.path_params["number"], grade)
+        return {"wait": waiting(due)} if due else {"problem": "there is no such drill"}
+
+    return [
+        Route("/drills", _answering(groups)),
+        Route("/drills/next", _answering(following)),
+        Route("/drills/{number:int}", _answering(answer), methods=["POST"]),
+    ]
+
+
+def _answering(find: Callable[[Request], Awaitable[View]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that answers what a function finds as JSON, or what is wrong with the file of drills."""
+
+    @functools.wraps(find)
+    async def respond(request: Request) -> Response:
+        try:
+            return JSONResponse(await find(request))
+        except OptionError as error:
+            return JSONResponse({"problem": str(error)})
+
+    return respond
+
+
+def _choice(wanted: Mapping[str, str]) -> Choice:
+    from knightadder.drills.box import Choice
+
+    return Choice(
+        wanted.get("kind", ""), _SIDES.get(wanted.get("side", "")), wanted.get("theme", ""), wanted.get("opening", "")
+    )
+
+
+def waiting(until: datetime) -> str:
+    """Say in words how long it is until a time."""
+    left = until - datetime.now(UTC)
+    for unit, name in _UNITS:
+        if left >= unit:
+            count = round(left / unit)
+            return f"in {count} {name}{'' if count == 1 else 's'}"
+    count = max(1, round(left / timedelta(minutes=1)))
+    return f"in {count} minute{'' if count == 1 else 's'}"
+
+
+def drill_view(drill: Drill) -> View:
+    """Describe a drill: its position, and each right move with its line and the position after it."""
+    board = drill.board()
+    good = {}
+    for line in drill.good:
+        moves = _legal(board, line)
+        after = board.copy()
+        after.push(moves[0])
+        good[board.uci(moves[0])] = {"after": board_view(after), "line": board.variation_san(moves)}
+    played = _legal(board, [drill.played]) if drill.played else []
+    return {
+        "kind": drill.kind,
+        "side": "white" if board.turn else "black",
+        "position": {**board_view(board), **moves_view(board), "fen": board.fen()},
+        "good": good,
+        "played": board.uci(played[0]) if played else None,
+        "san": board.san(played[0]) if played else None,
+        "theme": drill.theme,
+        "opening": drill.opening,
+        "before": drill.before,
+        "about": drill.about,
+        "link": drill.link if drill.link.startswith(("http://", "https://")) else "",
+        "comment": drill.comment,
+    }
+
+
+def _legal(board: chess.Board, line: list[str] | tuple[str, ...]) -> list[chess.Move]:
+    """Return the moves of a line, as far as they are legal."""
+    board, moves = board.copy(stack=False), list[chess.Move]()
+    for text in line:
+        try:
+            moves.append(board.push_uci(text))
+        except ValueError:
+            break
+    return moves

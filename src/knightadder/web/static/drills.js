@@ -1,0 +1,165 @@
+// The page of drills. The server chooses what to ask by spaced repetition, and gives each position with its right moves.
+// The first answer counts: right, right after a hint, or wrong.
+
+import { Board } from "./board.js";
+import { startKeys } from "./keys.js";
+import { startTheme } from "./theme.js";
+
+const byId = (id) => document.getElementById(id);
+const KINDS = [
+  ["All", {}],
+  ["My mistakes", { kind: "mistake" }],
+  ["My repertoire with White", { kind: "repertoire", side: "white" }],
+  ["My repertoire with Black", { kind: "repertoire", side: "black" }],
+];
+
+let groups = [];
+let drill = null;
+let last = 0; // the number of the drill before, which is not asked again at once
+let hints = 0;
+let saving = null; // what comes of the answer, once there is one
+let over = false;
+
+startTheme(byId("theme"));
+const board = new Board(byId("board"), { onMove: take });
+const actions = { h: giveHint, s: showSolution, n: open };
+for (const [key, id] of [["h", "hint"], ["s", "show"], ["n", "next"]]) byId(id).addEventListener("click", actions[key]);
+startKeys(actions);
+byId("choice").addEventListener("submit", (event) => event.preventDefault());
+for (const id of ["kind", "theme-of", "opening"]) byId(id).addEventListener("change", chosen);
+
+/** Ask the server; what is wrong is shown until the next drill, and then the answer is null. */
+async function ask(path, options = {}) {
+  let found;
+  try {
+    const answer = await fetch(path, options);
+    if (!answer.ok) throw new Error(await answer.text());
+    found = await answer.json();
+  } catch (error) {
+    found = { problem: `There is no answer from the server (${error.message})` };
+  }
+  if (!found.problem) return found;
+  byId("problem").textContent = found.problem;
+  byId("problem").hidden = false;
+  return null;
+}
+
+const kind = () => KINDS[Number(byId("kind").value)][1];
+const isOf = (wanted) => (group) => Object.entries(wanted).every(([name, value]) => !value || group[name] === value);
+const sum = (list, name) => list.reduce((total, each) => total + each[name], 0);
+
+/** What the drills are chosen by, without what is empty. */
+function choice() {
+  const { theme, opening } = byId("choice").elements;
+  return Object.fromEntries(Object.entries({ ...kind(), theme: theme.value, opening: opening.value }).filter(([, value]) => value));
+}
+
+async function count() {
+  const found = await ask("/drills");
+  if (!found) return;
+  groups = found.groups;
+  if (!byId("kind").options.length) {
+    KINDS.forEach(([name, wanted], number) => {
+      if (groups.some(isOf(wanted)) || !number) byId("kind").add(new Option(name, number));
+    });
+  }
+  offer("theme-of", "theme", "All themes", kind());
+  offer("opening", "opening", "All openings", { ...kind(), theme: byId("theme-of").value });
+  const chosenOnes = groups.filter(isOf(choice()));
+  byId("count").textContent = `${sum(chosenOnes, "due")} due, ${sum(chosenOnes, "new")} new`;
+}
+
+/** Offer the values that the drills have; keep what is chosen if it is still there. */
+function offer(id, name, all, wanted) {
+  const before = byId(id).value;
+  const values = [...new Set(groups.filter(isOf(wanted)).map((group) => group[name]))].sort();
+  byId(id).replaceChildren(new Option(all, ""), ...values.map((value) => new Option(value, value)));
+  byId(id).value = values.includes(before) ? before : "";
+}
+
+async function chosen() {
+  await count();
+  await open();
+}
+
+/** Ask the next drill. */
+async function open() {
+  await saving;
+  byId("problem").hidden = true;
+  const found = await ask(`/drills/next?${new URLSearchParams({ ...choice(), after: last })}`);
+  if (!found) return;
+  drill = found.drill;
+  hints = 0;
+  saving = null;
+  over = false;
+  for (const id of ["before", "about", "comment"]) byId(id).replaceChildren();
+  byId("hint").disabled = byId("show").disabled = drill === null;
+  board.setArrows([]);
+  if (drill === null) {
+    over = true;
+    tell("Done for now", found.wait ? `The next one is due ${found.wait}.` : "There is no drill of this choice.");
+    return;
+  }
+  last = drill.number;
+  board.flip(drill.side === "black");
+  board.set(drill.position);
+  byId("before").textContent = drill.before;
+  const mover = drill.side === "white" ? "White" : "Black";
+  tell(`${mover} to move`, drill.kind === "mistake" ? "Find a better move than the one in the game" : "What does your repertoire say?");
+}
+
+/** Let the answer count, unless an earlier one does. */
+function grade(how) {
+  saving ??= ask(`/drills/${drill.number}?grade=${how}`, { method: "POST" }).then(async (found) => {
+    await count();
+    return found;
+  });
+}
+
+function take(move) {
+  if (move in drill.good) {
+    grade(hints ? "hard" : "good");
+    end("Right", move);
+    return;
+  }
+  board.set(drill.position);
+  if (move === drill.played) tell("Wrong", `${drill.san} was played in the game. Try another move`);
+  else tell("Wrong", "Try another move");
+  grade("again");
+}
+
+/** First the piece to move, then where to. */
+function giveHint() {
+  if (over) return;
+  const [move] = Object.keys(drill.good);
+  hints += 1;
+  if (hints === 1) board.select(move.slice(0, 2));
+  else board.setArrows([[move.slice(0, 2), move.slice(2, 4)]]);
+}
+
+function showSolution() {
+  if (over) return;
+  grade("again");
+  end("The solution", Object.keys(drill.good)[0]);
+}
+
+async function end(title, move) {
+  const answered = drill;
+  over = true;
+  board.setArrows([]);
+  board.set(drill.good[move].after);
+  byId("hint").disabled = byId("show").disabled = true;
+  tell(title, drill.good[move].line);
+  const words = drill.about || drill.opening;
+  byId("about").replaceChildren(drill.link ? Object.assign(document.createElement("a"), { href: drill.link, textContent: words, rel: "noreferrer" }) : words);
+  const told = drill.kind === "mistake" ? [`In the game: ${drill.san}`, drill.theme, drill.opening] : [drill.comment];
+  byId("comment").textContent = told.filter(Boolean).join(". ");
+  const found = await saving;
+  if (found && drill === answered && over) byId("status").querySelector("small").append(`. Again ${found.wait}`);
+}
+
+function tell(title, detail = "") {
+  byId("status").replaceChildren(title, Object.assign(document.createElement("small"), { textContent: detail }));
+}
+
+chosen();

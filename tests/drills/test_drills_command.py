@@ -1,0 +1,123 @@
+"""The subcommand `drills`: repertoires, and where games leave them."""
+
+import chess
+import pytest
+
+from knightadder import cli
+from knightadder.drills.box import Choice, DrillBox
+
+REPERTOIRE = """[Event "my white repertoire"]
+
+1. e4 {the best move [%cal Ge2e4]} e5 (1... c5 2. Nf3 (2. Nc3) 2... d6 3. d4) 2. Nf3 (2. Qh5 $2 Nc6 3. Bc4)
+2... Nc6 3. Bb5 *
+
+[Event "a transposition"]
+
+1. Nf3 e5 2. e4 *
+
+[Event "broken"]
+
+1. e4 e5 2. Ke3 *
+"""
+GAMES = """[White "Anna"]
+[Black "Bert"]
+[Result "1-0"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 1-0
+
+[White "ANNA"]
+[Black "Carl"]
+[Result "1/2-1/2"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bc4 Nf6 1/2-1/2
+
+[White "Anna"]
+[Black "Carl"]
+[Result "0-1"]
+
+1. e4 c6 2. d4 d5 0-1
+
+[White "Anna"]
+[Black "Carl"]
+[Result "1-0"]
+
+1. e4 e5 2. Nf3 Nc6 3. Bb5 1-0
+
+[White "Bert"]
+[Black "Anna"]
+[Result "1-0"]
+
+1. e4 c6 1-0
+"""
+
+
+@pytest.fixture
+def drills(tmp_path, monkeypatch):
+    """Give the function that runs the command in a new folder, with its file of drills."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    (tmp_path / "white.pgn").write_text(REPERTOIRE, "utf-8")
+    (tmp_path / "games.pgn").write_text(GAMES, "utf-8")
+    return lambda *arguments: cli.main(["drills", *arguments, "--drills-file", "drills.sqlite"])
+
+
+def board_after(line):
+    board = chess.Board()
+    for move in line.split():
+        board.push_san(move)
+    return board
+
+
+def test_a_repertoire_with_variations_becomes_drills(drills, tmp_path, capsys):
+    assert drills("repertoire", "white.pgn", "--side", "white") == 0
+    said = capsys.readouterr()
+    assert "drills.sqlite: the repertoire of White has 6 positions, 6 of them new" in said.out
+    assert "white.pgn, game 3, line 10, is left out: illegal san: 'Ke3'" in said.err
+    box = DrillBox(tmp_path / "drills.sqlite")
+    expected = {"": "e4 Nf3", "e4 e5": "Nf3", "e4 c5": "Nf3 Nc3", "e4 c5 Nf3 d6": "d4", "e4 e5 Nf3 Nc6": "Bb5"}
+    # After 1. Nf3 e5, the repertoire has 2. e4.
+    expected |= {"Nf3 e5": "e4"}
+    found = box.repertoires()[True]
+    for line, moves in expected.items():
+        board = board_after(line)
+        key = board.fen().rsplit(" ", 2)[0]
+        assert found.pop(key) == tuple(board.parse_san(move).uci() for move in moves.split()), line
+    assert found == {}
+    first = box.next(Choice(kind="repertoire")).drill
+    assert (first.comment, first.good[0]) == ("the best move", ("e2e4", "e7e5", "g1f3", "b8c6", "f1b5"))
+
+
+def test_where_games_left_the_repertoire(drills, capsys):
+    assert drills("left", "games.pgn", "--player", "Anna") == 2
+    assert (
+        "there is no repertoire in drills.sqlite: `knightadder drills repertoire` adds one" in capsys.readouterr().err
+    )
+    drills("repertoire", "white.pgn", "--side", "white")
+    capsys.readouterr()
+    assert drills("left", "games.pgn", "--player", "Anna") == 0
+    lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in capsys.readouterr().out.splitlines()]
+    assert ["2", "75 %", "1. e4 e5 2. Nf3 Nc6", "Bc4 (2)", "Bb5"] in lines
+    assert ["1", "0 %", "1. e4", "c6"] in lines
+    assert len([line for line in lines if line]) == 2
+
+
+def test_what_there_is_to_train(drills, capsys):
+    assert drills("list") == 0
+    assert "There are no drills in drills.sqlite." in capsys.readouterr().out
+    drills("repertoire", "white.pgn", "--side", "white")
+    capsys.readouterr()
+    assert drills("list") == 0
+    out = capsys.readouterr().out
+    assert "Sicilian Defense" in out and "Repertoire" in out
+
+
+def test_what_cannot_be_done_is_a_line(drills, tmp_path, capsys):
+    assert drills("repertoire", "games.pgn", "nothing.pgn", "--side", "black") == 2
+    assert "cannot read nothing.pgn" in capsys.readouterr().err
+    (tmp_path / "empty.pgn").touch()
+    assert drills("repertoire", "empty.pgn", "--side", "black") == 2
+    assert "there is no move of Black in empty.pgn" in capsys.readouterr().err
+    (tmp_path / "drills.sqlite").write_text("mine")
+    assert drills("list") == 2
+    assert "cannot use the drills in drills.sqlite" in capsys.readouterr().err
+    assert (tmp_path / "drills.sqlite").read_text() == "mine"

@@ -1,0 +1,101 @@
+"""Drills on the page, in a browser."""
+
+import pytest
+from board_server import BoardServer
+from board_tab import PATIENCE
+from on_page import click_move, every_layout, expect_piece, square
+from playwright.sync_api import expect
+
+from knightadder.drills.box import Choice, DrillBox
+from knightadder.drills.drill import Drill
+
+MISTAKE = Drill(
+    "mistake",
+    "4k3/8/8/2q5/4N3/8/6PP/7K w - - 0 1",
+    (("e4c5", "e8d8", "c5b7"),),
+    "Did not take a loose piece",
+    "Réti Opening",
+    played="h2h3",
+    about="Against Bert, 2026.03.01, move 1",
+)
+REPLY = Drill(
+    "repertoire",
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+    (("c7c5",),),
+    "Repertoire",
+    "King's Pawn Game",
+    before="1. e4",
+    comment="fight",
+)
+
+
+@pytest.fixture
+def box(tmp_path):
+    box = DrillBox(tmp_path / "drills.sqlite")
+    box.add([MISTAKE, REPLY])
+    return box
+
+
+@pytest.fixture
+def page(browser, box, request):
+    width, height = getattr(request, "param", (1280, 800))
+    complaints = []
+    context = browser.new_context(viewport={"width": width, "height": height})
+    context.set_default_timeout(1000 * PATIENCE)
+    page = context.new_page()
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
+    with BoardServer(drills=box).running() as server:
+        page.goto(server.address)
+        expect_status(page, "White to move")
+        yield page
+        context.close()
+    assert complaints == []
+
+
+def expect_status(page, text):
+    expect(page.locator("#status")).to_contain_text(text)
+
+
+@every_layout
+def test_a_mistake_is_played_again_until_it_is_right(page, box):
+    expect(page.locator("#count")).to_have_text("0 due, 2 new")
+    click_move(page, "h2", "h3")
+    expect_status(page, "Wrongh3 was played in the game. Try another move")
+    expect_piece(page, "h2", "P")
+    click_move(page, "e4", "c5")
+    expect_status(page, "Right1. Nxc5 Kd8 2. Nb7+. Again in 1 minute")
+    expect(page.locator("#about")).to_have_text("Against Bert, 2026.03.01, move 1")
+    expect(page.locator("#comment")).to_have_text("In the game: h3. Did not take a loose piece. Réti Opening")
+    expect(page.locator("#count")).to_have_text("0 due, 1 new")
+    width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert width <= 0
+    page.get_by_role("button", name="Next").click()
+    expect_status(page, "Black to move")
+    assert box.next(Choice(kind="mistake")).next_due is not None
+
+
+def test_a_repertoire_by_the_keyboard(page):
+    page.get_by_label("Drills", exact=True).select_option("My repertoire with Black")
+    expect_status(page, "Black to moveWhat does your repertoire say?")
+    expect(page.locator("#before")).to_have_text("1. e4")
+    expect(page.locator("#opening option")).to_have_text(["All openings", "King's Pawn Game"])
+    expect(page.locator("#board [data-square]").first).to_have_attribute("data-square", "h1")
+    page.keyboard.press("h")
+    expect(square(page, "c7")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("s")
+    expect_status(page, "The solution1...c5. Again in 1 minute")
+    expect_piece(page, "c5", "p")
+    expect(page.locator("#comment")).to_have_text("fight")
+    page.keyboard.press("n")
+    expect_status(page, "Black to move")  # there is no other one of this choice
+    square(page, "c7").click()
+    square(page, "c5").click()
+    expect_status(page, "Right1...c5. Again in 10 minutes")
+
+
+def test_progress_that_cannot_be_kept_is_said(page, box):
+    box.file.write_text("damaged")
+    click_move(page, "e4", "c5")
+    expect_status(page, "Right1. Nxc5")
+    expect(page.get_by_role("alert")).to_contain_text("cannot use the drills in")
