@@ -145,6 +145,7 @@ def test_help_names_every_command_and_its_examples_are_valid(capsys):
     listed = out.partition("commands:")[2].partition("examples:")[0]
     assert re.findall(r"^    (\w+)", listed, re.MULTILINE) == [
         *("uci", "xboard", "analyse", "perft", "bench", "warmup", "play", "annotate", "puzzles", "report"),
+        "drills",
         *("suite", "match", "tune", "datagen", "genfens", "train", "book", "tablebases", "lichess"),
     ]
     examples = re.findall(r"^  knightadder (\S.*?)(?:   .*)?$", out.partition("examples:")[2], re.MULTILINE)

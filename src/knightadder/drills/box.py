@@ -203,12 +203,13 @@ class DrillBox:
             if row is None:
                 return None
             card, _ = self._scheduler.review_card(self._card(number, row[0]), _RATINGS[grade], now)
+            due: datetime = card.due
             database.execute(
                 "UPDATE drills SET card = ?, due = ? WHERE id = ?",
-                [json.dumps(card.to_dict()), card.due.timestamp(), number],
+                [json.dumps(card.to_dict()), due.timestamp(), number],
             )
             database.execute("INSERT INTO answers VALUES (?, ?, ?)", [number, now.timestamp(), grade])
-        return card.due
+        return due
 
     def _card(self, number: int, text: str | None) -> Card:
         if text is None:
