@@ -23,7 +23,7 @@ import chess.engine
 import chess.syzygy
 
 from knightadder.engine.errors import EngineError
-from knightadder.workshop.uci_client import resolve_command
+from knightadder.uci.client import resolve_command
 
 # The first side is the stronger one, or the sides are equal.
 WON = ("KBNvK", "KQvKR", "KRvKP", "KPvKP")

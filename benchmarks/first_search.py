@@ -17,7 +17,7 @@ from statistics import median
 
 from uci_process import UciProcess
 
-from knightadder.workshop.uci_client import UciError
+from knightadder.uci.client import UciError
 
 PATIENCE = 600.0  # seconds until an engine counts as silent
 

@@ -35,7 +35,7 @@ from knightadder.review.accuracy import capped
 from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate, from_json, to_json
 from knightadder.review.judgement import Judgement, judge
 from knightadder.review.review import review
-from knightadder.workshop.uci_client import resolve_command
+from knightadder.uci.client import resolve_command
 
 KNOTS = (0, 250, 500, 1000, 2500)  # centipawns of this engine
 

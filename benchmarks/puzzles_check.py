@@ -19,7 +19,7 @@ import chess.engine
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import read_puzzles
 from knightadder.review.accuracy import winning_chances
-from knightadder.workshop.uci_client import resolve_command
+from knightadder.uci.client import resolve_command
 
 LEAST_AGREEMENT = 0.98
 SAME = 0.3  # winning chances

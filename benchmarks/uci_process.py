@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from knightadder.workshop.uci_client import UciClient
+from knightadder.uci.client import UciClient
 
 
 class UciProcess(UciClient):

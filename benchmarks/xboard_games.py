@@ -28,7 +28,7 @@ import chess.pgn
 
 import knightadder
 from knightadder.engine.errors import EngineError
-from knightadder.workshop.uci_client import resolve_command
+from knightadder.uci.client import resolve_command
 
 OURS, THEIRS = "Knightadder", "Opponent"
 CLOCK = ("-tc", "0:10", "-inc", "0.2")

@@ -10,7 +10,7 @@ from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
 from knightadder.engine.limits import LEAST
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
-from knightadder.protocols.conversation import Needs, Session
+from knightadder.protocols.conversation import Connection, Needs
 from knightadder.protocols.uci import Uci
 from knightadder.protocols.uci_text import format_info, parse_go
 from knightadder.protocols.xboard import XBoard
@@ -35,7 +35,7 @@ def conversations():
     loader = Loader(Options())
     return {
         "uci.md": Uci([], io.StringIO(), loader),
-        "xboard.md": XBoard(Session([], io.StringIO(), loader)),
+        "xboard.md": XBoard(Connection([], io.StringIO(), loader)),
     }
 
 

@@ -20,7 +20,7 @@ from knightadder.review.accuracy import play, unchanged
 from knightadder.review.evaluation import evaluate
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
-from knightadder.workshop.uci_engine import UciAnalyst
+from knightadder.uci.analyst import UciAnalyst
 
 GAME = """[White "One"]
 [Black "Two"]

@@ -11,7 +11,7 @@ import chess.pgn
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.pgn.bulk import Block, read_blocks
+from knightadder.pgn.bulk import GameBlock, read_blocks
 from knightadder.pgn.files import decoded
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse, read_texts, result_of
 from knightadder.pgn.records import GameRecord, read_records
@@ -156,7 +156,7 @@ def check(file: Path) -> int:
         else:
             assert isinstance(record, GameRecord)
             assert_same(record, text, game)
-    return sum(len(found.games) for found in read_blocks(file) if isinstance(found, Block))
+    return sum(len(found.games) for found in read_blocks(file) if isinstance(found, GameBlock))
 
 
 @pytest.fixture(autouse=True)

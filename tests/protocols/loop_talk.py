@@ -123,7 +123,7 @@ class SlowLoading(LoopTalk):
         """Let the engine be loaded, and wait for that."""
         self.may_finish.set()
         end = time.monotonic() + TIMEOUT
-        while self.conversation._session.engine is not self.engine:
+        while self.conversation._connection.engine is not self.engine:
             assert time.monotonic() < end
             time.sleep(0.001)
 

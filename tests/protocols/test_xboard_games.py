@@ -9,7 +9,7 @@ import pytest
 from engine_process import TIMEOUT
 
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.uci_client import resolve_command
+from knightadder.uci.client import resolve_command
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "xboard_games.py"
 PROGRAMS = ("xboard", "Xvfb", "polyglot", "fairymax", "gnuchess", "toga2")  # the script needs all of them

@@ -18,7 +18,7 @@ from knightadder.engine.info import (
 )
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Option, Options
-from knightadder.protocols.conversation import Session
+from knightadder.protocols.conversation import Connection
 from knightadder.protocols.xboard import XBoard
 
 
@@ -149,7 +149,7 @@ class Talk(LoopTalk):
 
     def __init__(self, load: Load | None = None) -> None:
         self._asked = 0
-        super().__init__(FakeEngine(Options()), lambda *given: XBoard(Session(*given)), load)
+        super().__init__(FakeEngine(Options()), lambda *given: XBoard(Connection(*given)), load)
 
     def ask(self, *lines: str | bytes) -> list[str]:
         """Send lines, and give what is answered before the answer to a ping, whatever the engine does meanwhile.

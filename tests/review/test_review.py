@@ -13,7 +13,7 @@ from fake_analyst import FakeAnalyst, evaluate, positions
 from knightadder.opening_names import Opening
 from knightadder.pgn.games import text_of
 from knightadder.review.accuracy import play, rescale
-from knightadder.review.evaluation import SearchedPosition, Variation
+from knightadder.review.evaluation import ScoredLine, SearchedPosition
 from knightadder.review.judgement import Judgement
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
@@ -46,7 +46,7 @@ def evaluations(end, scores, best=None):
     for number, (board, score) in enumerate(zip(positions(end), scores, strict=True)):
         move = best.get(number) or next(iter(board.legal_moves), None)
         pov = PovScore(score if board.turn else -score, board.turn)
-        found.append(SearchedPosition(pov, 12, (Variation(pov, (move,)),) if move else ()))
+        found.append(SearchedPosition(pov, 12, (ScoredLine(pov, (move,)),) if move else ()))
     return found
 
 

@@ -17,7 +17,7 @@ from knightadder.engine.errors import PositionError
 from knightadder.library.boards import position_of
 from knightadder.library.results import Analysis
 from knightadder.pgn.games import text_of
-from knightadder.review.evaluation import SearchedPosition, Variation, blocks, evaluate_block, from_json, to_json
+from knightadder.review.evaluation import ScoredLine, SearchedPosition, blocks, evaluate_block, from_json, to_json
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
 
@@ -59,7 +59,7 @@ def test_each_position_is_evaluated_once_from_the_last_to_the_first():
     assert found[2] == SearchedPosition(
         PovScore(Cp(100), chess.WHITE),
         7,
-        (Variation(PovScore(Cp(100), chess.WHITE), (chess.Move.from_uci("e4d5"),)),),
+        (ScoredLine(PovScore(Cp(100), chess.WHITE), (chess.Move.from_uci("e4d5"),)),),
         PovWdl(Wdl(0, 1000, 0), chess.WHITE),
     )
 
@@ -169,7 +169,7 @@ def test_through_json_and_back():
     assert found[3].score == PovScore(Mate(1), chess.BLACK)
     # Also where Black begins, a position has no evaluation, and castling is that of Chess960.
     board = chess.Board("4k2r/8/8/8/8/8/8/4K3 b k - 0 1", chess960=True)
-    line = Variation(PovScore(Mate(-3), chess.BLACK), (chess.Move.from_uci("e8h8"), chess.Move.from_uci("e1e2")))
+    line = ScoredLine(PovScore(Mate(-3), chess.BLACK), (chess.Move.from_uci("e8h8"), chess.Move.from_uci("e1e2")))
     for name in ("h8h7", "e1e2"):
         board.push_uci(name)
     some = [

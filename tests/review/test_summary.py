@@ -7,7 +7,7 @@ import json
 from rich.console import Console
 
 from knightadder.opening_names import Opening
-from knightadder.review.accuracy import Play
+from knightadder.review.accuracy import SideAccuracy
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
 from knightadder.review.summary import (
@@ -33,7 +33,7 @@ REVIEW = Review(
     evaluations=(None,) * 5,
     judgements=(Judgement.BLUNDER, None, Judgement.BLUNDER, Judgement.MISTAKE),
     white_first=True,
-    white=Play(87.654, 30),
+    white=SideAccuracy(87.654, 30),
     black=None,
     opening=Opening("C20", "Theirs"),
 )
@@ -82,7 +82,7 @@ def printed(rows, **more):
 
 
 def test_players_with_the_averages_of_their_games():
-    other = Review((None,) * 3, (None, None), True, Play(90.0, 20), Play(50.0, 100), None)
+    other = Review((None,) * 3, (None, None), True, SideAccuracy(90.0, 20), SideAccuracy(50.0, 100), None)
     headers = {"White": "[b]Anna[/b]", "Black": "Bo"}
     turned = {"White": "Bo", "Black": "[b]Anna[/b]"}
     lines = printed([row(1, 1, headers, other), row(2, 1, turned, other), row(3, 1, headers, REVIEW)]).splitlines()

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from inline_pool import inline_pool as inline_pool
 
-from knightadder.workshop import uci_client
-from knightadder.workshop.uci_client import UciClient
+from knightadder.uci import client as uci_client
+from knightadder.uci.client import UciClient
 
 FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
 

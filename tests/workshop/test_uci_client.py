@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.workshop.uci_client import (
+from knightadder.uci.client import (
     EngineEndedError,
     EngineSilentError,
     UciClient,
@@ -100,7 +100,7 @@ def test_what_an_engine_left_behind_is_killed():
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_an_engine_that_does_not_quit_is_killed(monkeypatch):
-    monkeypatch.setattr("knightadder.workshop.uci_client._QUIT_SECONDS", 0.1)
+    monkeypatch.setattr("knightadder.uci.client._QUIT_SECONDS", 0.1)
     client = UciClient(_python("import time; print('readyok', flush=True); time.sleep(3600)"))
     client.read_until("readyok", WAIT)
     client.close()

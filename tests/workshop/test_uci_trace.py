@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from knightadder.workshop.uci_trace import Trace
+from knightadder.uci.trace import Trace
 
 
 def test_a_trace_that_cannot_go_on_says_why_once(tmp_path: Path) -> None:

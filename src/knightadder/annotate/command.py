@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     """Annotate the games of a file; return the exit status."""
-    from knightadder.workshop.uci_engine import read_engine
+    from knightadder.uci.analyst import read_engine
 
     limit = search_limit(arguments, _NODES)
     engine, own_options = read_engine(arguments.engine)
@@ -236,7 +236,7 @@ def _evaluate(
     from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
     from knightadder.review.evaluation import blocks
-    from knightadder.workshop.uci_engine import UciAnalyst
+    from knightadder.uci.analyst import UciAnalyst
 
     broken = positions = 0
     begun: dict[int, float] = {}  # the evaluated share of each running game

@@ -24,7 +24,7 @@ from knightadder.review.evaluation import (
 )
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
-from knightadder.workshop.uci_engine import UciAnalyst
+from knightadder.uci.analyst import UciAnalyst
 
 # Runs a task on items and yields each with its result, in any order: `Pool.run`, or `run_here`.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]

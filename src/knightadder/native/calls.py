@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .signatures import Kind, Signature
+from .signatures import Signature, ValueType
 
 
 class _Place:
     """A parameter for a record or an array, in the form that `ctypes` requires."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: ValueType) -> None:
         self._kind = kind
         self._passed = ctypes.c_int64 * (1 + kind.dimensions)
 

@@ -46,7 +46,7 @@ def self_call(function, returns):
     ----------
     function : kernel
         The kernel. Each number that it is given must be an `int64`.
-    returns : Kind
+    returns : ValueType
         The type that the kernel returns.
     """
 

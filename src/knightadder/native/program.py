@@ -29,7 +29,7 @@ from .processors import host_target
 if TYPE_CHECKING:
     import numpy as np
 
-    from .signatures import Kind, Signature
+    from .signatures import Signature, ValueType
 
 INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
 BOUNDSCHECK = os.environ.get("KNIGHTADDER_BOUNDSCHECK") == "1"
@@ -86,7 +86,7 @@ class Program:
 
         return decorate
 
-    def constant(self, kind: Kind) -> Callable[[Callable[[], np.record]], Constant]:
+    def constant(self, kind: ValueType) -> Callable[[Callable[[], np.record]], Constant]:
         """Mark a function without arguments whose result, a record of this type, becomes a part of each image."""
 
         def decorate(function: Callable[[], np.record]) -> Constant:
@@ -247,13 +247,13 @@ class Constant:
     ----------
     function : callable
         The Python function that computes it.
-    kind : Kind
+    kind : ValueType
         Its type.
     name : str
         Its name in the image.
     """
 
-    def __init__(self, program: Program, function: Callable[[], np.record], kind: Kind) -> None:
+    def __init__(self, program: Program, function: Callable[[], np.record], kind: ValueType) -> None:
         functools.update_wrapper(self, function)
         self.function, self.kind = function, kind
         self.name = f"{function.__module__}.{function.__qualname__}"

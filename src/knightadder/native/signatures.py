@@ -11,7 +11,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Kind:
+class ValueType:
     """The type of an argument or a result.
 
     Attributes
@@ -33,11 +33,11 @@ class Kind:
         """Whether the type is a single record, which is passed by its address."""
         return self.dimensions == 0 and self.dtype is not None and self.dtype.names is not None
 
-    def __getitem__(self, axes: slice | tuple[slice, ...]) -> Kind:
+    def __getitem__(self, axes: slice | tuple[slice, ...]) -> ValueType:
         """Give the type of an array, such as ``int64[::1]`` or ``int64[:, ::1]``."""
-        return Kind(self.dtype, len(axes) if isinstance(axes, tuple) else 1)
+        return ValueType(self.dtype, len(axes) if isinstance(axes, tuple) else 1)
 
-    def __call__(self, *arguments: Kind) -> Signature:
+    def __call__(self, *arguments: ValueType) -> Signature:
         """Give the signature of a function that returns this type."""
         return Signature(self, arguments)
 
@@ -48,27 +48,27 @@ class Signature:
 
     Attributes
     ----------
-    returns : Kind
+    returns : ValueType
         The result's type.
-    arguments : tuple of Kind
+    arguments : tuple of ValueType
         The arguments' types.
     """
 
-    returns: Kind
-    arguments: tuple[Kind, ...]
+    returns: ValueType
+    arguments: tuple[ValueType, ...]
 
 
-def record_type(dtype: np.dtype) -> Kind:
+def record_type(dtype: np.dtype) -> ValueType:
     """Give the type of a record with this structured dtype."""
-    return Kind(dtype)
+    return ValueType(dtype)
 
 
-def pair(kind: Kind) -> Kind:
+def pair(kind: ValueType) -> ValueType:
     """Give the type of a tuple of two numbers."""
-    return Kind(kind.dtype, count=2)
+    return ValueType(kind.dtype, count=2)
 
 
-void = Kind(None)
+void = ValueType(None)
 uint8, int16, uint16, int32, uint32, int64, uint64, float32 = (
-    Kind(np.dtype(name)) for name in ("uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32")
+    ValueType(np.dtype(name)) for name in ("uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32")
 )

@@ -34,7 +34,7 @@ _NOTHING = bytes(PADDING)
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class GameBlock:
     """Games that the core has read.
 
     Attributes
@@ -73,7 +73,7 @@ def decoded_lines(raw: bytes) -> str:
     return "".join(decoded_line(line) for line in raw.splitlines(keepends=True))
 
 
-def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) -> Iterator[Block | GameText]:
+def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) -> Iterator[GameBlock | GameText]:
     """Read a file.
 
     Parameters
@@ -85,7 +85,7 @@ def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) ->
 
     Yields
     ------
-    Block or GameText
+    GameBlock or GameText
         The games in their order: those that the core has read, and the text of each other one.
 
     Raises
@@ -101,7 +101,7 @@ def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) ->
                 update(tell(), scanner.number)
 
 
-def blocks_in(stream: BinaryIO) -> Iterator[Block | GameText]:
+def blocks_in(stream: BinaryIO) -> Iterator[GameBlock | GameText]:
     """Read a stream of bytes that are not compressed, as `read_blocks` does; UnicodeError if it is wrong UTF-16."""
     return _Scanner(stream).read()
 
@@ -118,7 +118,7 @@ class _Scanner:
         self._ended = False  # nothing comes after the text
         self._core = _Core()
 
-    def read(self) -> Iterator[Block | GameText]:
+    def read(self) -> Iterator[GameBlock | GameText]:
         self._more()
         if self._text.startswith(_MARK):
             self._at = len(_MARK)
@@ -196,7 +196,7 @@ class _Core:
         self._reader = _new_reader()
         self._size = -1
 
-    def read(self, text: bytes, at: int, line: int, last: bool, number: int) -> tuple[int, Block | None, int, int]:
+    def read(self, text: bytes, at: int, line: int, last: bool, number: int) -> tuple[int, GameBlock | None, int, int]:
         """Read games from a place on: return how it ended, what was found, and where the next game begins."""
         if len(text) > self._size:
             self._size = len(text)
@@ -214,7 +214,7 @@ class _Core:
         block = None
         if games := int(reader["games"]):
             tags, moves, notes = (int(reader[name]) for name in ("tags", "moves", "notes"))
-            block = Block(
+            block = GameBlock(
                 padded,
                 self._games[:games].copy(),
                 self._tags[:tags].copy(),
@@ -227,12 +227,12 @@ class _Core:
         return status, block, int(reader["at"]), int(reader["line"])
 
 
-def read_bytes(text: bytes, number: int) -> Block | None:
+def read_bytes(text: bytes, number: int) -> GameBlock | None:
     """Let the core read a whole text, whose first game has this number; None if it cannot read any of it."""
     return _Core().read(text, 0, 1, True, number)[1]
 
 
-def pack_block(block: Block, which: slice) -> NDArray[np.void]:
+def pack_block(block: GameBlock, which: slice) -> NDArray[np.void]:
     """Return the positions before each move of some games of a block as an array of PACKED; see `replay_games`."""
     games = block.games[which]
     records = np.zeros(int(games["moves"].sum()), PACKED)
@@ -240,7 +240,7 @@ def pack_block(block: Block, which: slice) -> NDArray[np.void]:
     return records
 
 
-def keys_in(block: Block, which: slice) -> NDArray[np.uint64]:
+def keys_in(block: GameBlock, which: slice) -> NDArray[np.uint64]:
     """Return the Polyglot keys of the positions before each move of some games of a block; see `polyglot_key`."""
     games = block.games[which]
     keys = np.zeros(int(games["moves"].sum()), np.uint64)
@@ -248,7 +248,7 @@ def keys_in(block: Block, which: slice) -> NDArray[np.uint64]:
     return keys
 
 
-def _replay(block: Block, games: NDArray[np.void], records: NDArray[np.void], keys: NDArray[np.uint64]) -> None:
+def _replay(block: GameBlock, games: NDArray[np.void], records: NDArray[np.void], keys: NDArray[np.uint64]) -> None:
     arrays = block.text, games, block.moves, block.scores, _polyglot_numbers(), records, keys
     replay_games(_tables(), _new_reader(), *arrays)
 

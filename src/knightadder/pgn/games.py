@@ -16,17 +16,26 @@ import chess
 import chess.pgn
 
 from knightadder.core.board.fen import FenError
-from knightadder.pgn.bulk import Block, blocks_in, read_blocks
+from knightadder.pgn.bulk import GameBlock, blocks_in, read_blocks
 from knightadder.pgn.splitting import REMARKS
 from knightadder.pgn.splitting import GameText as GameText
-from knightadder.pgn.tokens import Kind, Token, tokens
+from knightadder.pgn.tokens import Token, TokenType, tokens
 from knightadder.rules import read_fen
 from knightadder.text import tell
 
 _RESULTS = ("1-0", "0-1", "1/2-1/2")
 _SHOWN = 200  # maximum length of an error's text
-_MOVETEXT = {Kind.OPEN, Kind.CLOSE, Kind.RESULT, Kind.MOVE, Kind.NUMBER, Kind.BLACK_NUMBER, Kind.NAG, Kind.MARK}
-_CHESS = {Kind.TAG, Kind.BAD_TAG, Kind.MOVE, Kind.NUMBER, Kind.BLACK_NUMBER}
+_MOVETEXT = {
+    TokenType.OPEN,
+    TokenType.CLOSE,
+    TokenType.RESULT,
+    TokenType.MOVE,
+    TokenType.NUMBER,
+    TokenType.BLACK_NUMBER,
+    TokenType.NAG,
+    TokenType.MARK,
+}
+_CHESS = {TokenType.TAG, TokenType.BAD_TAG, TokenType.MOVE, TokenType.NUMBER, TokenType.BLACK_NUMBER}
 
 
 class BrokenGame(ValueError):
@@ -94,9 +103,9 @@ def texts_of(content: bytes) -> Iterator[GameText]:
     return _texts(blocks_in(io.BytesIO(content)))
 
 
-def _texts(found: Iterable[Block | GameText]) -> Iterator[GameText]:
+def _texts(found: Iterable[GameBlock | GameText]) -> Iterator[GameText]:
     for each in found:
-        if isinstance(each, Block):
+        if isinstance(each, GameBlock):
             yield from map(each.game_text, range(len(each.games)))
         else:
             yield each
@@ -261,9 +270,9 @@ def remarks(text: GameText) -> str:
     for _, found in _lines_of(text):
         for token in found:
             in_moves = in_moves or token.kind in _MOVETEXT
-            if token.kind is Kind.ESCAPE:
+            if token.kind is TokenType.ESCAPE:
                 result += token.text.rstrip("\n") + "\n"
-            elif token.kind is Kind.REMARK and not in_moves:
+            elif token.kind is TokenType.REMARK and not in_moves:
                 result += f"; {token.text}\n"
     return result
 
@@ -279,10 +288,10 @@ def tags_of(text: GameText) -> dict[str, str] | None:
     tags, empty = dict[str, str](), True
     for _, found in _lines_of(text):
         for token in found:
-            if token.kind is Kind.TAG:
+            if token.kind is TokenType.TAG:
                 tags[token.name] = token.text
             empty = empty and token.kind in REMARKS
-            if token.kind in (Kind.MOVE, Kind.NUMBER):
+            if token.kind in (TokenType.MOVE, TokenType.NUMBER):
                 return tags
     return None if empty else tags
 
@@ -326,22 +335,22 @@ class _Reading:
         """Read a token; BrokenGame if it begins the moves of something that is not chess."""
         kind = token.kind
         self._empty = self._empty and kind in REMARKS
-        if kind is Kind.TAG:
+        if kind is TokenType.TAG:
             if self._lines:
                 self._fail(f"the tag {token.name:.40} stands among the moves, in line {token.line}", stop=True)
             else:
                 self._builder.visit_header(token.name, token.text)
-        elif kind is Kind.BAD_TAG:
+        elif kind is TokenType.BAD_TAG:
             self._fail(f"malformed header: {token.text:.60}")
-        elif kind is Kind.EMPTY_LINE:
+        elif kind is TokenType.EMPTY_LINE:
             if self._lines and self._lines[0].moved and self._result is None:
                 self._gap = self._gap or token.line
-        elif kind is Kind.COMMENT or kind is Kind.REMARK:
-            if self._lines or kind is Kind.COMMENT:
-                self._comment(token.text if kind is Kind.COMMENT else token.text.replace("}", ")"))
-        elif kind is Kind.UNCLOSED:
+        elif kind is TokenType.COMMENT or kind is TokenType.REMARK:
+            if self._lines or kind is TokenType.COMMENT:
+                self._comment(token.text if kind is TokenType.COMMENT else token.text.replace("}", ")"))
+        elif kind is TokenType.UNCLOSED:
             self._fail(f"the comment that begins in line {token.text} has no closing brace")
-        elif kind is Kind.WORD:
+        elif kind is TokenType.WORD:
             self._begin()
             # It may be a move after which the position is unknown.
             stop = token.text[0] != "$" and any(letter.isalnum() for letter in token.text)
@@ -395,10 +404,10 @@ class _Reading:
     def _add_movetext(self, token: Token) -> None:
         kind, line = token.kind, self._lines[-1]
         if self._skipped:
-            self._skipped += (kind is Kind.OPEN) - (kind is Kind.CLOSE)
-        elif kind is Kind.OPEN:
+            self._skipped += (kind is TokenType.OPEN) - (kind is TokenType.CLOSE)
+        elif kind is TokenType.OPEN:
             self._open(token)
-        elif kind is Kind.CLOSE:
+        elif kind is TokenType.CLOSE:
             if len(self._lines) > 1:
                 self._lines.pop()
                 self._builder.end_variation()
@@ -406,15 +415,15 @@ class _Reading:
                 self._fail(f"a closing parenthesis without an opening one, in line {token.line}")
         elif line.broken:
             return
-        elif kind is Kind.RESULT:
+        elif kind is TokenType.RESULT:
             self._end_moves(token)
-        elif kind is Kind.NAG:
+        elif kind is TokenType.NAG:
             self._builder.visit_nag(int(token.text))
-        elif kind is Kind.MARK:
+        elif kind is TokenType.MARK:
             self._builder.visit_comment(token.text)
         elif self._result is not None:
             self._fail(f"moves after the result, in line {token.line}", stop=True)
-        elif kind is Kind.MOVE:
+        elif kind is TokenType.MOVE:
             self._play(token)
         elif len(self._lines) == 1:
             self._number(token)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH
 from knightadder.core.board.pgn import GAME, NO_CLOCK, NO_SCORE, NOTE, RESULTS, TAG
-from knightadder.pgn.bulk import Block, keys_in, pack_block, read_blocks, read_bytes
+from knightadder.pgn.bulk import GameBlock, keys_in, pack_block, read_blocks, read_bytes
 from knightadder.pgn.files import decoded_part
 from knightadder.pgn.games import (
     BrokenGame,
@@ -53,7 +53,9 @@ class GameRecord:
         What was changed to read the game, such as impossible castling rights.
     """
 
-    def __init__(self, block: Block, index: int, file: str, careful: tuple[GameText, PgnGame] | None = None) -> None:
+    def __init__(
+        self, block: GameBlock, index: int, file: str, careful: tuple[GameText, PgnGame] | None = None
+    ) -> None:
         self._block = block
         self._index = index
         self._game = block.games[index]
@@ -298,7 +300,7 @@ def read_records(
     """
     shown = name or str(file)
     for found in read_blocks(file, update):
-        if isinstance(found, Block):
+        if isinstance(found, GameBlock):
             for index in range(len(found.games)):
                 yield GameRecord(found, index, shown)
             continue
@@ -328,7 +330,7 @@ def _nodes(game: PgnGame) -> Iterator[chess.pgn.GameNode]:
     yield from game.mainline()
 
 
-def _block_of(number: int, game: PgnGame) -> Block:
+def _block_of(number: int, game: PgnGame) -> GameBlock:
     """Let the core read a game that the careful reader has read: written in the form that it knows."""
     board = game.board()
     words = []
@@ -348,7 +350,7 @@ def _block_of(number: int, game: PgnGame) -> Block:
         return block
     assert not plies
     games = np.zeros(1, GAME)  # a null move is the first one
-    return Block(
+    return GameBlock(
         np.zeros(1, np.uint8),
         games,
         np.empty(0, TAG),
@@ -360,7 +362,7 @@ def _block_of(number: int, game: PgnGame) -> Block:
     )
 
 
-def spans(games: Iterable[GameRecord]) -> Iterator[tuple[Block, slice]]:
+def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
     """Give games as parts of blocks, in their order."""
     for _, group in groupby(games, key=lambda game: id(game._block)):
         together = list(group)

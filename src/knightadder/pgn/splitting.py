@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from knightadder.pgn.tokens import Kind, Token, looks_like_tag, tokens
+from knightadder.pgn.tokens import Token, TokenType, looks_like_tag, tokens
 
 # What belongs to no game: it stands before the one that follows.
-REMARKS = {Kind.ESCAPE, Kind.REMARK, Kind.COMMENT_START, Kind.COMMENT, Kind.EMPTY_LINE}
+REMARKS = {TokenType.ESCAPE, TokenType.REMARK, TokenType.COMMENT_START, TokenType.COMMENT, TokenType.EMPTY_LINE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,34 +87,34 @@ class _Part:
     def ends_before(self, token: Token, line: str) -> bool:
         """Return whether a token of a line belongs to the next game."""
         kind = token.kind
-        if kind is Kind.EMPTY_LINE:
+        if kind is TokenType.EMPTY_LINE:
             return False
         if self.closed:
             return True
         first = not line[: token.start].strip()
-        if kind is Kind.TAG or (kind is Kind.BAD_TAG and (self.result or looks_like_tag(token.text))):
+        if kind is TokenType.TAG or (kind is TokenType.BAD_TAG and (self.result or looks_like_tag(token.text))):
             known = token.name in self.tags
             if self.begun:
                 return self.result or (first and (known or not self.tags or self.empty_line))
-            return self.empty_line and kind is Kind.TAG and (known or self.malformed)
-        if kind is Kind.NUMBER and token.text == "1" and first and self.moved:
+            return self.empty_line and kind is TokenType.TAG and (known or self.malformed)
+        if kind is TokenType.NUMBER and token.text == "1" and first and self.moved:
             return self.result or (self.empty_line and self.depth == 0)
         return False
 
     def add(self, token: Token) -> None:
         """Note what a token says."""
         kind = token.kind
-        if kind is Kind.EMPTY_LINE:
+        if kind is TokenType.EMPTY_LINE:
             self.empty_line = True
             self.closed = self.result
             return
         self.empty_line = False
-        if kind is Kind.TAG:
+        if kind is TokenType.TAG:
             self.tags.add(token.name)
-        elif kind is Kind.BAD_TAG:
+        elif kind is TokenType.BAD_TAG:
             self.malformed = True
         elif kind not in REMARKS:
             self.begun = True
-            self.moved = self.moved or kind is Kind.MOVE
-            self.depth = max(self.depth + (kind is Kind.OPEN) - (kind is Kind.CLOSE), 0)
-            self.result = self.result or (kind is Kind.RESULT and self.depth == 0)
+            self.moved = self.moved or kind is TokenType.MOVE
+            self.depth = max(self.depth + (kind is TokenType.OPEN) - (kind is TokenType.CLOSE), 0)
+            self.result = self.result or (kind is TokenType.RESULT and self.depth == 0)

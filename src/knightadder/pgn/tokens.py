@@ -91,7 +91,7 @@ _FIGURINES = str.maketrans({"♙": "", "♟": "", "P": "", **dict(zip("♔♕♖
 _BRACE = re.compile("[{}]")
 
 
-class Kind(Enum):
+class TokenType(Enum):
     """The kind of a token."""
 
     EMPTY_LINE = auto()
@@ -118,7 +118,7 @@ class Token(NamedTuple):
 
     Attributes
     ----------
-    kind : Kind
+    kind : TokenType
         What it is.
     text : str
         The token's text; a tag's value.
@@ -130,7 +130,7 @@ class Token(NamedTuple):
         A tag's name.
     """
 
-    kind: Kind
+    kind: TokenType
     text: str
     line: int
     start: int
@@ -166,20 +166,29 @@ def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Tok
         if line is None:
             if comment is not None:
                 text = "".join(comment)
-                yield "", [Token(Kind.COMMENT, text, number - 1, 0), Token(Kind.UNCLOSED, str(begun), number - 1, 0)]
+                yield (
+                    "",
+                    [
+                        Token(TokenType.COMMENT, text, number - 1, 0),
+                        Token(TokenType.UNCLOSED, str(begun), number - 1, 0),
+                    ],
+                )
             return
         found: list[Token] = []
         if comment is not None and not trusted and _TAG_START.match(line):
             trusted = _next_brace(line, ahead, source) == "}"
             if not trusted:
-                found += Token(Kind.COMMENT, "".join(comment), number, 0), Token(Kind.UNCLOSED, str(begun), number, 0)
+                found += (
+                    Token(TokenType.COMMENT, "".join(comment), number, 0),
+                    Token(TokenType.UNCLOSED, str(begun), number, 0),
+                )
                 comment = None
         if comment is None:
             if line.startswith("%"):
-                yield line, [*found, Token(Kind.ESCAPE, line, number, 0)]
+                yield line, [*found, Token(TokenType.ESCAPE, line, number, 0)]
                 continue
             if not line.strip().strip("\ufeff"):
-                yield line, [*found, Token(Kind.EMPTY_LINE, "", number, 0)]
+                yield line, [*found, Token(TokenType.EMPTY_LINE, "", number, 0)]
                 continue
         at, end = 0, len(line)
         while at < end:
@@ -188,7 +197,7 @@ def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Tok
                 comment.append(line[at:] if close < 0 else line[at:close])
                 if close < 0:
                     break
-                found.append(Token(Kind.COMMENT, "".join(comment), number, at))
+                found.append(Token(TokenType.COMMENT, "".join(comment), number, at))
                 comment = None
                 at = close + 1
                 continue
@@ -201,29 +210,31 @@ def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Tok
                 break
             value = match[name]
             if name == "move":
-                found.append(Token(Kind.MOVE, _san(match), number, start))
+                found.append(Token(TokenType.MOVE, _san(match), number, start))
             elif name in ("number", "dots"):
-                kind = Kind.BLACK_NUMBER if match["dots"] else Kind.NUMBER
+                kind = TokenType.BLACK_NUMBER if match["dots"] else TokenType.NUMBER
                 found.append(Token(kind, match["number"].lstrip("0"), number, start))
             elif name == "nag":
-                found.append(Token(Kind.NAG, value, number, start))
+                found.append(Token(TokenType.NAG, value, number, start))
             elif name == "glyph":
-                found.append(Token(Kind.NAG, str(_NAGS[re.sub(_DASH, "-", value)]), number, start))
+                found.append(Token(TokenType.NAG, str(_NAGS[re.sub(_DASH, "-", value)]), number, start))
             elif name == "comment":
-                found.append(Token(Kind.COMMENT_START, "", number, start))
+                found.append(Token(TokenType.COMMENT_START, "", number, start))
                 comment, begun, trusted = [], number, False
             elif name == "result":
-                found.append(Token(Kind.RESULT, _result(value), number, start))
+                found.append(Token(TokenType.RESULT, _result(value), number, start))
             elif name == "tag":
                 last = "" if match["name"] else "last_"
-                found.append(Token(Kind.TAG, match[f"{last}value"], number, start, match[f"{last}name"]))
+                found.append(Token(TokenType.TAG, match[f"{last}value"], number, start, match[f"{last}name"]))
             elif name == "remark":
-                found.append(Token(Kind.REMARK, value[1:].strip(), number, start))
+                found.append(Token(TokenType.REMARK, value[1:].strip(), number, start))
             elif name == "word" and value == "[" and not found:
-                found.append(Token(Kind.BAD_TAG, line[start:].strip(), number, start))
+                found.append(Token(TokenType.BAD_TAG, line[start:].strip(), number, start))
                 break
             elif name != "dot":
-                kind = {"open": Kind.OPEN, "close": Kind.CLOSE, "mark": Kind.MARK}.get(name, Kind.WORD)
+                kind = {"open": TokenType.OPEN, "close": TokenType.CLOSE, "mark": TokenType.MARK}.get(
+                    name, TokenType.WORD
+                )
                 found.append(Token(kind, value, number, start))
         yield line, found
 

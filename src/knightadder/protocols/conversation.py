@@ -71,8 +71,8 @@ class Command:
     run: Callable[[str], None]
 
 
-class Session:
-    """Input lines, output lines, and the engine; one conversation may pass the session on to another.
+class Connection:
+    """Input lines, output lines, and the engine; one conversation may pass the connection on to another.
 
     The lines, bytes with or without line ends, are read in a thread of its own; when the iterable ends, the input ends.
     `events` has all events: commands as str, `Signal`, and what a conversation puts there itself. The engine is None
@@ -130,10 +130,10 @@ class Session:
 class Conversation(ABC):
     """A conversation in the protocol of the subclass."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._events = session.events
-        self._output = session.output
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._events = connection.events
+        self._output = connection.output
         self._waiting: deque[Command] = deque()
         self._input_ended = self._leaving = False
         self._status: int | None = None
@@ -146,8 +146,8 @@ class Conversation(ABC):
 
     def run(self) -> int:
         """Handle events until ``quit``, the end of input or Ctrl-C, and give the exit status of the process."""
-        self._session.start_reading()
-        if self._session.engine is not None:  # it was passed on by an earlier conversation
+        self._connection.start_reading()
+        if self._connection.engine is not None:  # it was passed on by an earlier conversation
             self._engine_loaded([])
         timeout = _LOADING_DELAY
         try:
@@ -164,7 +164,7 @@ class Conversation(ABC):
                 elif event is not None:
                     self._hear(event)
                 if self._status is None:
-                    self._session.start_loading()
+                    self._connection.start_loading()
                     self._mind_loading()
                 self._mind_waiting()
                 self._tick()
@@ -175,8 +175,8 @@ class Conversation(ABC):
         return self._status
 
     def close(self) -> bool:
-        """Stop all running work, and say whether all of it has stopped; see `Session.close`."""
-        return self._session.close()
+        """Stop all running work, and say whether all of it has stopped; see `Connection.close`."""
+        return self._connection.close()
 
     # --- For the subclass -------------------------------------------------------------------------------------------
 
@@ -224,9 +224,9 @@ class Conversation(ABC):
 
     @property
     def _engine(self) -> "Engine":
-        if self._session.engine is None:
+        if self._connection.engine is None:
             raise EngineError("the engine is not loaded yet")
-        return self._session.engine
+        return self._connection.engine
 
     def _awaits_readiness(self, command: Command) -> bool:
         return self._asks_whether_ready(command) and not self._is_ready
@@ -234,7 +234,7 @@ class Conversation(ABC):
     @property
     def _is_ready(self) -> bool:
         """Whether the engine is ready, or not loaded yet."""
-        return self._session.engine is None or self._session.engine.ready
+        return self._connection.engine is None or self._connection.engine.ready
 
     # --- Commands: at once, or later --------------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class Conversation(ABC):
         """Queue a command that has to wait until the engine is loaded and free, and say whether it has to."""
         if command.needs is Needs.NOTHING:
             return False
-        loaded = self._session.engine is not None
+        loaded = self._connection.engine is not None
         if loaded and not self._must_wait(command, bool(self._waiting)):
             return False
         self._waiting.append(command)
@@ -266,7 +266,7 @@ class Conversation(ABC):
 
     def _mind_waiting(self) -> None:
         """Carry out the waiting commands when the engine is ready; every other wait ends with an event."""
-        if self._waiting and self._session.engine is not None and not self._must_wait(self._waiting[0], False):
+        if self._waiting and self._connection.engine is not None and not self._must_wait(self._waiting[0], False):
             self._carry_out_waiting()
 
     def _carry_out(self, command: Command) -> None:
@@ -279,19 +279,23 @@ class Conversation(ABC):
         """Exit when all earlier commands are done; later commands are ignored."""
         self._input_ended = self._leaving = True
         if all(map(self._asks_whether_ready, self._waiting)):  # no search follows that would need the engine
-            if self._session.engine is not None:
-                self._session.engine.hurry()
-            elif self._session.loader.progress is not None:
+            if self._connection.engine is not None:
+                self._connection.engine.hurry()
+            elif self._connection.loader.progress is not None:
                 self._waiting.clear()  # so that nobody waits for the compiler
 
     # --- The loop ---------------------------------------------------------------------------------------------------
 
     def _mind_loading(self) -> None:
         """Take the engine when it is loaded."""
-        if self._session.engine is not None or self._status_at_end != 0 or not self._session.loader.ready.is_set():
+        if (
+            self._connection.engine is not None
+            or self._status_at_end != 0
+            or not self._connection.loader.ready.is_set()
+        ):
             return
         try:
-            messages = self._session.take_engine()
+            messages = self._connection.take_engine()
         except EngineError as error:
             self._loading_failed(error)
             if error.__cause__ is not None:  # a defect
@@ -307,7 +311,7 @@ class Conversation(ABC):
 def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation], options: Options | None = None) -> int:
     """Hold a conversation on standard input and output, and return the exit status of the process.
 
-    `converse` makes the conversation from the arguments of a `Session`. The engine starts with the options.
+    `converse` makes the conversation from the arguments of a `Connection`. The engine starts with the options.
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -31,7 +31,7 @@ from knightadder.engine.info import Result
 from knightadder.engine.limits import MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
-from knightadder.protocols.conversation import PATIENCE, TICK, Command, Conversation, Handler, Needs, Session, speak
+from knightadder.protocols.conversation import PATIENCE, TICK, Command, Connection, Conversation, Handler, Needs, speak
 from knightadder.protocols.uci_text import (
     HELP,
     format_info,
@@ -75,7 +75,7 @@ class Uci(Conversation):
     """One conversation in UCI."""
 
     def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
-        super().__init__(Session(lines, output, loader))
+        super().__init__(Connection(lines, output, loader))
         self._activity: _Activity | None = None
         self._debug = False
         self._has_position = True
@@ -108,7 +108,7 @@ class Uci(Conversation):
         }
 
     def close(self) -> bool:
-        """Stop all running work, and say whether all of it has stopped; see `Session.close`."""
+        """Stop all running work, and say whether all of it has stopped; see `Connection.close`."""
         activity = self._activity
         if activity is not None and activity.job is not None:
             activity.stopping = True
@@ -136,7 +136,7 @@ class Uci(Conversation):
         if [word[0] for word in words] == ["xboard"] and not self._spoken_to:
             from knightadder.protocols.xboard import XBoard  # here, because it is rarely needed
 
-            self._status = XBoard(self._session).run()
+            self._status = XBoard(self._connection).run()
             return None
         self._spoken_to = self._spoken_to or bool(words)
         for place, word in enumerate(words):
@@ -202,11 +202,11 @@ class Uci(Conversation):
 
     def _show_progress(self) -> None:
         """Report loading to an interface that waits for ``readyok`` or a move: each new step, and every second."""
-        session, since = self._session, self._session.loading_since
+        connection, since = self._connection, self._connection.loading_since
         asked = any(command.name in ("isready", "go") for command in self._waiting)
-        if session.engine is not None or since is None or not asked:
+        if connection.engine is not None or since is None or not asked:
             return
-        step = session.loader.progress or "loading"
+        step = connection.loader.progress or "loading"
         now = time.monotonic()
         if step != self._shown_step or now - self._shown_at >= TICK:
             self._shown_step, self._shown_at = step, now
@@ -232,7 +232,7 @@ class Uci(Conversation):
     # --- Commands that need no engine -------------------------------------------------------------------------------
 
     def _uci(self, text: str) -> None:
-        options = "\n".join(option.uci() for option in self._session.loader.options.declarations)
+        options = "\n".join(option.uci() for option in self._connection.loader.options.declarations)
         self._output.write(f"id name Knightadder {__version__}\nid author the Knightadder authors\n{options}\nuciok")
 
     def _set_debug(self, text: str) -> None:

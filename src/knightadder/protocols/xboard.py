@@ -26,7 +26,7 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
 from knightadder.protocols.castling import looks_like_move
-from knightadder.protocols.conversation import Command, Conversation, Handler, Needs, Session, speak
+from knightadder.protocols.conversation import Command, Connection, Conversation, Handler, Needs, speak
 from knightadder.protocols.xboard_player import XBoardPlayer
 from knightadder.protocols.xboard_search import SearchDone
 from knightadder.protocols.xboard_text import FEATURES, OFFERED, declare_option
@@ -74,8 +74,8 @@ _IGNORED = ("xboard", "accepted", "random", "computer", "name", "rating", "ics",
 class XBoard(Conversation):
     """One conversation in CECP."""
 
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
         self._loaded_player: XBoardPlayer | None = None
         self._features_open = False
         self._comments = False
@@ -172,8 +172,8 @@ class XBoard(Conversation):
 
     def _show_progress(self) -> None:
         """Report each step of compiling, for the log of the interface."""
-        step = self._session.loader.progress
-        if self._comments and self._session.engine is None and step is not None and step != self._shown_step:
+        step = self._connection.loader.progress
+        if self._comments and self._connection.engine is None and step is not None and step != self._shown_step:
             self._shown_step = step
             self._output.write(f"# {one_line(step)}")
 
@@ -214,6 +214,6 @@ def main(options: Options | None = None) -> int:
     """Speak CECP on standard input and output with an engine that has these options, and give the exit status."""
 
     def converse(lines: Iterable[bytes], output: TextIO, loader: Loader) -> XBoard:
-        return XBoard(Session(lines, output, loader))
+        return XBoard(Connection(lines, output, loader))
 
     return speak(converse, options)

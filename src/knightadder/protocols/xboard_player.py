@@ -21,9 +21,9 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.options import OPTIONS
 from knightadder.engine.settlement import Settlement
 from knightadder.protocols.castling import write_moves
-from knightadder.protocols.game_record import GameRecord
 from knightadder.protocols.lines import Output
 from knightadder.protocols.xboard_clock import GameClocks, still_good
+from knightadder.protocols.xboard_game import XBoardGame
 from knightadder.protocols.xboard_search import Aim, SearchDone, XBoardSearch
 from knightadder.protocols.xboard_text import (
     OFFERED,
@@ -68,7 +68,7 @@ class XBoardPlayer:
     ) -> None:
         self.comments = True  # whether the interface accepts lines that begin with #
         self._engine, self._output, self._events, self._on_move = engine, output, events, on_move
-        self._game = GameRecord(engine)
+        self._game = XBoardGame(engine)
         self._clock = GameClocks()
         self._settlement = Settlement()
         self._mode = _Mode.PLAY

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.pgn.files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, puzzles_of
-    from knightadder.workshop.uci_engine import UciAnalyst, read_engine
+    from knightadder.uci.analyst import UciAnalyst, read_engine
 
     engine, own_options = read_engine(arguments.engine)
     out: Path | None = arguments.out

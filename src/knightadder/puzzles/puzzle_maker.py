@@ -19,7 +19,7 @@ from knightadder.puzzles.rating import rate
 from knightadder.puzzles.themes import themes_of
 from knightadder.review.accuracy import rescale, unchanged
 from knightadder.review.evaluation import Analyst
-from knightadder.workshop.uci_engine import UciAnalyst
+from knightadder.uci.analyst import UciAnalyst
 
 _RATING_HASH_MB = 1  # cleared before each search, which is quick if it is small
 

@@ -154,7 +154,7 @@ def _study(
     from knightadder.report.figures import player_game
     from knightadder.report.page import write_page
     from knightadder.report.study import GameStudy, studied
-    from knightadder.workshop.uci_engine import UciAnalyst, read_engine
+    from knightadder.uci.analyst import UciAnalyst, read_engine
 
     limit = search_limit(arguments, _NODES)
     engine, own_options = read_engine(arguments.engine)

@@ -21,7 +21,7 @@ from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate, e
 from knightadder.review.judgement import Judgement
 from knightadder.review.moves import AnnotatedMove, moves_table
 from knightadder.review.review import Review, review
-from knightadder.workshop.uci_engine import UciAnalyst
+from knightadder.uci.analyst import UciAnalyst
 
 _CHOICES = 5  # moves that are compared where the player went wrong
 _MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)

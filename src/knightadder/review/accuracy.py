@@ -34,7 +34,7 @@ _LEAST_WEIGHT, _GREATEST_WEIGHT = 0.5, 12.0
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
+class SideAccuracy:
     """The quality of one side's play in a game.
 
     Attributes
@@ -97,7 +97,9 @@ def move_accuracy(before: float, after: float) -> float:
     return min(100.0, max(0.0, raw + _UNCERTAINTY_BONUS))
 
 
-def play(scores: Sequence[chess.engine.Score], white_first: bool = True) -> tuple[Play | None, Play | None]:
+def play(
+    scores: Sequence[chess.engine.Score], white_first: bool = True
+) -> tuple[SideAccuracy | None, SideAccuracy | None]:
     """Compute the quality of both sides' play in a game.
 
     Parameters
@@ -115,7 +117,7 @@ def play(scores: Sequence[chess.engine.Score], white_first: bool = True) -> tupl
     wins = [win_percent(score) for score in scores]
     cps = [capped(score) for score in scores]
     weights = _weights(wins)
-    sides: list[Play | None] = []
+    sides: list[SideAccuracy | None] = []
     for white in (True, False):
         sign = 1 if white else -1
         # The moves of a side are every other one; move n leads from position n to the next.
@@ -129,7 +131,7 @@ def play(scores: Sequence[chess.engine.Score], white_first: bool = True) -> tupl
         weighted /= sum(weights[n] for n in moves)
         harmonic = len(accuracies) / sum(1 / max(1.0, value) for value in accuracies)
         # A half is rounded up, unlike in Python.
-        sides.append(Play((weighted + harmonic) / 2, math.floor(statistics.mean(losses) + 0.5)))
+        sides.append(SideAccuracy((weighted + harmonic) / 2, math.floor(statistics.mean(losses) + 0.5)))
     white_play, black_play = sides
     return white_play, black_play
 

@@ -43,7 +43,7 @@ class Analyst(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Variation:
+class ScoredLine:
     """A line that the engine found.
 
     Attributes
@@ -68,7 +68,7 @@ class SearchedPosition:
         The score of the best line.
     depth : int
         Search depth in plies; 0 if the game is over.
-    variations : tuple of Variation
+    variations : tuple of ScoredLine
         The best lines, the best first; none if the game is over.
     wdl : chess.engine.PovWdl or None
         Expected wins, draws and losses in 1000 games; ``None`` if the engine does not report them.
@@ -76,7 +76,7 @@ class SearchedPosition:
 
     score: PovScore
     depth: int
-    variations: tuple[Variation, ...]
+    variations: tuple[ScoredLine, ...]
     wdl: PovWdl | None = None
 
 
@@ -225,7 +225,7 @@ def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition
     lines : sequence of Line
         What the search found, the best line first; at least one.
     """
-    variations = [Variation(line.score, _legal(board, line.pv)) for line in lines]
+    variations = [ScoredLine(line.score, _legal(board, line.pv)) for line in lines]
     best = lines[0]
     told = best.wdl if sum(best.wdl.relative) else None
     return SearchedPosition(best.score, best.depth, tuple(each for each in variations if each.moves), told)
@@ -333,12 +333,12 @@ def _wdl(rest: list[Any], turn: chess.Color) -> PovWdl | None:
     return PovWdl(Wdl(wins, draws, losses), turn)
 
 
-def _variation(line: Any, board: chess.Board) -> Variation:
+def _variation(line: Any, board: chess.Board) -> ScoredLine:
     score, text = line
     moves = tuple(map(chess.Move.from_uci, text.split())) if isinstance(text, str) else ()
     if not moves or _legal(board, moves) != moves:
         raise ValueError(f"{text!r} is not a legal line from {board.fen()}")
-    return Variation(_score(score, board.turn), moves)
+    return ScoredLine(_score(score, board.turn), moves)
 
 
 def _score_text(score: PovScore) -> int | str:

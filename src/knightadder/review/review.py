@@ -10,7 +10,7 @@ from functools import partial
 import chess
 
 from knightadder.opening_names import Opening, find_opening
-from knightadder.review.accuracy import Play, Scale, play, rescale
+from knightadder.review.accuracy import Scale, SideAccuracy, play, rescale
 from knightadder.review.evaluation import SearchedPosition
 from knightadder.review.judgement import Judgement, judge
 
@@ -27,7 +27,7 @@ class Review:
         The judgement of each move.
     white_first : bool
         Whether White made the first move.
-    white, black : Play or None
+    white, black : SideAccuracy or None
         The quality of each side's play; ``None`` for a side without moves. Also ``None`` if there are null moves or
         positions without an evaluation, because these do not occur in played games.
     opening : Opening or None
@@ -39,8 +39,8 @@ class Review:
     evaluations: tuple[SearchedPosition | None, ...]
     judgements: tuple[Judgement | None, ...]
     white_first: bool
-    white: Play | None
-    black: Play | None
+    white: SideAccuracy | None
+    black: SideAccuracy | None
     opening: Opening | None
     scale: Scale = rescale
 

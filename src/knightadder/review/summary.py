@@ -12,7 +12,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from knightadder.review.accuracy import Play
+from knightadder.review.accuracy import SideAccuracy
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
 
@@ -102,7 +102,7 @@ def row(
     )
 
 
-def _side(review: Review, white: bool, play: Play | None) -> Side:
+def _side(review: Review, white: bool, play: SideAccuracy | None) -> Side:
     return Side(
         round(play.accuracy, 1) if play else None,
         play.centipawn_loss if play else None,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from knightadder.arguments import KeyValues
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.key_values import KeyValues
 
 if TYPE_CHECKING:
     from knightadder.workshop.opening_book import OpeningBook

@@ -11,14 +11,14 @@ import chess.polyglot
 import pytest
 
 from knightadder.engine.book import encode
-from knightadder.pgn.bulk import Block, read_blocks
+from knightadder.pgn.bulk import GameBlock, read_blocks
 from knightadder.pgn.records import GameRecord, polyglot_moves
 from tests.random_pgn import random_file
 
 
-def blocks(file: Path, content: bytes) -> list[Block]:
+def blocks(file: Path, content: bytes) -> list[GameBlock]:
     file.write_bytes(content)
-    return [found for found in read_blocks(file) if isinstance(found, Block)]
+    return [found for found in read_blocks(file) if isinstance(found, GameBlock)]
 
 
 @pytest.mark.nojit

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.uci.client import UciClient
 from knightadder.workshop.match import affinity
 from knightadder.workshop.match.affinity import share_processors, sharing
-from knightadder.workshop.uci_client import UciClient
 
 pinning = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system cannot pin processes")
 

@@ -10,10 +10,10 @@ from knightadder.engine.errors import OptionError
 from knightadder.engine.tablebases.registry import SHIPPED
 from knightadder.workshop.match import referee, search_info
 from knightadder.workshop.match.referee import (
+    ChessPlayer,
     DrawRule,
     ResignRule,
     Rules,
-    Side,
     open_tablebases,
     play_game,
     rule_result,
@@ -31,7 +31,7 @@ def play(start_fake):
     """Play a game of two fake engines, given by their arguments."""
 
     def play(white=(), black=(), opening=None, rules=SHORT, limits=NODES):
-        players = [Side(start_fake(*words), limits) for words in (white, black)]
+        players = [ChessPlayer(start_fake(*words), limits) for words in (white, black)]
         return play_game(*players, opening or BookLine(), rules)
 
     return play
@@ -98,7 +98,7 @@ def test_silence_loses(start_fake, monkeypatch):
         return real(prefix, 0.01 if len(waits) == 3 else timeout)  # only where it is silent
 
     monkeypatch.setattr(black, "read_until", read_until)
-    game = play_game(Side(white, NODES), Side(black, Allowance(move_time=1000)), BookLine(), SHORT)
+    game = play_game(ChessPlayer(white, NODES), ChessPlayer(black, Allowance(move_time=1000)), BookLine(), SHORT)
     assert (game.fault.white, game.fault.kind, game.fault.text) == (False, "silent", "no bestmove within 0.01 s")
     assert (game.white_points, len(game.moves)) == (1.0, 3)
     assert waits == [("readyok", 60.0), ("bestmove", 1060.0), ("bestmove", 1060.0)]
@@ -145,7 +145,9 @@ def test_clocks_are_told(play, start_fake, monkeypatch):
         real = client.send
         monkeypatch.setattr(client, "send", lambda *lines, told=told, real=real: (told.extend(lines), real(*lines)))
     limits = Allowance(TimeControl(100, 5, 40))
-    play_game(Side(white, limits), Side(black, Allowance(nodes=7)), BookLine(moves=("e2e4", "e7e5")), SHORT)
+    play_game(
+        ChessPlayer(white, limits), ChessPlayer(black, Allowance(nodes=7)), BookLine(moves=("e2e4", "e7e5")), SHORT
+    )
     assert sent[:2] == ["ucinewgame", "isready"]
     assert sent[2] == f"position fen {chess.STARTING_FEN} moves e2e4 e7e5"
     assert sent[3] == "go wtime 100000 winc 5000 movestogo 40"
@@ -259,7 +261,7 @@ def test_warnings_are_counted_and_some_are_kept(play):
 
 
 def test_a_weakened_engine_may_play_another_move_than_its_best(start_fake):
-    players = [Side(start_fake("pv=a2a3"), NODES, weakened) for weakened in (True, False)]
+    players = [ChessPlayer(start_fake("pv=a2a3"), NODES, weakened) for weakened in (True, False)]
     counts = play_game(*players, BookLine(), SHORT).warning_counts
     assert counts[False, search_info.NOT_HEAD] == 4
     assert counts[True, search_info.NOT_HEAD] == 0
@@ -292,7 +294,7 @@ def test_chess960_castles_by_taking_the_rook(start_fake):
     for _ in range(2):
         client = start_fake()
         client.set_options({"UCI_Chess960": "true"})
-        players.append(Side(client, NODES))
+        players.append(ChessPlayer(client, NODES))
     opening = BookLine("rk1r4/pp1p4/8/8/8/8/PP1P4/RK1R4 w KQkq - 0 1")
     castled = 0
     for _ in range(8):

@@ -20,7 +20,7 @@ from engine_process import TIMEOUT
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
-from knightadder.workshop import uci_engine
+from knightadder.uci import analyst as uci_engine
 from knightadder.workshop.problems import read_problems
 from knightadder.workshop.suite import command
 from knightadder.workshop.suite import solver as module

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from train_data import packed, plain_features, plain_value, random_boards
 
-from knightadder.workshop.train.pictures import Sample, choose, draw_worth, look, worth_by_square
+from knightadder.workshop.train.pictures import NetworkStatistics, choose, draw_worth, look, worth_by_square
 from knightadder.workshop.train.weights import Flat, Shape, dequantise, quantise
 
 SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False)]
@@ -19,11 +19,11 @@ def random_weights(shape: Shape) -> Flat:
     return dequantise(quantise(flat, shape, 200, ""))
 
 
-def sample_of(worth: list[tuple[float, int, int]], shares: np.ndarray, moves: list[float]) -> Sample:
+def sample_of(worth: list[tuple[float, int, int]], shares: np.ndarray, moves: list[float]) -> NetworkStatistics:
     """Give a sample with men, each with its worth, type and square, and what neurons do."""
     numbers, kinds, squares = map(np.array, zip(*worth, strict=True))
     outputs = np.array([np.linspace(-1, 1, len(moves)), np.linspace(0.25, -0.25, len(moves))])
-    return Sample(numbers, kinds, squares, shares, np.full(len(moves), 0.5), np.array(moves), outputs)
+    return NetworkStatistics(numbers, kinds, squares, shares, np.full(len(moves), 0.5), np.array(moves), outputs)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

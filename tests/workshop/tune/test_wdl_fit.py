@@ -17,7 +17,7 @@ from knightadder.workshop.tune.wdl_fit import (
     DRAW,
     LOSS,
     WIN,
-    Sample,
+    WdlCounts,
     fit,
     read_games,
 )
@@ -32,7 +32,7 @@ def _game(moves, result="1-0", white="Knightadder", black="Other", more=""):
 def _read(tmp_path, *games, player=None):
     file = tmp_path / "games.pgn"
     file.write_text("".join(games), encoding="utf-8")
-    sample = Sample()
+    sample = WdlCounts()
     return sample, read_games(file, sample, player)
 
 
@@ -119,7 +119,7 @@ def test_adjudicated_games_count(tmp_path):
 
 def _expected(a, b):
     """Positions of all kinds, each result as often as the model says."""
-    sample = Sample(games=1)
+    sample = WdlCounts(games=1)
     for on_board in range(LEAST_MATERIAL, FULL_MATERIAL + 1, 3):
         half_won, spread = parameters(on_board, a, b)
         for cp in range(-800, 801, 50):

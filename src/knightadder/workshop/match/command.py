@@ -15,14 +15,13 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.arguments import declare, positive
+from knightadder.arguments import KeyValues, declare, positive
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_cluster, open_pool
 from knightadder.extras import install_command, needed_by
 from knightadder.runs import going_on, state_beside
 from knightadder.text import tell
 from knightadder.workshop.book_argument import add_openings, read_book
-from knightadder.workshop.key_values import KeyValues
 from knightadder.workshop.match.speed import REFERENCE
 
 if TYPE_CHECKING:

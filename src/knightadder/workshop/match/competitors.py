@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from knightadder.arguments import KeyValues
 from knightadder.digests import PACKAGE, digest_of, source_digest
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.files import reading
 from knightadder.foreign import parse_toml, whole_or_none
-from knightadder.workshop.key_values import KeyValues
+from knightadder.uci.client import UciClient, resolve_command, split_words
+from knightadder.uci.trace import Trace
 from knightadder.workshop.match.time_control import Allowance, TimeControl
-from knightadder.workshop.uci_client import UciClient, resolve_command, split_words
-from knightadder.workshop.uci_trace import Trace
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
 _MARGINS = ("margin", "timemargin")  # the second name is cutechess's
@@ -70,7 +70,7 @@ class Competitor:
         """Start the engine, set its options, wait until it is ready, and return it.
 
         It has `timeout` seconds for each answer, keeps to the processors (any if there are none), and a trace is
-        written into a folder, see `knightadder.workshop.uci_trace`. OptionError if there is no such program, or the
+        written into a folder, see `knightadder.uci.trace`. OptionError if there is no such program, or the
         engine lacks one of the options; EngineError if it does not start.
         """
         try:

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import EngineError
 from knightadder.foreign import parse_json
+from knightadder.uci.client import UciClient
 from knightadder.workshop.match.affinity import Affinity
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.game_text import game_text
 from knightadder.workshop.match.journal import Fixture, Record
-from knightadder.workshop.match.referee import Rules, Side, play_game
+from knightadder.workshop.match.referee import ChessPlayer, Rules, play_game
 from knightadder.workshop.match.speed import Speed
 from knightadder.workshop.opening_book import BookLine
-from knightadder.workshop.uci_client import UciClient
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -147,7 +147,9 @@ class GamePlayer:
             if name in self._absent:
                 return Outcome(None, absent=name, error=self._absent[name], notes=notes)
         white, black = (self._competitors[name] for name in names)
-        first, second = (Side(self._clients[each.name], each.allowance, each.weakened) for each in (white, black))
+        first, second = (
+            ChessPlayer(self._clients[each.name], each.allowance, each.weakened) for each in (white, black)
+        )
         traces = [side.client.trace for side in (first, second) if side.client.trace is not None]
         for trace in traces:
             trace.remark(f"round {fixture.round + 1}, {fixture.white} - {fixture.black}")

@@ -15,6 +15,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.engine.settlement import stayed_within
 from knightadder.rules import outcome_of
 from knightadder.text import one_line
+from knightadder.uci.client import EngineSilentError, UciClient, UciError
 from knightadder.workshop.match.search_info import (
     MATE_SIGN,
     InfoLine,
@@ -25,7 +26,6 @@ from knightadder.workshop.match.search_info import (
 )
 from knightadder.workshop.match.time_control import Allowance, SideClock
 from knightadder.workshop.opening_book import BookLine
-from knightadder.workshop.uci_client import EngineSilentError, UciClient, UciError
 
 FAULTS = ("time", "illegal", "crash", "silent")
 
@@ -83,7 +83,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ChessPlayer:
     """An engine in a game: its connection, its limits, and whether it deliberately plays weaker moves."""
 
     client: UciClient
@@ -142,7 +142,7 @@ class MatchGame:
         return {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.white_points]
 
 
-def play_game(white: Side, black: Side, opening: BookLine, rules: Rules) -> MatchGame:
+def play_game(white: ChessPlayer, black: ChessPlayer, opening: BookLine, rules: Rules) -> MatchGame:
     """Play and return a game between engines that are ready and have their options.
 
     An engine that breaks the rules loses; no error is raised for it. After a crash or a timeout, it no longer runs.
@@ -161,7 +161,7 @@ class _FaultError(Exception):
 class _Table:
     """The running game."""
 
-    def __init__(self, white: Side, black: Side, opening: BookLine, rules: Rules) -> None:
+    def __init__(self, white: ChessPlayer, black: ChessPlayer, opening: BookLine, rules: Rules) -> None:
         self._players = {chess.WHITE: white, chess.BLACK: black}
         self._clocks = {colour: SideClock(player.allowance) for colour, player in self._players.items()}
         self._rules = rules

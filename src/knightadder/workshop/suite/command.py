@@ -62,9 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
     """
     import chess.engine
 
+    from knightadder.uci.analyst import read_engine
     from knightadder.workshop.problems import read_problems
     from knightadder.workshop.suite.solver import Solver, read_answer
-    from knightadder.workshop.uci_engine import read_engine
 
     engine, own_options = read_engine(arguments.engine)
     options = {**engine_options(arguments), **own_options}

@@ -10,8 +10,8 @@ import chess.engine
 
 from knightadder.engine.errors import EngineError
 from knightadder.foreign import parse_json
+from knightadder.uci.analyst import UciEngine
 from knightadder.workshop.problems import Problem
-from knightadder.workshop.uci_engine import UciEngine
 
 _SCORE = re.compile(r"(#)?([+-]?\d{1,9})")  # python-chess's text
 

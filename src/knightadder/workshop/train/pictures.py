@@ -36,7 +36,7 @@ _DOTS_PER_INCH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class NetworkStatistics:
     """Statistics of a network's work on positions.
 
     `worth` has, for each man but the kings, by how many centipawns the value of its side falls if it is taken from the
@@ -88,14 +88,14 @@ def read_positions(games: Sequence[Path], wanted: Filter) -> NDArray[np.void]:
 # --- what a network does -------------------------------------------------------------------------------------------
 
 
-def look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> Sample:
+def look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> NetworkStatistics:
     """Make a network evaluate positions, and record its neurons' activity and each piece's worth."""
     blocks = [_look(weights, shape, scale, records[first : first + _BLOCK]) for first in range(0, len(records), _BLOCK)]
     men, sums = zip(*blocks, strict=True)
     worth, kinds, squares = map(np.concatenate, zip(*men, strict=True))
     shares, active, added, added_squares, outputs = (sum(parts) / len(records) for parts in zip(*sums, strict=True))
     moves = np.sqrt(np.maximum(added_squares - added**2, 0))
-    return Sample(worth, kinds, squares, shares, active, moves, outputs)
+    return NetworkStatistics(worth, kinds, squares, shares, active, moves, outputs)
 
 
 def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> tuple[tuple[Any, ...], ...]:
@@ -138,7 +138,7 @@ def _activation(sums: NDArray[Any]) -> NDArray[Any]:
     return squared
 
 
-def choose(feature_weights: NDArray[Any], sample: Sample, count: int) -> list[int]:
+def choose(feature_weights: NDArray[Any], sample: NetworkStatistics, count: int) -> list[int]:
     """Choose neurons that move the value much, and differ from each other; return their numbers in the order of the
     choice.
 
@@ -160,7 +160,7 @@ def choose(feature_weights: NDArray[Any], sample: Sample, count: int) -> list[in
 # --- pictures ------------------------------------------------------------------------------------------------------
 
 
-def draw_worth(sample: Sample) -> Figure:
+def draw_worth(sample: NetworkStatistics) -> Figure:
     """Draw the worth of pieces, on boards with a number for each square."""
     figure = Figure((8.6, 5.7), layout="constrained")
     all_axes = figure.subplots(2, 3).ravel()
@@ -183,7 +183,7 @@ def draw_worth(sample: Sample) -> Figure:
     return figure
 
 
-def worth_by_square(sample: Sample) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def worth_by_square(sample: NetworkStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return what men are worth on average, in centipawns: on each square as their side sees it, and on all squares.
 
     There is a board of ranks and files for each type but the king; not a number stands where there were too few.
@@ -197,7 +197,7 @@ def worth_by_square(sample: Sample) -> tuple[NDArray[np.float64], NDArray[np.flo
     return boards.reshape(_KING, 8, 8), means
 
 
-def _draw_ranges(axes: Axes, sample: Sample) -> None:
+def _draw_ranges(axes: Axes, sample: NetworkStatistics) -> None:
     """Draw the range of worth of four in five pieces of each type."""
     for kind in range(_KING):
         worth = sample.worth[sample.kinds == kind]
@@ -212,7 +212,7 @@ def _draw_ranges(axes: Axes, sample: Sample) -> None:
     axes.grid(axis="x", alpha=0.3)
 
 
-def draw_neurons(feature_weights: NDArray[Any], sample: Sample, chosen: Sequence[int]) -> Figure:
+def draw_neurons(feature_weights: NDArray[Any], sample: NetworkStatistics, chosen: Sequence[int]) -> Figure:
     """Draw the weights of neurons, on twelve boards each: the side's pieces, and the other side's."""
     boards = np.where(sample.shares > 0, feature_weights[:, chosen].T, np.nan).reshape(-1, 2, 6, 8, 8)
     most = float(np.nanpercentile(abs(boards), 98)) or 1.0

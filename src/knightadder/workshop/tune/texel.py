@@ -46,7 +46,7 @@ def sigmoid(values: NDArray[Any], scale: float) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TracedPositions:
     """Traced positions.
 
     `counts` has a row for each position, White's counts of the terms' values minus Black's; `weights`, of shape
@@ -70,12 +70,12 @@ class Block:
         return result
 
 
-def trace_blocks(tracer: Tracer, records: NDArray[np.void]) -> Iterator[Block]:
+def trace_blocks(tracer: Tracer, records: NDArray[np.void]) -> Iterator[TracedPositions]:
     """Yield traced blocks of packed positions; ValueError if a record is not a legal position."""
     for first in range(0, len(records), BLOCK):
         part = np.ascontiguousarray(records[first : first + BLOCK], PACKED)
         places, counts, ends, weights = tracer.trace(part)
-        yield Block(
+        yield TracedPositions(
             csr_matrix((counts, places, ends), shape=(len(part), TERM_VALUES)),
             weights,
             part["result"].astype(np.float32) / np.float32(2),
@@ -83,7 +83,7 @@ def trace_blocks(tracer: Tracer, records: NDArray[np.void]) -> Iterator[Block]:
         )
 
 
-def fit_scale(blocks: Sequence[Block], values: Values) -> float:
+def fit_scale(blocks: Sequence[TracedPositions], values: Values) -> float:
     """Return the K for which these values predict the results best."""
     found = [(block.values(values), block.results) for block in blocks]
 
@@ -93,7 +93,7 @@ def fit_scale(blocks: Sequence[Block], values: Values) -> float:
     return float(minimize_scalar(error, bounds=(1e-4, 0.05), method="bounded").x)
 
 
-def mean_error(blocks: Sequence[Block], values: Values, scale: float, share: float) -> float:
+def mean_error(blocks: Sequence[TracedPositions], values: Values, scale: float, share: float) -> float:
     """Return the mean squared error of the predictions."""
     total, positions = 0.0, 0
     for block in blocks:
@@ -103,7 +103,7 @@ def mean_error(blocks: Sequence[Block], values: Values, scale: float, share: flo
     return total / positions
 
 
-def gradient(block: Block, values: Values, scale: float, share: float) -> tuple[Values, float]:
+def gradient(block: TracedPositions, values: Values, scale: float, share: float) -> tuple[Values, float]:
     """Return the gradient of a block's mean squared error with respect to the values, and the error."""
     expected = sigmoid(block.values(values), scale)
     errors = expected - block.targets(scale, share)
@@ -111,7 +111,7 @@ def gradient(block: Block, values: Values, scale: float, share: float) -> tuple[
     return block.counts.T @ (slopes[:, None] * block.weights), float((errors**2).mean())
 
 
-def settle(blocks: Sequence[Block], values: Values) -> Values:
+def settle(blocks: Sequence[TracedPositions], values: Values) -> Values:
     """Return the values, with the mean over all squares of a piece moved to the value of the piece.
 
     The same is done for mobility and similar terms. The evaluations of positions do not change. The blocks

@@ -18,7 +18,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.files import make_folder, reading
 from knightadder.runs import REMEDY, Journal
 from knightadder.workshop.run_figures import draw_losses
-from knightadder.workshop.tune.texel import Adam, Block, Values, gradient, mean_error
+from knightadder.workshop.tune.texel import Adam, TracedPositions, Values, gradient, mean_error
 
 FORMAT = 2
 
@@ -79,7 +79,9 @@ def open_journal(
     return Journal(folder / _STATE, run, restart)
 
 
-def train(training: Sequence[Block], start: NDArray[np.int64], state: State, settings: TrainingSettings) -> None:
+def train(
+    training: Sequence[TracedPositions], start: NDArray[np.int64], state: State, settings: TrainingSettings
+) -> None:
     """Train for one epoch: change the state's values, step counts and epoch. The run has
     begun with the values `start`.
     """
@@ -112,7 +114,9 @@ class State:
     def __post_init__(self) -> None:
         self.best_values = self.values.copy()
 
-    def note_losses(self, training: Sequence[Block], validation: Sequence[Block], share: float) -> None:
+    def note_losses(
+        self, training: Sequence[TracedPositions], validation: Sequence[TracedPositions], share: float
+    ) -> None:
         """Append the mean squared errors of validation and of as many training positions."""
         parts = (training[: len(validation)], validation)
         first, second = (mean_error(blocks, self.values, self.scale, share) for blocks in parts)

@@ -36,7 +36,7 @@ _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
 
 @dataclass
-class Sample:
+class WdlCounts:
     """Positions of games: their number by material, score in centipawns, and result for the mover (`WIN`, `DRAW` or
     `LOSS`).
     """
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     OptionError if a file cannot be read, or SciPy is missing; PositionError if there are too few positions with a
     score.
     """
-    sample = Sample()
+    sample = WdlCounts()
     for file in arguments.files:
         bad = read_games(file, sample, arguments.player)
         if bad:
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 # --- reading games -------------------------------------------------------------------------------------------------
 
 
-def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
+def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
     """Add the positions of a PGN file to a sample; return the number of games that are left out.
 
     These are unreadable, have no result, or ended by a fault. Each move has a comment such as ``+0.35/12 0.45s``, the
@@ -101,7 +101,7 @@ def read_games(file: Path, sample: Sample, player: str | None = None) -> int:
     return sum(game is None or not _add(game, sample, player) for game in sound_games(file))
 
 
-def _add(game: PgnGame, sample: Sample, player: str | None) -> bool:
+def _add(game: PgnGame, sample: WdlCounts, player: str | None) -> bool:
     """Add the positions of a game to a sample; return whether it was played to a result."""
     from knightadder.pgn.games import result_of
 
@@ -124,7 +124,7 @@ def _add(game: PgnGame, sample: Sample, player: str | None) -> bool:
 # --- fitting -------------------------------------------------------------------------------------------------------
 
 
-def fit(sample: Sample, degree: int) -> tuple[Coefficients, Coefficients]:
+def fit(sample: WdlCounts, degree: int) -> tuple[Coefficients, Coefficients]:
     """Return the two polynomials for which the results of a sample are most likely; OptionError if SciPy is missing.
 
     Each is four coefficients, the highest power first, as in `engine/wdl.py`. Each result must occur in the sample.
@@ -151,12 +151,12 @@ def fit(sample: Sample, degree: int) -> tuple[Coefficients, Coefficients]:
     return polynomials(best.x)
 
 
-def loss(sample: Sample, a: Sequence[float], b: Sequence[float]) -> float:
+def loss(sample: WdlCounts, a: Sequence[float], b: Sequence[float]) -> float:
     """Return the mean of -log(probability of the result) over the positions; see :func:`fit` for the parameters."""
     return _log_loss(sample)(a, b)
 
 
-def _log_loss(sample: Sample) -> Callable[[Sequence[float], Sequence[float]], float]:
+def _log_loss(sample: WdlCounts) -> Callable[[Sequence[float], Sequence[float]], float]:
     """Return the loss as a function of both polynomials."""
     import numpy as np
 

@@ -13,12 +13,12 @@ import chess
 import chess.engine
 from chess.engine import InfoDict, PovWdl, Wdl
 
+from knightadder.arguments import KeyValues
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.info import Bound
 from knightadder.library.results import Analysis, Line
-from knightadder.workshop.key_values import KeyValues
-from knightadder.workshop.uci_client import resolve_command
+from knightadder.uci.client import resolve_command
 
 # Seconds over its time limit after which an engine counts as hung; its first start may take long to compile.
 PATIENCE = 120.0
@@ -152,10 +152,14 @@ class UciEngine(Closing):
         _, engine = self._engine
         self.name = engine.id.get("name", self._command or "knightadder")
         try:
-            await engine.configure(self._options)
+            await engine.configure(self._configuration(engine))
         except chess.engine.EngineError as error:
             raise OptionError(f"{name}: {error}") from None
         return engine
+
+    def _configuration(self, engine: chess.engine.UciProtocol) -> dict[str, str]:
+        """Return the options to set when the engine has been started."""
+        return self._options
 
     async def _end(self) -> None:
         """End the engine, if there is one."""
@@ -240,19 +244,9 @@ class UciAnalyst(UciEngine):
         super().__init__(command, options)
         self._game = object()
 
-    async def _start(self) -> chess.engine.UciProtocol:
-        given, hash_mb = self._options, self._options.get("Hash")
-        self._options = {name: value for name, value in given.items() if name != "Hash"}
-        try:
-            engine = await super()._start()
-        finally:
-            self._options = given
-        more = {"Hash": hash_mb, _SHOW_WDL: "true"}
-        try:
-            await engine.configure({name: value for name, value in more.items() if value and name in engine.options})
-        except chess.engine.EngineError as error:
-            raise OptionError(f"{self.name}: {error}") from None
-        return engine
+    def _configuration(self, engine: chess.engine.UciProtocol) -> dict[str, str]:
+        options = self._options | {_SHOW_WDL: "true"}
+        return {key: value for key, value in options.items() if key in engine.options or key not in ("Hash", _SHOW_WDL)}
 
     def new_game(self) -> None:
         """Let the next search begin a new game."""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.workshop.uci_trace import Trace
+from knightadder.uci.trace import Trace
 
 # Debian installs chess programs here, but root's PATH does not contain it.
 _EXTRA_FOLDER = "/usr/games"

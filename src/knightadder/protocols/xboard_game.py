@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from knightadder.engine.info import Ending
 
 
-class GameRecord:
+class XBoardGame:
     """A game: its first position, its moves, and queries about the current position.
 
     All methods that change it need an idle engine and set the engine's position, except `push` with `silent`. `legal`

@@ -2,8 +2,8 @@
 
 import pytest
 
+from knightadder.arguments import KeyValues
 from knightadder.engine.errors import OptionError
-from knightadder.workshop.key_values import KeyValues
 
 KEYS = ("name", "nodes", "option.")
 
