@@ -108,7 +108,54 @@ jit.copy_record(record, computed)
 TRY
 """
 
+# Functions of which one is compiled without an argument, and one calls itself, also by way of what is inlined into it.
+CALLS_ITSELF = """
+@jit.inlined
+def both(n, k):
+    return again(n - 1, k - 1) + again(n - 1, k)
+
+@jit.kernel
+def binomial(n, k):
+    if n == k:
+        return RETURN
+    return both(n, k) if k else again(n - 1, False)
+
+again = jit.self_call(binomial, int64)
+
+@small.exported(int64(int64, int64))
+def choose(n, k):
+    return binomial(n, TYPE(k))
+"""
+MORE = """
+@jit.kernel
+def plus(n, record):
+    return n if record is None else n + record.sum
+
+@small.exported(int64(Large, int64))
+def plus_twice(record, n):
+    return plus(n, record) + plus(n, None)
+""" + CALLS_ITSELF.replace("RETURN", "np.int64(1)").replace("TYPE", "np.int64")
+
+# Tries the functions, reads which functions the call frame information describes (in the form of `.eh_frame`: Linux
+# Standard Base, Core, 10.6), and writes code that is tuned for a processor and code that is meant for it alone.
 TRY_ALL = """
+import struct
+from dataclasses import replace
+[file] = small.folder.glob("*.image")
+image = small.read(file)
+at_frame, described = image.places["frames"], set()
+while length := struct.unpack_from("<I", image.code, at_frame)[0]:
+    common, start = struct.unpack_from("<Ii", image.code, at_frame + 4)
+    if common:  # else this is what several functions have in common
+        described.add(at_frame + 8 + start)
+    at_frame += 4 + length
+framed = {image.places[export.name] for export in small.exports} <= described
+for name, cpu, tune in (("level", "x86-64-v2", "znver4"), ("processor", "znver4", "znver4")):
+    code, *_ = builder._emit(replace(builder.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), small.exports)
+    (small.folder / name).write_bytes(code)
+record.sum = 5
+chosen = [plus_twice(record, 1), [choose(9, k) for k in range(10)], [int(binomial(5, k)) for k in range(3)]]
+record.sum = 0
 shuffled = np.arange(1000) * 77 % 1000
 loaded = numbers()
 other = np.zeros(1, LARGE)[0]
@@ -126,7 +173,8 @@ rows = np.zeros(3, np.int16)
 sum_rows(np.arange(12, dtype=np.float32).reshape(3, 4), rows)
 kept = loaded.tobytes() == computed.tobytes() and computed.flags.writeable and not loaded.flags.writeable
 print(json.dumps([kept, difference(7, np.int64(-3)), largest(record, 1000), largest(record, 0), rows.tolist(),
-                  low_bit(np.uint64(1 << 63)), at(record, 5), same, moved, bool(other.numbers.any()), steps]))
+                  low_bit(np.uint64(1 << 63)), at(record, 5), same, moved, bool(other.numbers.any()),
+                  chosen, framed, steps]))
 """
 
 
@@ -151,138 +199,70 @@ def built(folder: Path) -> list[Path]:
     return list(folder.rglob("*.image"))
 
 
-def test_values_pass_between_python_and_compiled_code(tmp_path: Path) -> None:
-    done = run(tmp_path, TRY_ALL)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Build the program with all its functions and try them; give its folder, and what it prints."""
+    folder = tmp_path_factory.mktemp("whole")
+    done = run(folder, TRY_ALL, MORE, PYTHONHASHSEED="1")
     assert done.stderr == ""
-    *values, steps = json.loads(done.stdout)
+    return folder, done.stdout
+
+
+def test_values_pass_between_python_and_compiled_code(whole: tuple[Path, str]) -> None:
+    *values, chosen, framed, steps = json.loads(whole[1])
     assert values == [True, 40, [999, 987], [-1, -1], [6, 22, 38], 1 << 63, 385, True, [True] * 4, False]
+    assert chosen == [7, [math.comb(9, k) for k in range(10)], [1, 5, 10]]
+    assert framed
     # Each function, and the C function of each exported function.
     assert steps[-1][0] >= 8
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
 
 
-def test_an_image_is_built_alike_each_time(tmp_path: Path) -> None:
-    images = []
-    for seed in ("1", "2"):
-        folder = tmp_path / seed
-        folder.mkdir()
-        assert run(folder, "", PYTHONHASHSEED=seed).stderr == ""
-        images += [file.read_bytes() for file in built(folder)]
-    assert len(images) == 2
-    assert images[0] == images[1]
-
-
-def test_a_core_that_can_raise_an_exception_is_refused(tmp_path: Path) -> None:
-    extra = "@small.exported(int64(int64))\ndef fail(n):\n    if n > 3:\n        raise ValueError(n)\n    return n\n"
-    done = run(tmp_path, "", extra)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith("LinkError: raise_exception is not defined")
-    assert built(tmp_path) == []
-
-
-def test_a_core_that_allocates_memory_is_refused(tmp_path: Path) -> None:
-    extra = "@small.exported(int64(int64))\ndef allocate(n):\n    return np.zeros(n, np.int64)[0]\n"
-    assert "is not defined" in run(tmp_path, "", extra).stderr.splitlines()[-1]
-
-
-@pytest.mark.parametrize("number", ["3", "np.uint64(3)"])
-def test_a_function_that_would_be_compiled_twice_is_refused(tmp_path: Path, number: str) -> None:
-    extra = f"@small.exported(int64(int64))\ndef twice(n):\n    return square(n) + np.int64(square({number}))\n"
-    done = run(tmp_path, "", extra)
-    assert done.stderr.splitlines()[-1] == "TypeError: square is called with arguments of several types"
-    assert built(tmp_path) == []
-
-
-def test_a_function_may_be_compiled_without_an_argument(tmp_path: Path) -> None:
-    extra = """
-@jit.kernel
-def plus(n, record):
-    return n if record is None else n + record.sum
-
-@small.exported(int64(Large, int64))
-def both(record, n):
-    return plus(n, record) + plus(n, None)
-"""
-    done = run(tmp_path, "record.sum = 5; print(both(record, 1))", extra)
-    assert (done.stdout, done.stderr) == ("7\n", "")
-
-
-CALLS_ITSELF = """
-@jit.inlined
-def both(n, k):
-    return again(n - 1, k - 1) + again(n - 1, k)
-
-@jit.kernel
-def binomial(n, k):
-    if n == k:
-        return RETURN
-    return both(n, k) if k else again(n - 1, False)
-
-again = jit.self_call(binomial, int64)
-
-@small.exported(int64(int64, int64))
-def choose(n, k):
-    return binomial(n, TYPE(k))
-"""
-
-
-def test_a_kernel_and_what_is_inlined_into_it_call_it(tmp_path: Path) -> None:
-    extra = CALLS_ITSELF.replace("RETURN", "np.int64(1)").replace("TYPE", "np.int64")
-    done = run(tmp_path, "print([choose(9, k) for k in range(10)], [int(binomial(5, k)) for k in range(3)])", extra)
-    assert (done.stdout, done.stderr) == (f"{[math.comb(9, k) for k in range(10)]} [1, 5, 10]\n", "")
-
-
-@pytest.mark.parametrize(("value", "kind"), [("1.0", "np.int64"), ("np.int64(1)", "np.uint64")])
-def test_a_kernel_that_calls_itself_otherwise_than_declared_is_refused(tmp_path: Path, value: str, kind: str) -> None:
-    done = run(tmp_path, "", CALLS_ITSELF.replace("RETURN", value).replace("TYPE", kind))
-    assert done.stderr.splitlines()[-1].endswith("is not what binomial calls as itself")
-    assert built(tmp_path) == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
-@pytest.mark.parametrize("index", [1000, -1])
-def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path, index: int) -> None:
-    done = run(tmp_path, f"print(at(record, 999), flush=True); at(record, {index})", KNIGHTADDER_BOUNDSCHECK="1")
-    assert done.stdout == "923\n"
-    assert -done.returncode in (signal.SIGILL, signal.SIGTRAP)
-
-
-TUNE = """
-from dataclasses import replace
-for name, cpu, tune in (("level", "x86-64-v2", "znver4"), ("processor", "znver4", "znver4")):
-    code, *_ = builder._emit(replace(builder.TARGETS["x86-64-v2"], cpu=cpu, tune=tune), small.exports)
-    (small.folder / name).write_bytes(code)
-"""
+def test_an_image_is_built_alike_each_time(whole: tuple[Path, str], tmp_path: Path) -> None:
+    assert run(tmp_path, "", MORE, PYTHONHASHSEED="2").stderr == ""
+    [first], [second] = built(whole[0]), built(tmp_path)
+    assert first.read_bytes() == second.read_bytes()
 
 
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="no disassembler")
-def test_tuning_uses_no_instructions_beyond_the_level(tmp_path: Path) -> None:
-    done = run(tmp_path, TUNE)
-    assert done.stderr == ""
+def test_tuning_uses_no_instructions_beyond_the_level(whole: tuple[Path, str]) -> None:
     disassemble = ["objdump", "-D", "-b", "binary", "-m", "i386:x86-64"]
     level, processor = (
-        subprocess.run([*disassemble, tmp_path / "small" / name], capture_output=True, text=True, check=True).stdout
+        subprocess.run([*disassemble, whole[0] / "small" / name], capture_output=True, text=True, check=True).stdout
         for name in ("level", "processor")
     )
     assert re.search("[yz]mm", processor)  # registers that came with AVX and AVX-512
     assert not re.search("[yz]mm", level)
 
 
-FRAMES = """
-import struct
-[file] = small.folder.glob("*.image")
-image = small.read(file)
-at, functions = image.places["frames"], set()
-while length := struct.unpack_from("<I", image.code, at)[0]:
-    common, start = struct.unpack_from("<Ii", image.code, at + 4)
-    if common:  # else this is what several functions have in common
-        functions.add(at + 8 + start)
-    at += 4 + length
-print(len(small.exports), len({image.places[export.name] for export in small.exports} & functions))
-"""
+@pytest.mark.parametrize(
+    ("extra", "complaint"),
+    [
+        (
+            "@small.exported(int64(int64))\ndef fail(n):\n    if n > 3:\n        raise ValueError(n)\n    return n\n",
+            "LinkError: raise_exception is not defined",
+        ),
+        ("@small.exported(int64(int64))\ndef allocate(n):\n    return np.zeros(n, np.int64)[0]\n", " is not defined"),
+        (
+            "@small.exported(int64(int64))\ndef twice(n):\n    return square(n) + np.int64(square(np.uint64(3)))\n",
+            "TypeError: square is called with arguments of several types",
+        ),
+        (
+            CALLS_ITSELF.replace("RETURN", "np.int64(1)").replace("TYPE", "np.uint64"),
+            "is not what binomial calls as itself",
+        ),
+    ],
+    ids=["raises", "allocates", "compiled twice", "calls itself otherwise than declared"],
+)
+def test_a_program_that_cannot_be_built_is_refused(tmp_path: Path, extra: str, complaint: str) -> None:
+    done = run(tmp_path, "", extra)
+    assert done.returncode == 1
+    assert complaint in done.stderr.splitlines()[-1]
+    assert built(tmp_path) == []
 
 
-def test_the_call_frame_information_describes_each_exported_function(tmp_path: Path) -> None:
-    """In the form of ``.eh_frame``: Linux Standard Base, Core, 10.6."""
-    done = run(tmp_path, FRAMES)
-    assert (done.stdout, done.stderr) == ("8 8\n", "")
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_an_index_out_of_range_ends_a_process_that_checks_bounds(tmp_path: Path) -> None:
+    done = run(tmp_path, "print(at(record, 999), flush=True); at(record, 1000)", KNIGHTADDER_BOUNDSCHECK="1")
+    assert done.stdout == "923\n"
+    assert -done.returncode in (signal.SIGILL, signal.SIGTRAP)
