@@ -1,7 +1,5 @@
 """The loader: loads once in the background, tells how far it is, and says so when it fails."""
 
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -129,14 +127,3 @@ def test_a_command_says_that_the_built_in_network_cannot_be_used(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("knightadder: the built-in network cannot be used: cannot read ")
     assert line.endswith("; the evaluation is classical instead")
-
-
-def test_the_protocol_imports_nothing_heavy() -> None:
-    code = (
-        "import sys, knightadder.protocols.uci, knightadder.engine.loader\n"
-        "ours = {'knightadder.core.layout', 'knightadder.engine.engine'}\n"
-        "heavy = {'numpy', 'numba', 'llvmlite', 'chess', 'rich', *ours}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=TIMEOUT)
-    assert printed.stdout.strip() == "[]"

@@ -6,88 +6,58 @@ from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Score
 from knightadder.engine.settlement import Settlement
 
+MATED, MATES = Score(mate=-3), Score(mate=3)
 
-def after(*scores: int, move_number: int = 60, **options: int) -> Settlement:
-    """Give a settlement after these scores in centipawns; options with _ for spaces."""
+
+@pytest.mark.parametrize(
+    ("scores", "move_number", "options", "decisions"),
+    [
+        # Four bad moves in a row, by default.
+        ([-900, -900, -900], 10, {}, "accepts"),
+        ([-900, -2000, -900, -901], 10, {}, "resigns accepts"),
+        ([-900, -900, -899, -900], 10, {}, "accepts"),
+        ([-900, -900, -900, -900, 0], 10, {}, ""),
+        ([900, 900, 900, 900], 10, {}, ""),
+        ([MATED] * 4, 10, {}, "resigns accepts"),
+        ([MATES] * 4, 10, {}, ""),
+        ([-500, -500], 10, {"Resign Score": 500, "Resign Moves": 2}, "resigns accepts"),
+        ([-5000] * 5, 10, {"Resign Score": 0}, "accepts"),
+        ([-5000] * 5, 10, {"Resign Moves": 0}, "accepts"),
+        # A draw after eight level moves, from a move number on, by default; or at any move if the position is lost.
+        ([10] * 7, 60, {}, ""),
+        ([10, -10] * 4, 60, {}, "offers accepts"),
+        ([10] * 7 + [11], 60, {}, ""),
+        ([10] * 7 + [-11], 60, {}, "accepts"),
+        ([0] * 20, 34, {}, ""),
+        ([0] * 20, 35, {}, "offers accepts"),
+        ([-300] * 8, 60, {}, "accepts"),
+        ([-300] * 7 + [11], 60, {}, ""),
+        ([-300, -9000], 2, {}, "accepts"),
+        ([-299, -9000], 2, {}, ""),
+        ([-9000], 2, {}, ""),
+        ([50] * 8, 60, {"Draw Score": 50}, "offers accepts"),
+        ([0] * 8, 60, {"Draw Score": 0}, ""),
+        ([-9000, -9000], 2, {"Draw Score": 0}, ""),
+    ],
+)
+def test_scores_decide(scores: list[int | Score], move_number: int, options: dict[str, int], decisions: str) -> None:
     settlement = Settlement()
     for name, value in options.items():
-        settlement.set(name.replace("_", " "), str(value))
+        settlement.set(name, str(value))
     for score in scores:
-        settlement.note(Score(cp=score), move_number)
-    return settlement
-
-
-def test_the_engine_resigns_after_four_bad_moves_in_a_row() -> None:
-    assert not after(-900, -900, -900).resigns()
-    assert after(-900, -2000, -900, -901).resigns()
-    assert not after(-900, -900, -899, -900).resigns()
-    assert not after(-900, -900, -900, -900, 0).resigns()
-    assert not after(900, 900, 900, 900).resigns()
-
-
-def test_when_to_resign_can_be_set_or_turned_off() -> None:
-    assert after(-500, -500, Resign_Score=500, Resign_Moves=2).resigns()
-    assert not after(-5000, -5000, -5000, -5000, -5000, Resign_Score=0).resigns()
-    assert not after(-5000, -5000, -5000, -5000, -5000, Resign_Moves=0).resigns()
-
-
-def test_to_be_mated_is_bad_and_to_mate_is_not() -> None:
-    for mate, resigns in ((-3, True), (3, False)):
-        settlement = Settlement()
-        for _ in range(4):
-            settlement.note(Score(mate=mate), 10)
-        assert settlement.resigns() == resigns
-
-
-def test_a_draw_is_offered_after_eight_level_moves() -> None:
-    assert not after(*[10] * 7).offers_draw()
-    assert after(*[10, -10] * 4).offers_draw()
-    assert not after(*[10] * 7, 11).offers_draw()
-    assert not after(*[10] * 7, -11).offers_draw()
-
-
-def test_a_draw_is_not_offered_early() -> None:
-    assert not after(*[0] * 20, move_number=34).offers_draw()
-    assert after(*[0] * 20, move_number=35).offers_draw()
+        settlement.note(score if isinstance(score, Score) else Score(cp=score), move_number)
+    found = settlement.resigns(), settlement.offers_draw(), settlement.accepts_draw()
+    assert found == tuple(decision in decisions for decision in ("resigns", "offers", "accepts"))
+    settlement.reset()  # a new game forgets the scores
+    assert not (settlement.resigns() or settlement.offers_draw() or settlement.accepts_draw())
 
 
 def test_a_draw_is_not_offered_again_at_once() -> None:
-    settlement = after(*[0] * 8)
-    offers = []
-    for _ in range(12):
-        offers.append(settlement.offers_draw())
+    settlement, offers = Settlement(), []
+    for _ in range(19):
         settlement.note(Score(cp=0), 60)
-    assert offers == [True] + [False] * 9 + [True, False]
-
-
-def test_a_draw_is_accepted_if_the_scores_were_level_or_worse() -> None:
-    assert after(*[10] * 8).accepts_draw()
-    assert after(*[-300] * 8).accepts_draw()
-    assert not after(*[-300] * 7, 11).accepts_draw()
-    assert not after(*[0] * 7).accepts_draw()
-    assert not after(*[0] * 8, move_number=34).accepts_draw()
-
-
-def test_a_draw_is_accepted_at_any_move_if_the_position_is_lost() -> None:
-    assert after(-300, -9000, move_number=2).accepts_draw()
-    assert not after(-299, -9000, move_number=2).accepts_draw()
-    assert not after(-9000, move_number=2).accepts_draw()
-    assert not after(-9000, -9000, move_number=2, Draw_Score=0).accepts_draw()
-
-
-def test_the_draw_score_can_be_set_or_turned_off() -> None:
-    assert after(*[50] * 8, Draw_Score=50).offers_draw()
-    assert after(*[50] * 8, Draw_Score=50).accepts_draw()
-    assert not after(*[0] * 8, Draw_Score=0).offers_draw()
-    assert not after(*[0] * 8, Draw_Score=0).accepts_draw()
-
-
-def test_a_new_game_forgets_the_scores() -> None:
-    settlement = after(*[-1000] * 8)
-    settlement.reset()
-    assert not settlement.resigns()
-    settlement.note(Score(cp=-1000), 60)
-    assert not settlement.resigns()
+        offers.append(settlement.offers_draw())
+    assert offers == [False] * 7 + [True] + [False] * 9 + [True, False]
 
 
 @pytest.mark.parametrize(("name", "value"), [("Contempt", "3"), ("Draw Score", "-1"), ("Resign Moves", "many")])

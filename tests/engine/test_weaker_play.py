@@ -4,7 +4,7 @@ from collections import Counter
 
 import chess
 import pytest
-from searcher import KIWIPETE, MATE_IN_TWO, STALEMATE, Searcher
+from searcher import KIWIPETE, STALEMATE, Searcher
 
 from knightadder.engine.info import Bound
 from knightadder.engine.limits import Limits
@@ -102,14 +102,6 @@ def test_the_last_line_has_the_chosen_move_and_no_bound(weak: Searcher) -> None:
         listener = weak.search(Limits(nodes=nodes), KIWIPETE)
         last = listener.infos[-1]
         assert (last.pv[0], last.bound) == (listener.result.best_move, Bound.EXACT)
-
-
-def test_a_mate_that_is_seen_is_played(weak: Searcher) -> None:
-    _set(weak, UCI_Elo=1800)
-    for _ in range(10):
-        listener = weak.search(FREE, MATE_IN_TWO)
-        assert listener.infos[-1].score.mate == 2
-        assert listener.infos[-1].pv[0] == listener.result.best_move
 
 
 def test_a_forced_move_and_none(weak: Searcher) -> None:
