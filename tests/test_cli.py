@@ -12,6 +12,7 @@ from pathlib import Path
 
 import chess
 import pytest
+from command_line import run_command as _run
 from engine_process import TIMEOUT
 
 from knightadder import __version__, cli
@@ -109,16 +110,6 @@ def engine(monkeypatch):
 
     monkeypatch.setattr(cli, "_load", load)
     return engines
-
-
-def _run(capsys, *arguments):
-    """Run the command and give its status, standard output and standard error."""
-    try:
-        status = cli.main(arguments)
-    except SystemExit as end:  # argparse
-        status = end.code
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
 
 
 # --- the command as a whole ----------------------------------------------------------------------------------------

@@ -1,25 +1,24 @@
-"""The listing of the tables that are there and of those that are missing."""
+"""The listing of tables, those that are missing too, and their verification."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
+from command_line import run_command
 
-from knightadder.cli import main
 from knightadder.engine.tablebases.registry import SHIPPED
 from knightadder.tablebases.listing import describe_missing
 
 Output = pytest.CaptureFixture[str]
 
 
-def run(capsys: Output, *arguments: object) -> tuple[int, str, str]:
-    """Run the command and give its status, standard output and standard error."""
-    status = main(["tablebases", "list", *map(str, arguments)])
-    return status, *capsys.readouterr()
+def run(capsys: Output, *arguments: object) -> tuple[int | str | None, str, str]:
+    return run_command(capsys, "tablebases", *arguments)
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_shipped_tables_are_listed(capsys: Output) -> None:
-    status, out, err = run(capsys)
+    status, out, err = run(capsys, "list")
     assert (status, err) == (0, "")
     rows = {line.split("│")[1].strip(): line for line in out.splitlines() if "│" in line}
     assert [cell.strip() for cell in rows["3"].split("│")[2:6]] == ["5 of 5", "5 of 5", "26.4 kB", ""]
@@ -42,7 +41,7 @@ def test_missing_and_damaged_tables(capsys: Output, folder: Path) -> None:
     (folder / "KRvK.rtbw").write_bytes(b"")
     (folder / "KNvK.rtbw").unlink()
     (folder / "KNvK.rtbz").unlink()
-    status, out, err = run(capsys, folder)
+    status, out, err = run(capsys, "list", folder)
     assert status == 1
     assert err == f"knightadder: {folder / 'KRvK.rtbw'}: empty\n"
     assert "KNvK, KQvK.rtbz, KRvK.rtbw" in out
@@ -58,8 +57,41 @@ def test_what_is_missing_is_shortened() -> None:
     assert describe_missing(names, ["E"], ["E"]) == "A, B, C, D"
 
 
-def test_a_folder_that_is_not_there(capsys: Output, tmp_path: Path) -> None:
-    status, out, err = run(capsys, tmp_path / "none", SHIPPED)
+@pytest.mark.parametrize(("command", "shown"), [("list", "5 of 145 WDL"), ("verify", "10 files")])
+def test_a_folder_that_is_not_there(capsys: Output, tmp_path: Path, command: str, shown: str) -> None:
+    status, out, err = run(capsys, command, tmp_path / "none", SHIPPED)
     assert status == 1
-    assert "5 of 145 WDL" in out
+    assert shown in out
     assert err == f"knightadder: {tmp_path / 'none'}: {os.strerror(errno.ENOENT)}\n"
+
+
+def test_verifying_sound_files(capsys: Output, folder: Path) -> None:
+    assert run(capsys, "verify") == (0, "10 files, 26.4 kB: all sound\n", "")
+    assert run(capsys, "verify", folder, SHIPPED) == (0, "20 files, 52.8 kB: all sound\n", "")
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_verifying_damaged_files(capsys: Output, folder: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
+    if terminal:
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    data = (folder / "KPvK.rtbw").read_bytes()
+    (folder / "KBvK.rtbw").write_bytes(b"")
+    (folder / "KNvK.rtbw").write_bytes(b"<html>" * 10)
+    (folder / "KPvK.rtbw").write_bytes(data[:-20] + b"\xff" + data[-19:])
+    (folder / "KQvK.rtbw").write_bytes((folder / "KQvK.rtbw").read_bytes()[:-7])
+    (folder / "[red] copy.rtbw").write_bytes(b"")
+    status, out, err = run(capsys, "verify", folder)
+    assert (status, out) == (1, "5 of 11 files are bad\n")
+    if not terminal:
+        assert err.splitlines() == [
+            f"knightadder: {folder / 'KBvK.rtbw'}: empty",
+            f"knightadder: {folder / 'KNvK.rtbw'}: not a Syzygy file of this kind",
+            f"knightadder: {folder / 'KPvK.rtbw'}: its checksum is wrong",
+            f"knightadder: {folder / 'KQvK.rtbw'}: truncated",
+            f"knightadder: {folder / '[red] copy.rtbw'}: its name is not the name of a table",
+        ]
+
+
+def test_a_folder_without_tables_is_not_verified(capsys: Output, tmp_path: Path) -> None:
+    assert run(capsys, "verify", tmp_path) == (1, "", f"knightadder: {tmp_path}: no tables\n")

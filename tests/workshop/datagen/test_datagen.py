@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from command_line import run_command
 from random_network import random_network
 
-from knightadder import cli
 from knightadder.core.evaluation.network_file import network_bytes
 from knightadder.workshop.datagen import chunk_player
 from knightadder.workshop.datagen import parts as parts_module
@@ -36,15 +36,7 @@ def data(capsys, tmp_path, monkeypatch):
     """Give the function that runs the command in an empty folder; returns status, output and errors."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments):
-        try:
-            status = cli.main(["datagen", *map(str, arguments)])
-        except SystemExit as end:  # argparse
-            status = end.code
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
+    return lambda *arguments: run_command(capsys, "datagen", *arguments)
 
 
 @pytest.fixture

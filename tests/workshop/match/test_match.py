@@ -14,6 +14,7 @@ from pathlib import Path
 
 import chess.pgn
 import pytest
+from command_line import run_command
 
 from knightadder import cli
 from knightadder.extras import install_command
@@ -25,13 +26,7 @@ pytestmark = pytest.mark.usefixtures("inline_pool")
 
 
 def _run(capsys, *arguments):
-    """Run the command and give its status, standard output and standard error."""
-    try:
-        status = cli.main(["match", *arguments])
-    except SystemExit as end:  # argparse
-        status = end.code
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return run_command(capsys, "match", *arguments)
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import chess.engine
 import pytest
+from command_line import run_command
 from engine_process import TIMEOUT
 
-from knightadder import cli
 from knightadder.engine.errors import EngineError
 from knightadder.uci import analyst as uci_engine
 from knightadder.workshop.problems import read_problems
@@ -105,12 +105,7 @@ def three(suite):
 
 
 def _run(capsys, arguments):
-    try:
-        status = cli.main(arguments)
-    except SystemExit as end:  # argparse
-        status = end.code
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return run_command(capsys, *arguments)
 
 
 def _json(capsys, arguments):

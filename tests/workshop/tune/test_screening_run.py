@@ -4,8 +4,8 @@ import re
 from random import Random
 
 import pytest
+from command_line import run_command
 
-from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.tune.screening import Factor
@@ -19,12 +19,7 @@ GROUP = f"both:{B[0]}={B[2]}:{B[1]},{C[0]}={C[1]}:{C[2]}"
 
 
 def _run(capsys, *arguments):
-    try:
-        status = cli.main(["tune", "screen", *map(str, arguments)])
-    except SystemExit as end:  # argparse
-        status = end.code
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return run_command(capsys, "tune", "screen", *arguments)
 
 
 # --- the factors ---------------------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
+from command_line import run_command
 from inline_pool import thread_pool
 
-from knightadder import cli
 from knightadder.core.search.parameters import PARAMETERS, Parameter
 from knightadder.digests import source_digest
 from knightadder.engine import evaluator
@@ -23,12 +23,7 @@ QUICK = ("--nodes", "60", "--hash", "1")
 
 
 def _run(capsys, *arguments):
-    try:
-        status = cli.main(["tune", "spsa", *map(str, arguments)])
-    except SystemExit as end:  # argparse
-        status = end.code
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return run_command(capsys, "tune", "spsa", *arguments)
 
 
 def _values(out):

@@ -5,8 +5,8 @@ from collections import Counter
 from random import Random
 
 import pytest
+from command_line import run_command
 
-from knightadder import cli
 from knightadder.engine.wdl import (
     FULL_MATERIAL,
     LEAST_MATERIAL,
@@ -37,12 +37,7 @@ def _read(tmp_path, *games, player=None):
 
 
 def _run(capsys, *arguments):
-    try:
-        status = cli.main(["tune", "wdl", *map(str, arguments)])
-    except SystemExit as end:  # argparse
-        status = end.code
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return run_command(capsys, "tune", "wdl", *arguments)
 
 
 # --- reading -------------------------------------------------------------------------------------------------------
