@@ -208,15 +208,15 @@ def test_a_folder_that_may_not_be_written(place: Place) -> None:
     assert list(place.folder.iterdir()) == []
 
 
-def test_of_eight_that_are_started_at_once_one_builds(place: Place) -> None:
-    processes = [place.start() for _ in range(8)]
+def test_of_several_that_are_started_at_once_one_builds(place: Place) -> None:
+    processes = [place.start() for _ in range(4)]
     assert all(finish(process)["loaded"] for process in processes)
     assert len(place.builds()) == 1
 
 
 def test_processes_wait_for_the_one_that_builds(place: Place) -> None:
     with filelock.FileLock(f"{place.image}.lock"):
-        waiting = [place.start(TELL) for _ in range(3)]
+        waiting = [place.start(TELL) for _ in range(2)]
         told = [process.stdout.readline() for process in waiting]
         shutil.copy(place.ready, place.folder)
     for process, line in zip(waiting, told, strict=True):
