@@ -299,6 +299,24 @@ def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(capsys, monkeypatch)
     assert _run(capsys, "perft", "9") == (130, "", "")
 
 
+@pytest.mark.parametrize("module", ["knightadder.cli", "knightadder.protocols.uci"])
+def test_ctrl_c_while_the_command_is_imported_is_no_traceback(module):
+    code = """
+import runpy, sys
+
+class Interrupting:
+    def find_spec(self, name, *more):
+        if name == wanted:
+            raise KeyboardInterrupt
+
+wanted = sys.argv.pop()
+sys.meta_path.insert(0, Interrupting())
+runpy.run_module("knightadder", run_name="__main__")
+"""
+    result = subprocess.run([sys.executable, "-c", code, module], capture_output=True, text=True, timeout=TIMEOUT)
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+
+
 # --- analyse -------------------------------------------------------------------------------------------------------
 
 

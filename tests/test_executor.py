@@ -22,6 +22,7 @@ from inline_pool import thread_pool
 from local_cluster import commands, local_cluster
 
 from knightadder import cluster as dask_cluster
+from knightadder import executor
 from knightadder import pool as pools
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import open_pool
@@ -226,6 +227,21 @@ def test_sigterm_ends_what_runs(tmp_path):
         list(pool.run(items()))
     assert multiprocessing.active_children() == []
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_process_that_is_stopped_does_not_keep_a_run_from_ending(tmp_path, monkeypatch):
+    monkeypatch.setattr(executor, "_END_SECONDS", 0.1)
+    begun = tmp_path / "begun"
+
+    def items():
+        yield 1
+        wait_for(begun)
+        os.kill(int(begun.read_text()), signal.SIGSTOP)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), open_pool(Endless(begun), None, 1) as pool:
+        list(pool.run(items()))
+    assert multiprocessing.active_children() == []
 
 
 def test_processes_end_with_the_one_that_started_them(tmp_path):

@@ -17,7 +17,7 @@ LAYERS = (
     ("cli",),
     ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols", "puzzles", "report"),
     ("",),  # the package itself, which gives the library's names
-    ("review",),
+    ("review", "uci"),
     ("library",),
     ("cluster", "digests", "executor", "extras", "files", "pgn", "pool", "rules", "runs"),
     ("engine",),

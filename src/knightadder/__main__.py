@@ -1,8 +1,17 @@
-"""Run the engine with ``python -m knightadder``."""
+"""The start of the command: ``knightadder`` or ``python -m knightadder``."""
 
 import sys
 
-from knightadder.cli import main
+
+def main() -> int:
+    """Run the command and return its exit status; Ctrl-C may come before the command can be imported."""
+    try:
+        from knightadder.cli import main as run
+
+        return run()
+    except KeyboardInterrupt:
+        return 130
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -21,6 +21,8 @@ from knightadder.engine.errors import EngineError
 from knightadder.extras import needed_by
 from knightadder.pool import Pool, Tasks, failure
 
+_END_SECONDS = 10.0  # for a process to end at the end of a run, before it is killed
+
 
 def add_cluster(command: argparse._ActionsContainer) -> None:
     """Declare the argument ``--cluster``."""
@@ -122,11 +124,18 @@ class _Processes(Pool):
 
     def __exit__(self, *_: object) -> None:
         self._ours.close()  # ends the processes, even during work
-        self._threads.shutdown(cancel_futures=True)
-        for process, connection in self._started:
-            process.join()
-            connection.close()
-        self._theirs.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        try:
+            for process, _connection in self._started:
+                process.join(_END_SECONDS)
+        finally:  # also at a second Ctrl-C
+            for process, _connection in self._started:
+                process.kill()  # one that is stopped, or hangs
+            self._threads.shutdown()
+            for process, connection in self._started:
+                process.join()
+                connection.close()
+            self._theirs.close()
 
 
 def _work(parent: Connection, connection: Connection, pickled: bytes) -> None:
