@@ -95,19 +95,23 @@ def measure_evaluations(boards: list[chess.Board], count: int, rounds: int) -> N
     fens = followers(boards)
     fens *= -(-count // len(fens))
     records = pack(fens)
-    print(f"{len(fens)} positions, best of {rounds}")
+    print(f"{len(fens)} positions, positions a second of processor time and of the clock, best of {rounds}")
     rows: list[tuple[str, Callable[[], object]]] = [
         ("evaluate_many, PeSTO, packed, 1 worker ", lambda: evaluate_many(records, "pesto", workers=1)),
         ("evaluate_many, PeSTO, packed, 2 workers", lambda: evaluate_many(records, "pesto", workers=2)),
         ("evaluate_many, PeSTO, FENs, 1 worker   ", lambda: evaluate_many(fens, "pesto", workers=1)),
-        ("evaluate_many, classical, packed, 1    ", lambda: evaluate_many(records, workers=1)),
+        ("evaluate_many, classical, packed, 1    ", lambda: evaluate_many(records, "classical", workers=1)),
+        ("evaluate_many, network, packed, 1      ", lambda: evaluate_many(records, "nnue", workers=1)),
+        ("evaluate_many, network, packed, 2      ", lambda: evaluate_many(records, "nnue", workers=2)),
+        ("evaluate_many, network, FENs, 1        ", lambda: evaluate_many(fens, "nnue", workers=1)),
         ("pack, FENs                             ", lambda: pack(fens)),
     ]
     for number, (name, work) in enumerate(rows):
         work()
-        speed = len(fens) / min(timed(work) for _ in range(rounds))
+        times = [timed(work) for _ in range(rounds)]
+        busy, clock = (len(fens) / min(column) for column in zip(*times, strict=True))
         wanted = f"   (wanted: {WANTED_EVALUATIONS:,})" if number == 0 else ""
-        print(f"  {name} {speed:12,.0f} positions/s{wanted}")
+        print(f"  {name} {busy:12,.0f} {clock:12,.0f} {wanted}")
 
 
 def followers(boards: list[chess.Board]) -> list[str]:
@@ -164,10 +168,11 @@ def count_leaves(board: chess.Board, depth: int) -> int:
     return leaves
 
 
-def timed(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Return the processor time of all threads, and the time of the clock, in seconds."""
+    busy, clock = time.process_time(), time.perf_counter()
     work()
-    return time.perf_counter() - started
+    return time.process_time() - busy, time.perf_counter() - clock
 
 
 if __name__ == "__main__":

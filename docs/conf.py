@@ -31,9 +31,9 @@ autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 100
 # Other projects' references are on the network.
 nitpick_ignore_regex = [
-    ("py:.*", r"(chess|collections|concurrent|distributed|numpy|os|pandas)\..*"),
+    ("py:.*", r"(_?asyncio|chess|collections|concurrent|distributed|numpy|os|pandas|typing)\..*"),
     ("py:class", "Tabular"),  # the base of all results, which is not public
-    ("py:class", "Executor"),  # of an annotation in quotation marks, which Sphinx does not resolve
+    ("py:class", "Executor|Future"),  # of annotations in quotation marks, which Sphinx does not resolve
     ("py:class", r"knightadder\.library\.stream\.Feed"),  # made by the engine
     ("py:class", r"knightadder\.pgn\..*|pathlib\.Path"),  # made by `read_games`
     ("py:class", r"Rows|pyarrow\.Table"),

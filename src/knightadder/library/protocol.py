@@ -56,17 +56,12 @@ class UciProtocol(chess.engine.UciProtocol):
     """The coroutines of ``chess.engine.UciProtocol`` for an engine within this process; `popen` makes one.
 
     Differences: root moves may also be text. A call waits until the searches of `play` and `analyse` before it have
-    ended, instead of cancelling them; as with python-chess, it ends an `analysis`. Only `Engine` ponders for a limit
-    that has changed.
+    ended, instead of cancelling them; as with python-chess, it ends an `analysis`. A search during the opponent's time
+    only goes on if the limit is the one that was expected; see `Engine.play`.
 
-    Attributes
-    ----------
-    options : mapping of str to chess.engine.Option
-        The options that `configure` can set, by name in upper or lower case.
-    id : dict
-        ``name`` and ``author``.
-    returncode : asyncio.Future of int
-        Is 0 when the engine has been closed.
+    ``options`` has the options that `configure` can set as ``chess.engine.Option``, by name in upper or lower case.
+    ``id`` has the engine's ``name`` and ``author``. ``returncode`` is a future; it gets 0 when the engine has been
+    closed.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -215,7 +210,7 @@ class UciProtocol(chess.engine.UciProtocol):
     ) -> InfoDict | list[InfoDict]:
         """Analyse a position until the limit is reached; cancelling the task ends the search.
 
-        The parameters and errors are those of `play`. The result is a ``chess.engine.InfoDict``, or with `multipv` a
+        The parameters and errors are those of `play`. The result is a ``chess.engine.InfoDict``, or with ``multipv`` a
         list of them, one for each of the best lines.
         """
         async with self._command(options):
@@ -237,8 +232,8 @@ class UciProtocol(chess.engine.UciProtocol):
     ) -> AnalysisResult:
         """Start an analysis and return at once.
 
-        It runs until the limit is reached, `stop` is called on the result, its ``with`` block is left, or the next call
-        begins. Without a limit it does not end by itself. The parameters and errors are those of `play`.
+        It runs until the limit is reached, ``stop`` is called on the result, its ``with`` block is left, or the next
+        call begins. Without a limit it does not end by itself. The parameters and errors are those of `play`.
         """
         async with self._command(options):
             await self._enter(game)
