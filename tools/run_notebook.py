@@ -18,7 +18,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=NOTEBOOK, help="where to (default: docs/notebook.ipynb itself)")
     out = parser.parse_args().out
     notebook = nbformat.read(NOTEBOOK, 4)
-    NotebookClient(notebook, timeout=SECONDS, record_timing=False).execute()
+    folder = {"metadata": {"path": NOTEBOOK.parent}}  # as in Jupyter
+    NotebookClient(notebook, timeout=SECONDS, record_timing=False, resources=folder).execute()
     notebook.metadata.pop("language_info", None)  # which names the version of Python
     nbformat.write(notebook, out)
 

@@ -31,5 +31,5 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
     assert "Traceback" not in text
     assert text.count("<svg") == 2 and text.count("White: ") == 2  # boards with bars
     assert text.count("<table") >= 5  # those beside the boards, and of pandas
-    assert text.count("image/png") == 1
+    assert text.count("image/png") == 2
     assert re.search(r"<Analysis: Qh4#, #-1, depth \d+, 1 line>", text)

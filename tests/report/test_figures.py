@@ -1,6 +1,9 @@
 """The figures of a report, beside what follows from the games by published formulas."""
 
+import lzma
 import math
+from itertools import islice
+from pathlib import Path
 
 import chess
 import pytest
@@ -17,22 +20,43 @@ from knightadder.review.accuracy import rescale
 from knightadder.review.evaluation import evaluate
 
 LIMIT = Limit(nodes=1)
+SHORT = 900  # characters
+
+
+def annas():
+    """Give the items of Anna's games."""
+    texts = texts_of(GAMES.encode())
+    return [
+        Item(number, "a.pgn", white, text)
+        for number, (text, white) in enumerate(zip(texts, (True, True, False), strict=False))
+    ]
+
+
+def real():
+    """Give the items of one side of some games that were played, short ones."""
+    content = lzma.decompress((Path(__file__).parents[2] / "docs/games/2026-11-26-other-engines.pgn.xz").read_bytes())
+    texts = islice((text for text in texts_of(content) if len(text.text) < SHORT), 3)
+    return [Item(number, "b.pgn", number % 2 == 0, text) for number, text in enumerate(texts)]
+
+
+def studies(items):
+    """Give what a report has of these games."""
+    task = GameStudy(LIMIT, 1)
+    return [player_game(studied(item, task(item), False)) for item in items]
 
 
 @pytest.fixture
 def games(monkeypatch):
     use_pool(monkeypatch)
-    texts = [*texts_of(GAMES.encode())]
-    items = [Item(0, "a.pgn", True, texts[0]), Item(1, "a.pgn", True, texts[1]), Item(2, "a.pgn", False, texts[2])]
-    task = GameStudy(LIMIT, 1)
-    return [player_game(studied(item, task(item), False)) for item in items]
+    return studies(annas())
 
 
-def moves_by_hand():
-    """Give phase, points lost and accuracy of each of Anna's moves, computed anew."""
+def moves_by_hand(items):
+    """Give phase, points lost and accuracy of each of the player's moves, computed anew."""
     found = []
-    for text, white in zip(texts_of(GAMES.encode()), (True, True, False), strict=False):
-        board = parse(text).end().board()
+    for item in items:
+        board, white = parse(item.text).end().board(), item.white
+        reached = 0
         evaluations = evaluate(board, FakeAnalyst(), LIMIT)
         replay = board.root()
         for ply, move in enumerate(board.move_stack):
@@ -47,7 +71,8 @@ def moves_by_hand():
                 sum(bool(replay.color_at(chess.square(file, rank)) is colour) for file in range(8)) < 4
                 for rank, colour in ((0, True), (7, False))
             )
-            phase = "endgame" if len(pieces) <= 6 else "middlegame" if len(pieces) <= 10 or sparse else "opening"
+            reached = max(reached, 2 if len(pieces) <= 6 else 1 if len(pieces) <= 10 or sparse else 0)
+            phase = ("opening", "middlegame", "endgame")[reached]
             fall = max(0, wins[0] - wins[1])
             accuracy = 103.1668100711649 * math.exp(-0.04354415386753951 * fall) - 3.166924740191411 + 1
             if side == white:
@@ -56,19 +81,21 @@ def moves_by_hand():
     return found
 
 
-def test_accuracy_and_points_by_phase(games):
-    by_hand = moves_by_hand()
+@pytest.mark.parametrize("items", [annas, real])
+def test_accuracy_and_points_by_phase(items, monkeypatch):
+    use_pool(monkeypatch)
+    games, by_hand = studies(items()), moves_by_hand(items())
     phases = figures.by_phase(games)
     assert set(phases) == {phase for phase, _, _ in by_hand}
     for phase, quality in phases.items():
         own = [row for row in by_hand if row[0] == phase]
         assert quality.moves == len(own)
         assert quality.accuracy.value == pytest.approx(sum(row[2] for row in own) / len(own), abs=0.01)
-        assert quality.lost_a_game == pytest.approx(sum(row[1] for row in own) / 3, abs=0.0005)
-    assert sum(quality.blunders for quality in phases.values()) == 2
+        assert quality.lost_a_game == pytest.approx(sum(row[1] for row in own) / len(games), abs=0.0005)
 
 
 def test_results_and_performance(games):
+    assert sum(quality.blunders for quality in figures.by_phase(games).values()) == 2
     found = figures.results(games)
     assert (found.games, found.wins, found.draws, found.losses, found.points) == (3, 1, 1, 1, 1.5)
     assert found.rated == 3
