@@ -180,34 +180,6 @@ def test_a_copy_has_the_same_game_and_goes_its_own_way(game: Game) -> None:
     assert (copy.ply, game.ply, game.drawn) == (9, 8, True)
 
 
-@pytest.mark.parametrize(
-    "fen",
-    [
-        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 7 1",
-        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1",
-        "4k3/8/8/3pP3/8/8/8/R3K2R w KQ d6 0 9",
-        "4k3/8/8/8/1pPp4/8/8/R3K2R b KQ c3 0 9",
-    ],
-)
-def test_without_a_piece_the_position_is_evaluated_as_it_would_be_set_up(game: Game, fen: str) -> None:
-    game.set_up(fen)
-    board, rest = chess.Board(fen), Game(TABLES)
-    compared = 0
-    for square in chess.SquareSet(board.occupied & ~board.kings):
-        value = game.evaluate_without(square)
-        without = board.copy()
-        without.remove_piece_at(square)
-        without.castling_rights = without.clean_castling_rights()
-        if board.ep_square is not None and square == board.ep_square ^ 8:
-            without.ep_square = None
-        if without.is_valid():
-            rest.set_up(without.fen())
-            assert value == rest.evaluate()
-            compared += 1
-    assert compared >= 3
-    assert game.fen() == fen
-
-
 def test_a_king_may_be_in_check_without_a_piece(game: Game) -> None:
     game.set_up("4k3/4r3/8/8/8/8/4Q3/4K3 w - - 0 1")
     without = game.evaluate_without(chess.E7)
