@@ -355,6 +355,26 @@ def test_a_cluster_closes_what_it_keeps_at_the_end(cluster, client, tmp_path):
     assert squares(cluster.scheduler_address, 0, 3)[0] == {0: 0, 1: 1, 2: 4}  # no worker waits for ever
 
 
+def test_a_cluster_closes_what_a_killed_command_has_left(cluster, client, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+from pathlib import Path
+from executor_tasks import Keeper
+from knightadder.executor import open_pool
+with open_pool(Keeper(Path({str(tmp_path / "kept")!r})), {cluster.scheduler_address!r}, 0) as pool:
+    list(pool.run(range(1)))
+""")
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    process = subprocess.Popen([sys.executable, script], env=environment)
+    wait_until(lambda: list(kept.iterdir()))
+    process.kill()
+    process.wait()
+    nothing_kept(kept)
+    wait_until(lambda: not any(name.startswith("knightadder") for name in cluster.scheduler.worker_plugins))
+
+
 def _say_it_is_another(name):
     from knightadder import pool as pools
 

@@ -17,7 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 import dask
-from distributed import Client, KilledWorker, LocalCluster, Worker, WorkerPlugin, get_worker
+from distributed import Client, KilledWorker, LocalCluster, Scheduler, SchedulerPlugin, Worker, WorkerPlugin, get_worker
 from distributed.utils import silence_logging_cmgr
 
 from knightadder.engine.errors import EngineError, OptionError
@@ -110,19 +110,24 @@ def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
     is lost.
     """
     name = f"knightadder-{uuid4().hex}"
-    plugin, call = _remote(name, version(), pickled)
+    keeper, remover, call = _remote(name, version(), pickled, client.id)
     try:
         with contextlib.suppress(OSError):  # a worker was just lost; `call` reports a different version
-            client.register_plugin(plugin, name=name)
+            client.register_plugin(remover, name=name)
+            client.register_plugin(keeper, name=name)
         yield _Cluster(client, call)
     finally:
         if client.status == "running":  # otherwise the scheduler is lost
             with contextlib.suppress(OSError):
                 client.unregister_worker_plugin(name)
+                client.unregister_scheduler_plugin(name)
 
 
-def _remote(name: str, wanted: str, pickled: bytes) -> tuple[WorkerPlugin, Callable[[bytes], Any]]:
-    """Return the plugin that keeps a task on each worker, and the function that calls this task.
+def _remote(
+    name: str, wanted: str, pickled: bytes, owner: str
+) -> tuple[WorkerPlugin, SchedulerPlugin, Callable[[bytes], Any]]:
+    """Return the plugin that keeps a task on each worker, the one that removes it when its client is gone, for example
+    killed, and the function that calls the task.
 
     They are defined inside this function so that Dask sends their code, not their names. So even a worker without
     Knightadder can load them, and report that.
@@ -142,6 +147,11 @@ def _remote(name: str, wanted: str, pickled: bytes) -> tuple[WorkerPlugin, Calla
         def teardown(self, worker: Worker) -> Any:
             return asyncio.to_thread(self.tasks.end) if self.tasks else None
 
+    class Remover(SchedulerPlugin):
+        def remove_client(self, scheduler: Scheduler, client: str) -> None:
+            if client == owner and name in scheduler.worker_plugins:
+                scheduler.loop.add_callback(scheduler.unregister_worker_plugin, None, name)
+
     def call(item: bytes) -> tuple[bool, Any]:
         worker = get_worker()
         keeper: Any = worker.plugins.get(name)
@@ -149,7 +159,7 @@ def _remote(name: str, wanted: str, pickled: bytes) -> tuple[WorkerPlugin, Calla
             return False, (worker.address, keeper.found if keeper else "lost the task")
         return True, keeper.tasks.call(pickle.loads(item))
 
-    return TaskKeeper(), call
+    return TaskKeeper(), Remover(), call
 
 
 class _RefusedError(Exception):

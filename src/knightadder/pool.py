@@ -25,7 +25,6 @@ Item = TypeVar("Item")
 
 _POLL_SECONDS = 0.5  # between checks for changes; on some systems, Ctrl-C does not end a longer wait
 _AHEAD = 2  # items handed out for each worker, so that no worker waits; twice as many if the order matters
-_IDLE_SECONDS = 60.0  # after which a worker closes an unused task, because its command may have been killed
 
 
 class Pool(ABC):
@@ -122,48 +121,29 @@ class Tasks:
 
     def __init__(self, pickled: bytes) -> None:
         self._pickled = pickled
+        self._copies: list[Any] = []
         self._idle: list[Any] = []
-        self._busy: list[Any] = []
-        self._lock = threading.Lock()  # held while a task is taken from these lists
+        self._lock = threading.Lock()  # held while a copy is chosen
         self._ended = False
-        self._timer: threading.Timer | None = None
 
     def call(self, item: Any) -> Any:
         """Call the task; EngineError after `end`."""
         with self._lock:
             if self._ended:
                 raise EngineError("the run has ended")
-            if self._timer:
-                self._timer.cancel()
-            task = self._idle.pop() if self._idle else pickle.loads(self._pickled)
-            self._busy.append(task)
+            if not self._idle:
+                self._copies.append(pickle.loads(self._pickled))
+                self._idle.append(self._copies[-1])
+            task = self._idle.pop()
         try:
             return task(item)
         finally:
-            with self._lock:
-                if not self._ended:
-                    self._busy = [each for each in self._busy if each is not task]
-                    self._idle.append(task)
-                    if hasattr(task, "close"):
-                        self._timer = threading.Timer(_IDLE_SECONDS, self._close_idle)
-                        self._timer.daemon = True
-                        self._timer.start()
+            self._idle.append(task)
 
     def end(self) -> None:
         """Close all copies, and call none of them any more."""
         with self._lock:
             self._ended = True
-            tasks, self._busy = self._busy, []
-        _close(tasks)
-        self._close_idle()
-
-    def _close_idle(self) -> None:
-        with self._lock:
-            tasks, self._idle = self._idle, []
-        _close(tasks)
-
-
-def _close(tasks: Iterable[Any]) -> None:
-    for task in tasks:
-        if hasattr(task, "close"):
-            task.close()
+        for task in self._copies:
+            if hasattr(task, "close"):
+                task.close()
