@@ -10,25 +10,10 @@ _OPERATION = re.compile(r'\s*([A-Za-z]\w*)((?:"[^"]*"|[^";])*)(?:;|$)')
 
 
 def split_epd(line: str) -> tuple[str, str]:
-    """Split a line of EPD into its position and its operations.
+    """Split a line of EPD into its position, as a FEN, and the text of its operations.
 
-    Parameters
-    ----------
-    line : str
-        The line; any white space separates its fields.
-
-    Returns
-    -------
-    fen : str
-        The position as a FEN. Its counters come from after the position, otherwise from ``hmvc`` and ``fmvn``,
-        otherwise they are 0 and 1.
-    operations : str
-        The text after the position.
-
-    Raises
-    ------
-    ValueError
-        If the line does not begin with a position.
+    The counters of the FEN come from the text after the position, or else from ``hmvc`` and ``fmvn``, or else they are
+    0 and 1. A `ValueError` is raised if the line does not begin with a position.
     """
     match = _POSITION.match(line)
     if not match:

@@ -31,9 +31,9 @@ _PACKED = {b"PK\x03\x04": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
 _LONGEST_START = 8
 
 _BLOCK = 1 << 20  # bytes of a block
-_LINES = 20_000  # of a block that is decoded
-_ZSTD_BYTES = 1024  # that are decompressed at once: they may become thirty thousand times as many
-_ZSTD_WINDOW = 31  # the longest: what `zstd --long=31` writes
+_LINES = 20_000  # number of lines in a block that is decoded
+_ZSTD_BYTES = 1024  # bytes to decompress at once; they may become thirty thousand times as many
+_ZSTD_WINDOW = 31  # maximum window, which `zstd --long=31` writes
 
 #: The exceptions of reading a file.
 UNREADABLE = (OSError, EOFError, UnicodeError, lzma.LZMAError, zlib.error)
@@ -76,24 +76,10 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
 
 @contextlib.contextmanager
 def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
-    """Open a file to read its bytes, decompressed.
+    """Open a file to read its decompressed bytes; OptionError if that fails.
 
-    Parameters
-    ----------
-    file : Path
-        As for `lines_of`.
-
-    Yields
-    ------
-    stream : binary file
-        What the file has.
-    tell : callable
-        Returns how many bytes of the file, as it is on disk, have been read.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    Yield the stream, and a function that returns the number of bytes of the file, as it is on disk, that have been
+    read.
     """
     if file.is_dir():
         raise OptionError(f"cannot read {file}: it is a folder")
@@ -116,14 +102,9 @@ def chunks_of(stream: BinaryIO) -> Generator[bytes, None, None]:
 
 
 def decompressed(content: bytes, most: int) -> bytes:
-    """Decompress the content of a file as `lines_of` does; one of `UNREADABLE` if that fails or gives too many bytes.
+    """Return the content of a file, decompressed as by `lines_of`, at most `most` bytes.
 
-    Parameters
-    ----------
-    content : bytes
-        The content, which need not be compressed.
-    most : int
-        Maximum size of the result in bytes.
+    One of `UNREADABLE` is raised if that fails or the result is larger.
     """
     plain = _decompressing(io.BytesIO(content)).read(most + 1)
     if len(plain) > most:
@@ -153,7 +134,7 @@ def _encoding_of(stream: BinaryIO) -> str | None:
 
 
 def decoded(stream: BinaryIO) -> Generator[str, None, None]:
-    """Read the lines of a stream of bytes, as `lines_of` does; UnicodeError if it begins like UTF-16 but is not."""
+    """Read the lines of a stream of bytes as `lines_of` does; UnicodeError if it begins like UTF-16 but is not."""
     encoding = _encoding_of(stream)
     # Latin-1 decodes any bytes without loss, and its line ends are those of UTF-8.
     lines = io.TextIOWrapper(stream, encoding or "latin-1")
@@ -170,7 +151,7 @@ def decoded_line(raw: bytes) -> str:
 
 
 def decoded_part(line: bytes, part: slice) -> str:
-    """Decode a part of a line, which begins and ends beside ASCII, in the encoding that the whole line has."""
+    """Decode a part of a line, with ASCII on both sides, in the encoding of the whole line."""
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -179,7 +160,7 @@ def decoded_part(line: bytes, part: slice) -> str:
 
 
 class ZstdReader(io.RawIOBase):
-    """What a file compressed by zstd has; EOFError if the file is cut off."""
+    """The decompressed content of a zstd file; EOFError if the file is cut off."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -193,15 +174,15 @@ class ZstdReader(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """Return that this can be read."""
+        """Say that this can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Return that this can be read again."""
+        """Say that this can be read again."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go back to the beginning, or tell the position."""
+        """Go back to the start, or return the position."""
         if offset != 0 or whence == io.SEEK_END:
             raise io.UnsupportedOperation("only its beginning can be found")
         if whence == io.SEEK_SET:
@@ -209,7 +190,7 @@ class ZstdReader(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read into a buffer, and return how many bytes there are; 0 at the end."""
+        """Read into a buffer, and return the number of bytes read; 0 at the end."""
         while not self._plain:
             self._compressed = self._compressed or self._stream.read(_ZSTD_BYTES)
             if not self._compressed:
@@ -220,7 +201,7 @@ class ZstdReader(io.RawIOBase):
                 self._frame = _zstd_decompressor()
             try:
                 self._plain = memoryview(self._frame.decompress(self._compressed))
-            except Exception as error:  # zstandard and Python's own module have errors of their own
+            except Exception as error:  # the errors of zstandard and of Python's module have no common base
                 raise OSError(str(error)) from None
             self._compressed = b""
             if self._frame.eof:
@@ -232,14 +213,14 @@ class ZstdReader(io.RawIOBase):
 
 
 def _zstd_decompressor() -> Any:
-    """Return an object that decompresses one frame; OSError if nothing can."""
+    """Return an object that decompresses one frame; OSError if no module can."""
     try:
         if sys.version_info >= (3, 14):
             from compression.zstd import DecompressionParameter, ZstdDecompressor
 
             return ZstdDecompressor(options={DecompressionParameter.window_log_max: _ZSTD_WINDOW})
         import zstandard
-    except ModuleNotFoundError:  # an old environment, or a Python without it
+    except ModuleNotFoundError:  # an old environment, or a Python without the module
         raise OSError("it is compressed as zstd, which needs the package zstandard: pip install zstandard") from None
     return zstandard.ZstdDecompressor(max_window_size=1 << _ZSTD_WINDOW).decompressobj()
 
@@ -273,17 +254,9 @@ def standard_input() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
-    """Find the files of games that a command names.
+    """Find the files that a command names; ``-`` is standard input, which is copied to a file.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Their names; ``-`` is standard input, which is copied to a file.
-
-    Yields
-    ------
-    list of (str, Path)
-        Each file's name for the user, and its path.
+    Yield each file's name for the user, and its path.
     """
     with contextlib.ExitStack() as stack:
         yield [

@@ -1,8 +1,8 @@
-"""Reads files of games in Portable Game Notation (PGN): the careful reader, which knows all that people write.
+"""Reads files of games in Portable Game Notation (PGN): the careful reader, which knows the forms that people write.
 
-`read_texts` finds where each game begins and ends and keeps its text, so that broken games can be copied unchanged. It
-uses the quick reader (`bulk`) where that can read the games, which makes no other difference.
-`read_game` reads the sound part of a game and records each error; `parse` refuses a game with an error.
+`read_texts` finds the start and end of each game and keeps its text, so that broken games can be copied unchanged. It
+uses the quick reader (`bulk`) for the games that the quick reader can read; the result is the same. `read_game` reads
+the sound part of a game and records each error. `parse` refuses a game with an error.
 """
 
 from __future__ import annotations
@@ -43,14 +43,10 @@ class BrokenGame(ValueError):
 
 
 class PgnGame(chess.pgn.Game):
-    """A game, with the additional data of its file.
+    """A game, with additional data of its file.
 
-    Attributes
-    ----------
-    marker : str or None
-        The result at the end of the moves, which may differ from the tag; None if there is none.
-    notes : list of str
-        The changes that were needed to read the game.
+    `marker` is the result at the end of the moves, which may differ from the tag, or None. `notes` are the changes that
+    were needed to read the game.
     """
 
     def __init__(self) -> None:
@@ -80,20 +76,10 @@ class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
 
 
 def read_texts(file: Path) -> Iterator[GameText]:
-    """Read a file game by game.
+    """Read the texts of the games of a file; OptionError if the file cannot be read.
 
-    A game ends with its result; without one, where tags begin, or move 1 after an empty line. So an empty line within
-    the moves does not end a game, and a comment without an end spoils only one game.
-
-    Parameters
-    ----------
-    file : Path
-        The file, in any encoding and compression that `files.lines_of` reads.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    A game ends with its result. Without a result it ends where tags begin, or before move 1 after an empty line. So an
+    empty line within the moves does not end a game, and a comment without an end spoils only one game.
     """
     return _texts(read_blocks(file))
 
@@ -112,24 +98,9 @@ def _texts(found: Iterable[GameBlock | GameText]) -> Iterator[GameText]:
 
 
 def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
-    """Read and parse the games of a file; remarks outside a game are left out.
+    """Read and parse the games of a file, without remarks outside a game; OptionError if the file cannot be read.
 
-    Parameters
-    ----------
-    file : Path
-        As for `read_texts`.
-
-    Yields
-    ------
-    text : GameText
-        The game's text.
-    game : PgnGame or BrokenGame
-        The game, or the error of `parse`.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    Yield the text of each game, and the game or the error of `parse`.
     """
     for text in read_texts(file):
         try:
@@ -142,26 +113,10 @@ def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
 
 
 def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
-    """Parse a game.
+    """Parse a game; None if the text has only remarks outside a game. `moveless` accepts a game without a move.
 
-    Comments to the end of a line become comments in braces, and glyphs such as ± become their numbers.
-
-    Parameters
-    ----------
-    text : GameText
-        The game's text.
-    moveless : bool
-        Whether a game without a move is accepted.
-
-    Returns
-    -------
-    PgnGame or None
-        The game; ``None`` if the text has only remarks outside a game.
-
-    Raises
-    ------
-    BrokenGame
-        If the game or its annotations are broken, or it has no move, or it is not chess.
+    Comments to the end of a line become comments in braces, and glyphs such as ± become their numbers. A `BrokenGame`
+    is raised if the game or its annotations are broken, or it has no move, or it is not chess.
     """
     game = read_game(text)
     if game is None:
@@ -174,26 +129,10 @@ def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
 
 
 def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | None:
-    """Read the sound part of a game.
+    """Read the sound part of a game with its errors; None if the text has only remarks outside a game.
 
-    After an error in the main line or a variation, the rest of that line is left out.
-
-    Parameters
-    ----------
-    text : GameText
-        The game's text.
-    builder : GameBuilder, optional
-        The builder of the game.
-
-    Returns
-    -------
-    PgnGame or None
-        The game with its errors, each a `BrokenGame`; ``None`` if the text has only remarks outside a game.
-
-    Raises
-    ------
-    BrokenGame
-        If the game is not chess, or begins in an illegal position.
+    After an error in a line, the rest of that line is left out. A `BrokenGame` is raised if the game is not chess, or
+    begins in an illegal position.
     """
     reading = _Reading(builder or GameBuilder())
     for _, found in _lines_of(text):
@@ -205,22 +144,8 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | N
 def sound_games(file: Path, name: str | None = None) -> Iterator[PgnGame | None]:
     """Read the games of a file for a command; report broken games, and changes that were needed to read a game.
 
-    Parameters
-    ----------
-    file : Path
-        As for `read_texts`.
-    name : str, optional
-        The file's name for the user.
-
-    Yields
-    ------
-    PgnGame or None
-        The game; ``None`` in place of a broken one.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    None stands for a broken game. `name` is the file's name for the user. An `OptionError` is raised if the file cannot
+    be read.
     """
     for text, game in read_games(file):
         if isinstance(game, BrokenGame):
@@ -243,7 +168,7 @@ def tell_left_out(file: object, text: GameText, why: object) -> None:
 
 
 def moves_of(game: chess.pgn.Game) -> list[chess.Move]:
-    """Give the moves of a game's main line, up to the first null move, which is not a legal move."""
+    """Return the moves of the main line of a game, up to the first null move, which is not a legal move."""
     return list(takewhile(bool, game.mainline_moves()))
 
 
@@ -254,9 +179,9 @@ def result_of(game: PgnGame) -> str:
 
 
 def text_of(game: chess.pgn.Game) -> str:
-    """Write a game in Portable Game Notation, without an empty line at its end.
+    """Return a game in Portable Game Notation, without an empty line at its end.
 
-    The moves end with their original result, or otherwise with the tag's; the tag is not changed.
+    The moves end with their original result, or else with the result of the tag. The tag is not changed.
     """
     marker = game.marker if isinstance(game, PgnGame) else None
     tag = game.headers.get("Result")

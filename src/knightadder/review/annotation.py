@@ -50,7 +50,7 @@ class AnnotatedGame(Tabular):
     moves: tuple[AnnotatedMove, ...]
 
     def to_dict(self) -> dict[str, Cell]:
-        """Give a summary of the game as plain values: players, result, opening, and each side's quality of play."""
+        """Return a summary of the game as plain values: players, result, opening, and each side's quality of play."""
         headers: Mapping[str, str] = self.game.headers
         sides = {"white": self.white, "black": self.black}
         return {
@@ -119,7 +119,7 @@ def annotate_game(
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:
-    """Give the board at the end; PositionError if a move is illegal. A null move is allowed."""
+    """Return the board at the end; PositionError if a move is illegal. A null move is allowed."""
     board = board_of(game.board(), "game")
     for move in game.mainline_moves():
         if move and not board.is_legal(move):

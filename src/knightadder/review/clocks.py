@@ -14,15 +14,7 @@ _ROUNDING = 1.0  # seconds by which a clock that is written in whole seconds may
 
 @dataclass(frozen=True, slots=True)
 class MoveTime:
-    """The time of a move in seconds; ``None`` if it is not known.
-
-    Attributes
-    ----------
-    before, after : float or None
-        The moving side's clock before and after the move.
-    spent : float or None
-        The time of the move.
-    """
+    """The time of a move in seconds, and its side's clock before and after the move; None where unknown."""
 
     before: float | None
     after: float | None

@@ -47,17 +47,10 @@ _BY_ADVANTAGE = ((999, Judgement.INACCURACY), (700, Judgement.MISTAKE))
 
 
 def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | None:
-    """Judge a move other than the best one.
+    """Return the judgement of a move other than the best one; None if the move is good enough.
 
-    Parameters
-    ----------
-    before, after : chess.engine.Score
-        Scores of the positions before and after the move, from the view of the side that made it.
-
-    Returns
-    -------
-    Judgement or None
-        ``None`` if the move is good enough, or if it only makes a mate longer or shorter.
+    `before` and `after` are the scores of the positions before and after the move, from the view of its side. A move
+    that only makes a mate longer or shorter is good enough.
     """
     if not before.is_mate() and not after.is_mate():
         loss = winning_chances(before) - winning_chances(after)

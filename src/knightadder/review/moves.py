@@ -91,20 +91,12 @@ class AnnotatedMove(Tabular):
     opening: str | None
 
     def to_dict(self) -> dict[str, Cell]:
-        """Give the attributes by name."""
+        """Return the attributes by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ...]:
-    """Return the rows of a game's main line.
-
-    Parameters
-    ----------
-    game : chess.pgn.Game
-        The game.
-    review : Review
-        The review of the game.
-    """
+    """Return the rows of the main line of a game, given its review."""
     board = game.board()
     moves = [*game.mainline_moves()]
     rows = []

@@ -15,18 +15,10 @@ _MARKS = frozenset(range(1, 7))
 
 
 def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None) -> None:
-    """Write the review of a game's main line into the game and its headers.
+    """Write the review of the main line of a game into the game and its headers.
 
-    Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced.
-
-    Parameters
-    ----------
-    game : chess.pgn.Game
-        The game.
-    review : Review
-        The review of the game. Its variations are written where a move is marked.
-    engine : str, optional
-        The name of the engine, if it is not this one.
+    Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced. The variations
+    of the review are written where a move is marked. `engine` is the name of the engine, if it is not this one.
     """
     annotate_line([game, *game.mainline()], review)
     write_headers(game.headers, review, engine)
@@ -35,12 +27,7 @@ def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None) ->
 def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
     """Write the review of a line into its nodes: evaluations, marks, and the better lines as variations.
 
-    Parameters
-    ----------
-    nodes : sequence of chess.pgn.GameNode
-        The line, from its first position to its last.
-    review : Review
-        The review of the line.
+    `nodes` are those of the line, from its first position to its last.
     """
     for number, judgement in enumerate(review.judgements):
         before, after = review.evaluations[number : number + 2]

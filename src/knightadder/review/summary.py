@@ -35,20 +35,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A game.
+    """A row of the table: a game's number and first line in its file, its headers, its length, and each side's play.
 
-    Attributes
-    ----------
-    game, line : int
-        The game's number, and its first line in the file.
-    event, date, round, white, black, result, eco, opening : str
-        Values of the game's headers; empty if they are missing.
-    plies : int
-        The game's length.
-    white_side, black_side : Side or None
-        The sides' quality of play.
-    fault : str or None
-        The reason why the game was not annotated.
+    Missing headers are empty. `fault` is the reason why the game was not annotated.
     """
 
     game: int
@@ -74,19 +63,7 @@ def row(
     review: Review | None = None,
     fault: str | None = None,
 ) -> Row:
-    """Summarise a game.
-
-    Parameters
-    ----------
-    number, line : int
-        The game's number, and its first line in the file.
-    headers : mapping of str to str
-        The game's headers.
-    review : Review, optional
-        The game's review.
-    fault : str, optional
-        The reason why there is no review.
-    """
+    """Return the row of a game, with its review or the reason (`fault`) why there is none."""
     told = {
         name.lower(): "" if headers.get(name, "?").strip("?. ") == "" else headers[name]
         for name in ("Event", "Date", "Round", "White", "Black", "Result", "ECO", "Opening")
@@ -136,15 +113,7 @@ def write_json(rows: Sequence[Row], about: Mapping[str, Any], stream: TextIO) ->
 
 
 def players_table(rows: Sequence[Row], most: int = 20) -> Table:
-    """Make a table of each player's averages.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        The games.
-    most : int
-        Number of players to show, those with the most games first.
-    """
+    """Return a table of the averages of each player, at most `most` players, those with the most games first."""
     played: dict[str, list[Side]] = {}
     for each in rows:
         for name, side in ((each.white, each.white_side), (each.black, each.black_side)):
