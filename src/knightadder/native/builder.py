@@ -38,15 +38,9 @@ _I64, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 class Target:
     """A kind of processor, with an operating system's calling convention.
 
-    Attributes
-    ----------
-    name : str
-        The name of its images.
-    triple, cpu, features : str
-        LLVM's name of it. All targets use ELF, because `linking` reads no other format.
-    tune : str
-        The processor whose latencies LLVM assumes. They affect only the speed: each processor with the instructions of
-        `cpu` can run the code.
+    `name` is the name of its images. `triple`, `cpu` and `features` are LLVM's; all targets use ELF, because `linking`
+    reads no other format. `tune` is the processor whose latencies LLVM assumes: it affects only the speed, and every
+    processor with the instructions of `cpu` can run the code.
     """
 
     name: str
@@ -67,8 +61,8 @@ _ALL = (
 )
 TARGETS = {target.name: target for target in _ALL}
 
-# The functions that LLVM would otherwise call in the C library. "no-builtins" keeps it from seeing in these loops what
-# they stand for.
+# The functions that LLVM would otherwise call in the C library. "no-builtins" keeps LLVM from replacing the loops in
+# them by calls of these same functions.
 _LOOP = """
 define hidden ptr @{name}(ptr %target, {kind} %source, i64 %size) uwtable "no-builtins" {{
   br label %test
@@ -268,7 +262,7 @@ def _check_bodies() -> None:
 
 
 def numba_type(kind):
-    """Give Numba's name of a type."""
+    """Return Numba's name of a type."""
     if kind.dtype is None:
         return types.void
     single = numba.from_dtype(kind.dtype)
@@ -304,7 +298,7 @@ def _front_end(exports: list[program.Export], report: Callable[[int, int], None]
 
 
 def _second_name(context, function, returns) -> str:
-    """Define the name by which a kernel calls itself: what calls it calls the kernel."""
+    """Define the name by which a kernel calls itself, as a function that calls the kernel."""
     [compiled] = _taught[function].overloads.values()
     description = compiled.fndesc
     numbers = {kind for kind in description.argtypes if isinstance(kind, types.Number | types.Boolean)}
@@ -383,20 +377,10 @@ def _emit(target: Target, exports: list[program.Export]) -> tuple[bytes, dict[st
 
 
 def build(chosen: program.Program, targets: Iterable[Target], folder: Path, report: Callable[[int, int], None]) -> None:
-    """Build an image of a program for each target.
+    """Build an image of a program for each target, into a folder; `Program.file_name` gives the names.
 
-    This changes Numba for the rest of the process, which should end soon after.
-
-    Parameters
-    ----------
-    chosen : Program
-        The program to compile.
-    targets : iterable of Target
-        The processors and calling conventions to build for.
-    folder : Path
-        Folder for the images, whose names come from `Program.file_name`.
-    report : callable
-        Receives the number of finished functions, and of all functions.
+    `report` receives the numbers of finished functions and of all functions. This changes Numba for the rest of the
+    process, which should end soon after.
     """
     gc.disable()  # there is little garbage, and looking for it takes 7 % of the time
     chosen.declare()

@@ -15,19 +15,10 @@ class ImageError(RuntimeError):
 
 
 def run_builder(arguments: Sequence[str], report: Callable[[str], None]) -> None:
-    """Run the builder.
+    """Run the builder with the folder from which the program is imported, and the arguments of `builder.main`.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        The folder from which the program is imported, and the arguments of `builder.main`.
-    report : callable
-        Receives a line such as ``compiling 31/334`` after each step.
-
-    Raises
-    ------
-    ImageError
-        If the builder fails. Its message is the last line that the builder printed; its cause has all lines.
+    `report` receives a line such as ``compiling 31/334`` after each step. If the builder fails, an `ImageError` is
+    raised with the last line that the builder printed; its cause has all lines.
     """
     import subprocess  # imported late, because most starts do not need it
     from subprocess import DEVNULL, PIPE, STDOUT

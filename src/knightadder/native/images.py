@@ -22,15 +22,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Image:
-    """A compiled program.
+    """A compiled program: its `code`, to be loaded at the start of a page, and the offsets of its `places` in the code.
 
-    Attributes
-    ----------
-    places : dict
-        The offset in the code of each exported function and each constant, by name; and of ``frames``, the call frame
-        information, see `machine_code.tell_unwinder`.
-    code : bytes
-        Machine code and its constants, to be loaded at the beginning of a page.
+    The places are exported functions and constants by name, and ``frames``, the call frame information (see
+    `machine_code.tell_unwinder`).
     """
 
     places: dict[str, int]
@@ -38,14 +33,9 @@ class Image:
 
 
 def digest(folders: Iterable[Path], data: Container[str]) -> str:
-    """Return the digest of the sources in the given folders, in hexadecimal.
+    """Return the digest of all Python files in the given folders, in hexadecimal.
 
-    Parameters
-    ----------
-    folders : iterable of Path
-        Folders; all Python files in them count.
-    data : container of str
-        Paths of the files whose numbers do not count.
+    The numbers in the files `data`, given by their paths, do not count.
     """
     whole = hashlib.sha256()
     for number, folder in enumerate(folders):
@@ -76,7 +66,7 @@ def write(file: Path, image: Image, digest: str) -> None:
 
 
 def read(file: Path, digest: str) -> Image | None:
-    """Read an image; None if there is none with the right seal."""
+    """Read an image; None if there is no image with the right seal."""
     with contextlib.suppress(OSError):
         seal, _, content = file.read_bytes().partition(b"\n")
         if seal == _seal(file.name, content, digest):

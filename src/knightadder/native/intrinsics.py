@@ -119,12 +119,12 @@ def record_at(typing_context, address, dtype):
 
 
 def second_name(function):
-    """Give the name by which LLVM knows a kernel that calls itself where it calls it; the builder defines it."""
+    """Return the name that LLVM gives to a kernel where it calls itself. The builder defines this name."""
     return f"{function.__module__}.{function.__qualname__} again"
 
 
 def self_call(function, returns):
-    """Make the intrinsic that lets a kernel call itself, see `jit.self_call`."""
+    """Make the intrinsic by which a kernel calls itself; see `jit.self_call`."""
 
     def call(typing_context, *arguments):
         return returns(*map(types.unliteral, arguments)), generate

@@ -19,26 +19,11 @@ class LinkError(Exception):
 
 
 def link(elf: bytes) -> tuple[bytes, dict[str, int], int]:
-    """Link a relocatable ELF object for x86-64 or AArch64.
+    """Link a relocatable, position-independent ELF object for x86-64 or AArch64 that has no writable data.
 
-    Parameters
-    ----------
-    elf : bytes
-        The object, position-independent, without writable data.
-
-    Returns
-    -------
-    bytes
-        The code and its constants. They must be loaded at an address that is a multiple of 4096.
-    dict
-        The offset of each global function in the code.
-    int
-        The offset of the call frame information (``.eh_frame``), which ends with a length of zero.
-
-    Raises
-    ------
-    LinkError
-        If the object refers to a symbol that it does not define, has writable data, or has an unknown relocation.
+    Return the code with its constants, to be loaded at a multiple of 4096; the offset of each global function; and the
+    offset of the call frame information (``.eh_frame``), which ends with a length of zero. A `LinkError` is raised if
+    the object refers to a symbol that it does not define, has writable data, or has an unknown relocation.
     """
     machine, table, headers_size, count = struct.unpack_from("<18xH20xQ10xHH", elf)
     headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + headers_size * i) for i in range(count)]

@@ -7,24 +7,11 @@ import sys
 
 
 def executable(code: bytes) -> int:
-    """Copy machine code to memory from which it can run, for as long as the process lives.
+    """Copy self-contained machine code for this processor to memory from which it can run; return the address, a page's
+    start.
 
-    The memory is never freed, because daemon threads may still run the code when Python ends.
-
-    Parameters
-    ----------
-    code : bytes
-        Self-contained machine code for this processor.
-
-    Returns
-    -------
-    int
-        The address of the memory, at the start of a page.
-
-    Raises
-    ------
-    OSError
-        If the system does not allow this.
+    The memory is never freed, because daemon threads may still run the code when Python ends. An `OSError` is raised if
+    the system does not allow this.
     """
     # The memory is first writable, then executable, but never both at once, which some systems refuse. LLVM does the
     # same for code that it makes at run time (llvm/lib/Support/Unix/Memory.inc and Windows/Memory.inc), also for Numba.
@@ -67,12 +54,9 @@ def tell_unwinder(frames: int) -> None:
     """Tell the system's unwinder, if it has one, how to find the callers of machine code.
 
     Crash reports by the C library's ``backtrace``, such as those of `faulthandler` since Python 3.14, end at the first
-    function that the unwinder does not know. Windows needs tables in a different form, which LLVM does not make here.
-
-    Parameters
-    ----------
-    frames : int
-        The address of call frame information in the form of ``.eh_frame``, which ends with a length of zero.
+    function that the unwinder does not know. `frames` is the address of call frame information in the form of
+    ``.eh_frame``, which ends with a length of zero. Windows needs tables in a different form, which LLVM does not make
+    here.
     """
     with contextlib.suppress(OSError, AttributeError):  # the library or the function does not exist
         if sys.platform == "darwin":  # LLVM's unwinder takes one function at a time

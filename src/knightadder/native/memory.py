@@ -26,25 +26,11 @@ _AT_ONCE = 2 * _PART  # for this many bytes or fewer, starting a thread costs mo
 
 
 def zeroed_bytes(size: int) -> NDArray[np.uint8]:
-    """Return a block of zeroed memory that uses no physical memory until it is written to.
+    """Return a block of zeroed memory, aligned to a huge page, that uses no physical memory until it is written to.
 
-    It uses huge pages if the system has them. A search accesses its tables at random: with small pages, the processor
-    would often have to look up their addresses (TLB misses).
-
-    Parameters
-    ----------
-    size : int
-        In bytes.
-
-    Returns
-    -------
-    numpy.ndarray
-        The bytes, aligned to a huge page.
-
-    Raises
-    ------
-    MemoryError
-        If the system does not provide that much.
+    It uses huge pages if the system has them. A search accesses its tables at random; with small pages, the processor
+    would often have to look up their addresses (TLB misses). A `MemoryError` is raised if the system lacks that much
+    memory.
     """
     try:
         block = np.frombuffer(_pages(-(-size // HUGE_PAGE) * HUGE_PAGE + HUGE_PAGE), np.uint8)

@@ -27,7 +27,7 @@ _V3 = 1 << _LEAF_1 + 12 | 1 << _LEAF_7 + 5 | 1 << _LEAF_7 + 3 | 1 << _LEAF_7 + 8
 
 
 def processors() -> int:
-    """Give the number of processors that this process may use, which can be fewer than the machine has."""
+    """Return the number of processors that this process may use, which can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -35,7 +35,7 @@ def processors() -> int:
 
 @cache
 def x86_64_level() -> int:
-    """Give the level of x86-64 that this processor has, from 1 to 3, as the System V ABI defines it."""
+    """Return the level of x86-64 that this processor has, from 1 to 3, as the System V ABI defines it."""
     has = ctypes.CFUNCTYPE(ctypes.c_uint64)(executable(_FEATURES))()
     return sum(has & level == level for level in (0, _V2, _V2 | _V3))
 

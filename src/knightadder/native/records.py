@@ -8,13 +8,7 @@ from .memory import HUGE_PAGE, zeroed_bytes
 
 
 def record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """Return the aligned dtype of a record.
-
-    Parameters
-    ----------
-    *fields : tuple
-        For each field its name, its type, and for an array its shape.
-    """
+    """Return the aligned dtype of a record. Each field is a tuple of name, type, and for an array its shape."""
     # Only with np.record can plain Python read the fields as attributes, as compiled code does.
     return np.dtype((np.record, np.dtype(list(fields), align=True)))
 
