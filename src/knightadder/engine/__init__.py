@@ -1,1 +1,1 @@
-"""Plain Python around the compiled core: options, limits, time management, iterative deepening, the game."""
+"""The engine in plain Python around the compiled core: options, limits, time management, searches, the game."""

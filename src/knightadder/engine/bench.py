@@ -1,4 +1,4 @@
-"""The benchmark: a fixed search of fixed positions; its node count shows whether the engine's play has changed."""
+"""The benchmark: a fixed search of fixed positions. Its node count changes only if the engine's play changes."""
 
 import time
 from collections.abc import Callable
@@ -27,21 +27,10 @@ BENCH_POSITIONS = (
 
 
 def run_bench(engine: Engine, depth: int = BENCH_DEPTH, on_line: Callable[[str], None] = print) -> tuple[int, float]:
-    """Search all positions to a fixed depth, each from a cleared state.
+    """Search all positions to a fixed depth, each from a cleared state; return the nodes and the seconds.
 
-    Parameters
-    ----------
-    engine : Engine
-        Must be idle; its position and what it has learnt are lost.
-    depth : int
-        Plies.
-    on_line : callable
-        Receives a line of text for every position.
-
-    Returns
-    -------
-    tuple
-        Nodes, the same in every run, and seconds.
+    The engine must be idle; its position and what it has learnt are lost. `on_line` receives a line of text for each
+    position. The number of nodes is the same in every run.
     """
     nodes, seconds = 0, 0.0
     for number, fen in enumerate(BENCH_POSITIONS, 1):

@@ -15,21 +15,13 @@ _ENTRY_BYTES = 16
 
 
 class Book:
-    """An opening book: weighted moves by position.
+    """An opening book: weighted moves by position, from a Polyglot file, ``*.bin``, that is mapped into memory.
 
-    Parameters
-    ----------
-    file : str or Path
-        A Polyglot book, ``*.bin``. The file is mapped into memory, not read into it.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read, or is not a Polyglot book.
+    An `OptionError` is raised if the file cannot be read or is not a Polyglot book.
     """
 
     def __init__(self, file: str | Path) -> None:
-        # Imported only when a book is used: importing python-chess takes too long for the start of every interface.
+        # Imported here, because importing python-chess takes too long for every start of the engine.
         import chess.polyglot
 
         try:
@@ -41,21 +33,10 @@ class Book:
             raise OptionError(f"cannot read the book {file}: {error.strerror}") from None
 
     def moves(self, fen: str, chess960: bool = False) -> dict[str, int]:
-        """Give the book's moves for a position.
+        """Return the legal moves of the book for a position in UCI notation, with their weights, the heaviest first.
 
-        Parameters
-        ----------
-        fen : str
-            The position.
-        chess960 : bool
-            Whether castling is written as king takes rook.
-
-        Returns
-        -------
-        dict of str to int
-            The legal moves in the book, in UCI notation, with their weights; the heaviest first. Moves of weight 0,
-            which books keep only for the record, are left out. It is empty, too, if the file's size has changed since
-            it was opened.
+        Moves of weight 0, which books keep only for the record, are left out. The result is also empty if the size of
+        the file has changed since it was opened. With `chess960`, castling is written as king takes rook.
         """
         import chess
 
@@ -67,23 +48,9 @@ class Book:
         return {board.uci(move): weight for move, weight in sorted(found, key=lambda each: -each[1])}
 
     def choose(self, fen: str, random: Random, best: bool = False, chess960: bool = False) -> str | None:
-        """Choose a move.
+        """Choose a move for a position: a random one by weight, or with `best` the heaviest one.
 
-        Parameters
-        ----------
-        fen : str
-            The position.
-        random : random.Random
-            The source of chance.
-        best : bool
-            Whether to choose the heaviest move; otherwise a random one, weighted.
-        chess960 : bool
-            Whether castling is written as king takes rook.
-
-        Returns
-        -------
-        str or None
-            The move in UCI notation; None if the book has none.
+        The move is in UCI notation, and None if the book has no move.
         """
         moves = self.moves(fen, chess960)
         if not moves:
@@ -96,7 +63,7 @@ class Book:
 
 
 def encode(board: chess.Board, move: chess.Move) -> int:
-    """Return a legal move in Polyglot's encoding: target, source and promotion; castling is king takes rook."""
+    """Return a legal move in Polyglot's encoding of target, source and promotion; castling is king takes rook."""
     import chess
 
     target = move.to_square
@@ -104,4 +71,4 @@ def encode(board: chess.Board, move: chess.Move) -> int:
         rooks = board.clean_castling_rights() & chess.BB_RANKS[chess.square_rank(move.from_square)]
         target = (chess.msb if board.is_kingside_castling(move) else chess.lsb)(rooks)
     promotion = move.promotion - 1 if move.promotion else 0
-    return target | move.from_square << 6 | promotion << 12
+    return target | (move.from_square << 6) | (promotion << 12)

@@ -1,4 +1,4 @@
-"""The engine: a game, a hash table, options, and one search at a time. Knows no protocol."""
+"""The engine: a game, a hash table, options, and one search at a time. It knows no protocol."""
 
 import os
 import shlex
@@ -29,24 +29,10 @@ from knightadder.native.records import new_record
 
 
 class Engine:
-    """A chess engine.
+    """A chess engine; its options are changed by `set_option`.
 
-    Parameters
-    ----------
-    options : Options, optional
-        Settings to start with.
-
-    Raises
-    ------
-    EngineError
-        If the machine has too little memory, or the user's network cannot be used.
-
-    Attributes
-    ----------
-    options : Options
-        Settings; to be changed by `set_option`.
-    random : random.Random
-        Source of chance for the moves of a weakened engine; a test may seed it.
+    `random` chooses the moves of a weakened engine; a test may seed it. An `EngineError` is raised if the machine has
+    too little memory, or if the user's network cannot be used.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -63,23 +49,15 @@ class Engine:
         self._search: Search | None = None
         self._book: Book | None = None
         self._tablebases = Tablebases(self._tables)
-        self._trusted_folders = {str(SHIPPED)}  # also those for which the user has been told how to verify them
+        self._trusted_folders = {str(SHIPPED)}  # folders whose files need no advice on verifying, or no more
         self.random = Random()
 
     # --- settings and position -------------------------------------------------------------------------------------
 
     def set_option(self, name: str, text: str | None) -> list[str]:
-        """Set an option from text and apply it.
+        """Set an option from text, apply it, and return messages for the user, a line each.
 
-        Returns
-        -------
-        list of str
-            Messages for the user about the option, a line each.
-
-        Raises
-        ------
-        OptionError
-            If the option does not exist, or does not accept the value; the old value stays.
+        An `OptionError` is raised if the option does not exist or does not accept the value; then the old value stays.
         """
         self._must_be_idle()
         self._search = None  # it refers to the old hash table
@@ -104,18 +82,20 @@ class Engine:
 
     @property
     def problem(self) -> str | None:
-        """A line that says why the built-in network was wanted, but cannot be used; the engine goes on without it."""
+        """A line that says why the built-in network cannot be used, or None. The engine works without it."""
         return self._evaluator.problem
 
     def new_game(self) -> None:
-        """Clear what earlier searches have learnt."""
+        """Clear everything that earlier searches have learnt."""
         self._must_be_idle()
         self._table.begin_clearing()
         _clear_workers(self._workers)
 
     @property
     def ready(self) -> bool:
-        """Whether a search would begin at once, or is running: clearing the hash table may go on in the background."""
+        """Whether a search would begin at once, or is running. The hash table may still be being cleared in the
+        background.
+        """
         return self.searching or self._table.wait(0)
 
     def get_ready(self) -> None:
@@ -124,47 +104,33 @@ class Engine:
             self._table.wait()
 
     def hurry(self) -> None:
-        """Be ready at once, although the hash table may not be cleared; for an engine that is about to be closed."""
+        """Be ready at once, even if the hash table is not cleared. Use it before the engine is closed."""
         self._table.stop_clearing()
 
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
-        """Set up a position and play moves from it.
+        """Set up a position and play moves in UCI notation from it. Without a FEN, it is the usual start position.
 
-        Parameters
-        ----------
-        fen : str, optional
-            The usual start position if missing.
-        moves : sequence of str
-            In UCI notation.
-
-        Returns
-        -------
-        tuple of str
-            What of the FEN was left out because it cannot be, such as castling rights without a rook.
-
-        Raises
-        ------
-        PositionError
-            If the FEN or a move is not legal; the old position then stays.
+        The function returns lines about impossible parts of the FEN that were left out, such as castling rights without
+        a rook. If the FEN or a move is illegal, a `PositionError` is raised and the old position stays.
         """
         self._must_be_idle()
         return self._game.set_up(fen, moves)
 
     def set_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
-        """Set up a position as `Game.set_up_bitboards` does; False if it is not legal."""
+        """Set up a position as `Game.set_up_bitboards` does; return False if it is not legal."""
         self._must_be_idle()
         return self._game.set_up_bitboards(numbers, fullmove, moves)
 
     def fen(self) -> str:
-        """Return the position's FEN."""
+        """Return the FEN of the position."""
         return self._game.fen(self.options.chess960)
 
     def diagram(self) -> str:
-        """Return the position as text of several lines."""
+        """Return the position as a diagram of several lines."""
         return self._game.diagram(self.options.chess960)
 
     def evaluation(self) -> str:
-        """Return the static evaluation as text, in pawns from White's view: what it is made of, then its value."""
+        """Return the static evaluation as text, in pawns from White's view: its parts, and then its value."""
         game = self._game
         if game.in_check:
             return "Evaluation: none (in check)"
@@ -185,14 +151,11 @@ class Engine:
         return self._game.ending()
 
     def book_moves(self) -> dict[str, int]:
-        """Return the moves that the opening book has for the position, in UCI notation, with their weights.
-
-        The heaviest come first; there are none without a book.
-        """
+        """Return the moves of the opening book in UCI notation with their weights, the heaviest first."""
         return self._book.moves(self.fen(), self.options.chess960) if self._book else {}
 
     def warm_up(self) -> None:
-        """Search briefly, so that what ctypes and NumPy set up on first use costs no time on the first move's clock."""
+        """Search briefly, so that the first use of ctypes and NumPy costs no time on the clock of the first move."""
         self._must_be_idle()
         self._game.set_up(None, ["e2e4", "e7e5"])
         search = self._new_search(HashTable(1), Limits(depth=2), lambda news: None, lambda result: None)
@@ -209,56 +172,34 @@ class Engine:
         return self._search is not None and self._search.running
 
     def go(self, limits: Limits, on_info: Report, on_done: Callable[[Result], None]) -> Callable[[], None]:
-        """Start a search and return at once.
+        """Start a search and return at once. The returned function ends this search soon, if it still runs.
 
-        Parameters
-        ----------
-        limits : Limits
-            When to end; with ``infinite`` or ``ponder`` the result is held back until `stop` or `ponderhit`.
-        on_info : callable
-            Receives analysis as it comes, from the engine's own threads.
-        on_done : callable
-            Receives the result, once, from the engine's own thread.
-
-        Returns
-        -------
-        callable
-            Ends this search soon, and does nothing once it has ended.
+        With ``infinite`` or ``ponder`` the result is held back until `stop` or `ponderhit`. The engine's own threads
+        call `on_info` with analysis, and `on_done` once with the result.
         """
         self._must_be_idle()
         for line in self._tablebases.drop_changed():
             on_info(Message(line))
         move = self._book_move(limits)
-        if move:  # a short search is enough for a score, and often for the reply to ponder on
+        if move:  # a short search gives a score, and often a reply to ponder on
             limits = Limits(depth=1, searchmoves=(move,), ponder=limits.ponder)
         self._search = self._new_search(self._table, limits, on_info, on_done)
         self._search.start()
         return self._search.stop
 
     def stop(self) -> None:
-        """End the search, or perft, soon; nothing happens when idle."""
+        """End the search or perft soon, if one is running."""
         self._game.interrupt()
         if self._search is not None:
             self._search.stop()
 
     def ponderhit(self) -> None:
-        """Continue the search on the engine's own clock: the expected move was played; ignored when not pondering."""
+        """Continue on the engine's own clock, because the expected move was played. Ignored if not pondering."""
         if self._search is not None:
             self._search.ponder_hit()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the search to end.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds; forever if missing.
-
-        Returns
-        -------
-        bool
-            Whether the engine is idle.
-        """
+        """Wait for the search to end, at most `timeout` seconds; return whether the engine is idle."""
         if self._search is not None:
             self._search.wait(timeout)
         return not self.searching
@@ -269,11 +210,11 @@ class Engine:
         return self._game.perft(depth, bulk, self.options.chess960)
 
     def close(self) -> None:
-        """End a running search and wait for its result; dropping the engine after that frees its memory at once."""
+        """End a running search, and wait for its result. Dropping the engine then frees its memory at once."""
         self.stop()
         self.wait()
         self.hurry()
-        self._search = None  # it refers to the hash table and, through its listeners, to the engine itself
+        self._search = None  # it refers to the hash table, and through its listeners to the engine
 
     def _new_search(self, table: HashTable, limits: Limits, report: Report, done: Callable[[Result], None]) -> Search:
         tables, workers, tablebases, game = self._tables, self._workers, self._tablebases, self._game
@@ -293,7 +234,7 @@ class Engine:
             raise OptionError(f"option {option}: {error}") from None
         if changed:
             self._game.renew_sums()
-            self.new_game()  # scores of the old evaluation have another scale
+            self.new_game()  # scores of the old evaluation have a different scale
 
     def _open_tablebases(self) -> list[str]:
         folders = [folder for folder in self.options.syzygy_path.split(os.pathsep) if folder]
@@ -303,14 +244,14 @@ class Engine:
             f"Syzygy tablebases: {count} WDL and {dtz_count} DTZ tables, up to {found.largest} men",
             *found.problems,
         ]
-        # A damaged file with a sound header gives wrong values; checking whole files would take too long here.
+        # A damaged file with a sound header gives wrong values. Checking whole files would take too long here.
         if new := sorted({str(path.parent) for path in found.paths.values()} - self._trusted_folders):
             self._trusted_folders.update(new)
             lines.append(f"knightadder tablebases verify {shlex.join(new)} finds damaged files")
         return lines
 
     def _book_move(self, limits: Limits) -> str | None:
-        """Return the book's move for a `go` that asks for a move to play, not for analysis."""
+        """Return a move of the book, if the engine is asked for a move to play and not for analysis."""
         options = self.options
         if self._book is None or not options.own_book or options.analyse_mode or self._game.ply >= options.book_depth:
             return None
@@ -319,7 +260,7 @@ class Engine:
         return self._book.choose(self.fen(), self.random, options.best_book_move, options.chess960)
 
     def _replace_table(self, megabytes: int) -> None:
-        """Make a hash table of another size, and free the old one before: there may be no room for both."""
+        """Make a hash table of a different size. The old one is freed first, because there may be no room for both."""
         must_fit(megabytes)
         old = self._table.megabytes
         self._table.stop_clearing()
@@ -338,7 +279,7 @@ class Engine:
 
 
 def _new_workers(threads: int) -> list[np.record]:
-    """Allocate zeroed state for each search thread: megabytes per thread, for up to hundreds of threads."""
+    """Return the zeroed states of the search threads. Each has megabytes, and there may be hundreds."""
     try:
         workers = [new_record(WORKER) for _ in range(threads)]
     except MemoryError:

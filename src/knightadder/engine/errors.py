@@ -1,13 +1,13 @@
-"""Errors that the engine raises; the text of each is one clear line that can be shown to a user."""
+"""The errors that the engine raises. The text of each is one clear line for a user."""
 
 from knightadder.text import MOST, one_line
 
 
 class EngineError(Exception):
-    """The engine cannot do what it was asked."""
+    """The engine cannot do what it was asked to do."""
 
     def __str__(self) -> str:
-        """Return the text as one line, whatever a file, a worker or another engine has contributed to it."""
+        """Return the text as one line, even if parts of it came from a file, a worker or an engine."""
         return one_line(super().__str__(), MOST)
 
 
@@ -16,7 +16,7 @@ class PositionError(EngineError, ValueError):
 
 
 class PositionWarning(UserWarning):
-    """A position has castling rights or an en passant square that cannot be; the engine leaves them out."""
+    """A position has impossible castling rights or en passant squares. The engine leaves them out."""
 
 
 class OptionError(EngineError, ValueError):

@@ -1,4 +1,4 @@
-"""The evaluation that is in use: the core's tables, and the network in them."""
+"""The evaluation in use: the core's tables, and the network in them."""
 
 from pathlib import Path
 
@@ -11,18 +11,18 @@ from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import BUILT_IN, DEFAULT_EVALUATION, EVALUATION_NAMES
 
-EVALUATIONS = dict(zip(EVALUATION_NAMES, (CLASSICAL, PESTO, NETWORK), strict=True))  # by the option's name
+EVALUATIONS = dict(zip(EVALUATION_NAMES, (CLASSICAL, PESTO, NETWORK), strict=True))  # by the option's word
 
 BUILT_IN_FILE = Path(__file__).parents[1] / "data" / "default.nnue"
 
 
 def evaluation_of(tables: np.record) -> str:
-    """Return the name of the evaluation that tables were filled for."""
+    """Return the name of the evaluation for which tables were filled."""
     return next(name for name, number in EVALUATIONS.items() if number == tables.evaluation)
 
 
 def load_network(file: Path) -> Network:
-    """Read a network; OptionError if it cannot be read or is not a network's file."""
+    """Read a network; OptionError if the file cannot be read or is not a network file."""
     try:
         return read_network(file)
     except OSError as error:
@@ -32,34 +32,15 @@ def load_network(file: Path) -> Network:
 
 
 class Evaluator:
-    """The core's tables with an evaluation, which can be changed.
+    """The core's tables with an evaluation, which can be changed. The tables stay the same record.
 
-    A network is only read when it is needed. If the built-in one cannot be used, the classical evaluation takes its
-    place.
-
-    Parameters
-    ----------
-    evaluation : str
-        One of `EVALUATIONS`.
-    file : str
-        The file of the network, or `BUILT_IN`.
-
-    Raises
-    ------
-    OptionError
-        If the user's file cannot be used.
-
-    Attributes
-    ----------
-    tables : TABLES record
-        The tables; they stay the same record.
-    problem : str or None
-        A line that says why the built-in network was wanted, but cannot be used.
+    A network is read only when it is needed. If the user's file cannot be used, an `OptionError` is raised. If the
+    built-in network cannot be used, the classical evaluation replaces it, and `problem` is a line that says why.
     """
 
     def __init__(self, evaluation: str = DEFAULT_EVALUATION, file: str = BUILT_IN) -> None:
         self._wanted, self._file = evaluation, file
-        self._loaded: str | None = None  # the file of the network in the tables
+        self._loaded: str | None = None  # file of the network that is in the tables
         self.tables: np.record = new_tables(EVALUATIONS[evaluation])
         self.problem: str | None = None
         if file != BUILT_IN:
@@ -73,16 +54,13 @@ class Evaluator:
 
     @property
     def name(self) -> str:
-        """The name of the evaluation that is in use."""
+        """The name of the evaluation in use."""
         return evaluation_of(self.tables)
 
     def choose(self, evaluation: str) -> bool:
-        """Change the evaluation, and say whether the values of positions are others now.
+        """Change the evaluation; return whether the values of positions have changed.
 
-        Raises
-        ------
-        OptionError
-            If its network cannot be used; nothing changes then.
+        If its network cannot be used, an `OptionError` is raised and nothing changes.
         """
         if evaluation == "nnue" and self._loaded != self._file:
             self._load(self._file)
@@ -90,12 +68,9 @@ class Evaluator:
         return self._apply()
 
     def use_network(self, file: str) -> bool:
-        """Change the network, and say whether the values of positions are others now.
+        """Change the network; return whether the values of positions have changed.
 
-        Raises
-        ------
-        OptionError
-            If it cannot be used; nothing changes then.
+        If the network cannot be used, an `OptionError` is raised and nothing changes.
         """
         if file != BUILT_IN or self._wanted == "nnue":
             self._load(file)
@@ -103,7 +78,7 @@ class Evaluator:
         return self._apply() or self.tables.evaluation == NETWORK
 
     def _apply(self) -> bool:
-        """Fill the tables for the evaluation that is wanted, and say whether it was another."""
+        """Fill the tables for the wanted evaluation; return whether it is a different evaluation."""
         if self.tables.evaluation == EVALUATIONS[self._wanted]:
             return False
         fill_tables(self.tables, EVALUATIONS[self._wanted])

@@ -1,4 +1,4 @@
-"""The game being played: a position, the moves that led to it, and queries about it."""
+"""A game: a position, the moves that led to it, and queries about it."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -18,16 +18,16 @@ from knightadder.engine.notation import parse_uci, to_uci
 from knightadder.engine.wdl import material_of_sets
 from knightadder.native.records import new_record
 
-_DRAWS = (None, Ending.FIFTY_MOVES, Ending.REPETITION, Ending.DEAD_POSITION)  # by `game.draw_reason`
+_DRAWS = (None, Ending.FIFTY_MOVES, Ending.REPETITION, Ending.DEAD_POSITION)  # by the result of `game.draw_reason`
 
 
 def array_of(record: np.record) -> np.ndarray:
-    """Give a record as an array of length 1, whose fields Python reads and writes many times faster."""
+    """Return a record as an array of length 1, whose fields Python reads and writes many times faster."""
     return cast(np.ndarray, record.base)
 
 
 def copy_game(source: np.record, target: np.record) -> None:
-    """Copy a game's position and history from one WORKER record to another."""
+    """Copy the position and history of a game from one WORKER record to another."""
     old, new = array_of(source), array_of(target)
     new["stack"][0, 0] = old["stack"][0, 0]
     new["keys"] = old["keys"]
@@ -35,13 +35,7 @@ def copy_game(source: np.record, target: np.record) -> None:
 
 
 class Game:
-    """A position with the history that counts for repetitions.
-
-    Parameters
-    ----------
-    tables : record
-        The core's read-only tables.
-    """
+    """A position with the history that counts for repetitions; `tables` are the read-only tables of the core."""
 
     def __init__(self, tables: np.record) -> None:
         self._tables = tables
@@ -49,29 +43,16 @@ class Game:
         self._spare = new_record(WORKER)
         self._fullmove = 1
         self._stop = np.zeros(1, np.uint64)
-        for record in (self.record, self._spare):  # whatever searches them reads it
+        for record in (self.record, self._spare):  # every search of them reads the flag
             record.stop_address = self._stop.ctypes.data
         self.set_up()
 
     def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
-        """Set up a position and play moves from it.
+        """Set up a position from a FEN, or the usual start position, and play moves in UCI notation from it.
 
-        Parameters
-        ----------
-        text : str, optional
-            FEN; the usual start position if missing.
-        moves : sequence of str
-            In UCI notation; castling may be written in either convention.
-
-        Returns
-        -------
-        tuple of str
-            What of the FEN was left out because it cannot be.
-
-        Raises
-        ------
-        PositionError
-            If the FEN or a move is not legal; the game then stays as it was.
+        Castling may be written in either convention. The function returns lines about the parts of the FEN that were
+        left out because they are impossible. If the FEN or a move is illegal, a `PositionError` is raised and the game
+        stays as it was.
         """
         try:
             setup = fen.parse_fen(fen.START if text is None else text)
@@ -88,26 +69,11 @@ class Game:
         return setup.notes
 
     def set_up_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
-        """Set up a position from bitboards, which takes far less time than from a FEN, and play moves from it.
+        """Set up a position from bitboards, which takes far less time than a FEN, and play moves from it.
 
-        Parameters
-        ----------
-        numbers : array of uint64
-            As `set_up_bitboards` in ``core/api/game.py`` expects them.
-        fullmove : int
-            The number of the move.
-        moves : sequence of str
-            In UCI notation, as for `set_up`.
-
-        Returns
-        -------
-        bool
-            Whether the position is legal; otherwise the game stays as it was.
-
-        Raises
-        ------
-        PositionError
-            If a move is not legal; the game then stays as it was.
+        `numbers` are those of `set_up_bitboards` in ``core/api/game.py``, and `fullmove` is the move number. The
+        function returns whether the position is legal. If not, the game stays as it was; so it does if a move raises a
+        `PositionError`.
         """
         if not game.set_up_bitboards(self._tables, self._spare, numbers):
             return False
@@ -115,41 +81,30 @@ class Game:
         return True
 
     def set_up_packed(self, records: NDArray[np.void], index: int, moves: NDArray[np.int64]) -> int:
-        """Set up a packed position and play moves from it, which takes the least time.
+        """Set up the packed position ``records[index]``, which must be legal, and play moves from it: the quickest way.
 
-        Parameters
-        ----------
-        records : array of PACKED
-            Positions; the one at `index` must be legal.
-        index : int
-            The record to use.
-        moves : array of int
-            The moves, encoded as `play_all` in ``core/api/game.py`` expects them.
-
-        Returns
-        -------
-        int
-            How many moves were played; fewer than given if the next one is illegal.
+        The moves are encoded as for `play_all` in ``core/api/game.py``. The function returns the number of moves
+        played, which is lower than given if the next move is illegal.
         """
         played = int(game.set_up_packed(self._tables, self.record, records, index, moves))
         self._fullmove = int(records["fullmove"][index]) + (int(records["stm_ep"][index] >> 7) + played) // 2
         return played
 
     def _begin(self, moves: Sequence[str], fullmove: int) -> None:
-        """Play moves in the spare record, whose position has this move number, and make it the game's."""
+        """Play moves in the spare record, whose position has the given move number, and make it the game's record."""
         record = self._spare
         fullmove += (int(array_of(record)["stack"]["stm"][0, 0]) + len(moves)) // 2
         if moves:
             # Text that is not a move becomes a1a1, which is never legal.
             squares = [parse_uci(name) or (0, 0, 0) for name in moves]
-            encoded = [source | target << 6 | promotion << 12 for source, target, promotion in squares]
+            encoded = [source | (target << 6) | (promotion << 12) for source, target, promotion in squares]
             played = game.play_all(self._tables, record, np.array(encoded, np.int64))
             if played < len(moves):
                 raise PositionError(f"illegal move: {moves[played]}")
         self._spare, self.record, self._fullmove = self.record, record, fullmove
 
     def copy(self) -> "Game":
-        """Return another game with the same position and history."""
+        """Return a new game with the same position and history."""
         other = Game(self._tables)
         copy_game(self.record, other.record)
         other._fullmove = self._fullmove
@@ -161,7 +116,7 @@ class Game:
         game.play(self._tables, self.record, move)
 
     def push_random(self, plies: int, seed: int) -> int:
-        """Play random moves, which a seed decides, as long as the game goes on; return how many."""
+        """Play random moves, which depend on a seed, until the game ends; return the number of moves played."""
         from knightadder.core.api import datagen  # here, because only data generation needs these functions
 
         mover = self.side_to_move
@@ -170,7 +125,7 @@ class Game:
         return played
 
     def find(self, name: str) -> int:
-        """Return the legal move that a UCI text stands for, in the core's encoding; 0 if there is none."""
+        """Return the legal move of a UCI text in the core's encoding; 0 if there is none."""
         squares = parse_uci(name)
         return int(game.find_move(self._tables, self.record, *squares)) if squares else 0
 
@@ -195,12 +150,12 @@ class Game:
 
     @property
     def ply(self) -> int:
-        """Plies played since the game's beginning, by the FEN's move number; White's first move is ply 0."""
+        """Plies since the start of the game, by the FEN's move number. White's first move is ply 0."""
         return 2 * (self._fullmove - 1) + self.side_to_move
 
     @property
     def board(self) -> list[int]:
-        """The pieces by square, from a1 = 0 on: colour * 8 + type, 0 for an empty square."""
+        """The pieces by square from a1 = 0: colour * 8 + type, and 0 for an empty square."""
         board: list[int] = self.record.stack[0].board.tolist()
         return board
 
@@ -211,12 +166,12 @@ class Game:
 
     @property
     def men(self) -> int:
-        """Number of men on the board, kings included."""
+        """Number of men on the board, with the kings."""
         return int(self._position["by_type"][0]).bit_count()
 
     @property
     def material(self) -> int:
-        """The material on the board, see `wdl.material_of_sets`."""
+        """The material on the board, as `wdl.material_of_sets` counts it."""
         return material_of_sets(self._position["by_type"].tolist())
 
     @property
@@ -232,7 +187,7 @@ class Game:
 
     @property
     def drawn(self) -> bool:
-        """Whether the fifty-move rule, repetition or lack of material ends the game; ignores mate and stalemate."""
+        """Whether the fifty-move rule, repetition or lack of material ends the game. Mate and stalemate are ignored."""
         return bool(game.draw_reason(self._tables, self.record))
 
     def ending(self) -> Ending | None:
@@ -242,7 +197,7 @@ class Game:
         return _DRAWS[game.draw_reason(self._tables, self.record)]
 
     def status(self) -> str:
-        """Say whose move it is, or how the game has ended."""
+        """Return a text that says whose move it is, or how the game has ended."""
         side = ("White", "Black")[self.side_to_move]
         ending = self.ending()
         if ending in (Ending.CHECKMATE, Ending.STALEMATE):
@@ -251,7 +206,7 @@ class Game:
         return f"{text}; drawn by {ending.value}" if ending else text
 
     def fen(self, chess960: bool = False) -> str:
-        """Return the position's FEN, castling rights as Shredder-FEN if `chess960`."""
+        """Return the FEN of the position, with castling rights as in Shredder-FEN if `chess960`."""
         position = self.record.stack[0]
         setup = fen.Setup(
             [int(piece) for piece in position.board],
@@ -271,7 +226,7 @@ class Game:
         for rank in range(7, -1, -1):
             row = " ".join(letters[int(piece)] for piece in position.board[rank * 8 : rank * 8 + 8])
             lines.append(f"{rank + 1}  {row}")
-        checkers = [fen.square_name(square) for square in range(64) if int(position.checkers) >> square & 1]
+        checkers = [fen.square_name(square) for square in range(64) if (int(position.checkers) >> square) & 1]
         return "\n".join(
             [
                 *lines,
@@ -293,9 +248,9 @@ class Game:
         return int(static_eval.static_value(self._tables, self.record))
 
     def evaluate_without(self, square: int) -> int:
-        """Return what `evaluate` would give without the piece on a square, which is not a king.
+        """Return the result of `evaluate` without the piece on a square, which must not be a king.
 
-        Then the side that is not to move may be in check; that matters to the rules, but not to the evaluation.
+        Then the side that is not to move may be in check. That breaks the rules, but does not matter to the evaluation.
         """
         from knightadder.core.api import static_eval
 
@@ -304,13 +259,13 @@ class Game:
         position = record.stack[0]
         position.board[square] = 0
         position.castling = int(position.castling) & ~(1 << square)
-        if position.ep == square ^ 8:  # the square that this pawn has just passed over
+        if position.ep == square ^ 8:  # the removed pawn has just passed over this square
             position.ep = NO_SQUARE
         game.set_up_position(self._tables, record)
         return int(static_eval.static_value(self._tables, record))
 
     def trace(self) -> np.record:
-        """Return the counts of the classical evaluation's terms, a TRACE record of ``core/evaluation/terms.py``."""
+        """Return the TRACE record of the classical evaluation, with the counts of its terms."""
         from knightadder.core.api import static_eval
 
         trace: np.record = static_eval.static_trace(self._tables, self.record)
@@ -331,28 +286,11 @@ class Game:
     def perft(
         self, depth: int, bulk: bool = True, chess960: bool = False, stop: NDArray[np.uint64] | None = None
     ) -> dict[str, int]:
-        """Count the leaves of the legal move tree below each legal move.
+        """Return the number of leaves of the legal move tree below each legal move, by the move in UCI notation.
 
-        Parameters
-        ----------
-        depth : int
-            Plies, from 1 to `MAX_PERFT_DEPTH`.
-        bulk : bool
-            Whether the moves of the last ply are counted without being made.
-        chess960 : bool
-            Whether castling is written as king takes rook.
-        stop : array, optional
-            One word of 64 bits, which ends the count soon after it is set; by default `interrupt` ends it.
-
-        Returns
-        -------
-        dict
-            Leaves by move in UCI notation; counts are partial if the count was ended.
-
-        Raises
-        ------
-        EngineError
-            If the depth is out of range.
+        `depth` is in plies, up to `MAX_PERFT_DEPTH`; otherwise an `EngineError` is raised. With `bulk`, the moves of
+        the last ply are counted without being made. The count ends early, with partial numbers, when the 64-bit word of
+        `stop` is set or `interrupt` is called.
         """
         if not 1 <= depth <= MAX_PERFT_DEPTH:
             raise EngineError(f"perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")
@@ -371,5 +309,5 @@ class Game:
         return counts
 
     def interrupt(self) -> None:
-        """End a running `perft` soon; callable from any thread."""
+        """End a running `perft` soon. Any thread may call this."""
         self._stop[0] = 1

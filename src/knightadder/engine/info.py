@@ -1,4 +1,4 @@
-"""What a search reports while it runs and when it ends, and how a game ends."""
+"""The reports of a search while it runs, its result, and the endings of a game."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -6,19 +6,10 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score from the side to move's view, in centipawns or as a distance to mate.
+    """A score from the side to move's view: centipawns (`cp`), or a distance to mate in moves (`mate`).
 
-    Attributes
-    ----------
-    cp : int or None
-        Centipawns, or ``None`` when the score is a mate.
-    mate : int or None
-        Moves (not plies) to mate; negative when the side to move is being mated; zero when it is already mated.
-
-    Raises
-    ------
-    ValueError
-        If not exactly one of the two is given.
+    `mate` is negative if the side to move is being mated, and 0 if it is already mated. Exactly one of the two numbers
+    must be given, or a `ValueError` is raised.
     """
 
     cp: int | None = None
@@ -30,12 +21,12 @@ class Score:
 
     @classmethod
     def of_mate(cls, plies: int, winning: bool) -> "Score":
-        """Return the score of a mate that is so many plies away, by the side to move or against it."""
+        """Return the score of a mate in `plies` plies, by the side to move or against it."""
         return cls(mate=(plies + 1) // 2 if winning else -(plies // 2))
 
 
 class Bound(Enum):
-    """How a score relates to the true score: it is exact, at least this (lower) or at most this (upper)."""
+    """The relation of a score to the true score: exact, at least the score (lower), or at most the score (upper)."""
 
     EXACT = "exact"
     LOWER = "lower"
@@ -44,28 +35,12 @@ class Bound(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """One line of analysis.
+    """A line of analysis.
 
-    Attributes
-    ----------
-    depth, seldepth : int
-        Nominal depth of the iteration and the deepest ply reached, in plies.
-    multipv : int
-        Rank of the line among those analysed, from 1.
-    score, bound : Score, Bound
-        The score for the side to move, and whether it is exact.
-    wdl : tuple of int or None
-        Expected wins, draws and losses of the side to move in 1000 games, if the user wants them.
-    nodes, nps : int
-        Nodes visited since the search began, and nodes per second.
-    hashfull : int
-        The part of the transposition table in use, in per mille.
-    tbhits : int
-        Positions found in endgame tablebases.
-    time_ms : int
-        Milliseconds since the search began.
-    pv : tuple of str
-        Principal variation as UCI strings.
+    `depth` is the depth of the iteration and `seldepth` the deepest ply reached, both in plies. `multipv` is the rank
+    of the line, from 1. Score and `wdl`, the expected wins, draws and losses in 1000 games, are for the side to move.
+    `hashfull` is the part of the transposition table in use, in per mille. `tbhits` counts positions found in
+    tablebases. `pv` has the moves of the line as UCI strings.
     """
 
     depth: int
@@ -84,7 +59,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class CurrentMove:
-    """The root move being searched; ``number`` is its place in the root move order, from 1."""
+    """The root move being searched. `number` is its place among the root moves, from 1."""
 
     depth: int
     move: str
@@ -97,23 +72,17 @@ class CurrentMove:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Free text for the user."""
+    """A text for the user."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The end of a search.
+    """The result of a search.
 
-    Attributes
-    ----------
-    best_move : str or None
-        The move to play as a UCI string; ``None`` when there is none, in checkmate and stalemate.
-    ponder : str or None
-        The reply to expect, or ``None``.
-    info : Info or None
-        The last exact line of analysis, or ``None`` if the search ended before there was one.
+    `best_move` is a UCI string, or None in checkmate and stalemate. `ponder` is the expected reply, if one is known.
+    `info` is the last exact line of analysis, or None if the search ended before there was one.
     """
 
     best_move: str | None
@@ -122,7 +91,7 @@ class Result:
 
 
 class Ending(Enum):
-    """Why the game is over; the value is the name shown to users."""
+    """The reason why a game is over. The value is the text that users see."""
 
     CHECKMATE = "checkmate"
     STALEMATE = "stalemate"

@@ -3,11 +3,11 @@
 import operator
 from dataclasses import dataclass
 
-# No real limit is larger, and sums of such numbers stay far inside the core's 64 bits.
+# Maximum of each number. No real limit is larger, and sums of such numbers fit into the 64 bits of the core.
 LARGEST = 10**15
-# Plies of perft. No machine can count so deep, and the core has a place for every ply.
+# Maximum depth of perft in plies. No machine can count that deep, and the core has room for that many plies.
 MAX_PERFT_DEPTH = 60
-# The least sensible value of each number. Clocks may be below zero when the flag is about to fall.
+# Minimum of each number. A clock may be below zero when the flag is about to fall.
 LEAST = {
     "wtime": -LARGEST,
     "btime": -LARGEST,
@@ -23,38 +23,15 @@ LEAST = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When a search ends, and among which moves it chooses.
+    """The limits of a search, and the root moves to choose from: the fields of UCI's ``go``.
 
-    Several limits may be combined; the search ends at the first one that it reaches. A number out of the sensible range
-    is moved to the nearest end of the range, because the core does not check it.
+    A search ends at the first limit that it reaches. Numbers outside the range are moved to its nearest end, because
+    the core does not check them. A field for a whole number that has a different type raises a `TypeError`.
 
-    Attributes
-    ----------
-    wtime, btime : int or None
-        Time left on White's and Black's clock in milliseconds; zero or negative when the flag is about to fall.
-    winc, binc : int
-        Increment per move in milliseconds.
-    movestogo : int or None
-        Moves until the next time control; ``None`` in sudden death.
-    depth : int or None
-        Plies of iterative deepening.
-    nodes : int or None
-        Nodes to visit.
-    mate : int or None
-        Search for a mate in this many moves.
-    movetime : int or None
-        Milliseconds to search.
-    infinite : bool
-        Search until told to stop, even if there is nothing left to search.
-    ponder : bool
-        Search on the opponent's time: the other limits count from the ponder hit on.
-    searchmoves : tuple of str
-        Root moves to choose from, as UCI strings; empty means every legal move.
-
-    Raises
-    ------
-    TypeError
-        If a field for a whole number holds something else.
+    Clocks, increments and ``movetime`` are in milliseconds. A clock is zero or negative when the flag is about to fall.
+    ``movestogo`` is None in sudden death. ``mate`` is in moves. With ``infinite``, the search goes on until it is
+    stopped, even if nothing is left to search. With ``ponder``, the other limits count from the ponder hit.
+    ``searchmoves`` are UCI strings; empty means every legal move.
     """
 
     wtime: int | None = None
@@ -78,6 +55,6 @@ class Limits:
 
     @property
     def unlimited(self) -> bool:
-        """Whether only ``stop`` ends the search: ``infinite``, or a ``go`` that sets no limit at all."""
+        """Whether only ``stop`` ends the search: it is ``infinite`` or has no limit at all."""
         limits = (self.wtime, self.btime, self.depth, self.nodes, self.mate, self.movetime)
         return self.infinite or all(limit is None for limit in limits)

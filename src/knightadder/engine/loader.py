@@ -1,7 +1,7 @@
-"""Loading of the compiled core in a background thread, so that the protocol can answer meanwhile.
+"""Loading of the compiled core in a background thread, so that the protocol can answer at the same time.
 
-Importing the core takes half a second. Where its sources have changed since it was compiled, it is compiled again,
-which takes many more.
+Importing the core takes half a second. If its sources have changed since it was compiled, it is compiled again, which
+takes many seconds.
 """
 
 import threading
@@ -25,7 +25,7 @@ OnStep: TypeAlias = Callable[[str], None]
 def check_processor() -> None:
     """Raise an EngineError if the core cannot be compiled for this processor.
 
-    Whatever imports NumPy asks this first: NumPy's own import may not survive on an old processor.
+    Call it before NumPy is imported, because that import may not survive on an old processor.
     """
     try:
         if not INTERPRETED:
@@ -35,20 +35,11 @@ def check_processor() -> None:
 
 
 def load_engine(options: Options, report: OnStep) -> "Engine":
-    """Import the core, compile it if need be, build the engine, and run one short search.
+    """Import the core, compile it if needed, build an engine with these options, and run a short search.
 
-    Parameters
-    ----------
-    options : Options
-        The options that the engine starts with and keeps.
-    report : callable
-        Called for each step of compiling, such as ``compiling 31/334``; not called if nothing has to be compiled.
-
-    Raises
-    ------
-    EngineError
-        If there is no compiled core and none can be built, or an option cannot be fulfilled. Any other error has
-        become the cause of an EngineError, too: only a defect has a cause.
+    `report` is called for each step of compiling, such as ``compiling 31/334``. Every failure becomes an `EngineError`:
+    there is no compiled core and none can be built, or an option cannot be fulfilled. Only a defect of the program has
+    a cause.
     """
     try:
         core.load(report)  # before NumPy is imported, see `check_processor`
@@ -68,7 +59,7 @@ def load_engine(options: Options, report: OnStep) -> "Engine":
 def compile_core() -> None:
     """Compile the core if its sources have changed, and show the steps; EngineError if it cannot be loaded.
 
-    If the built-in network cannot be used, a line on standard error says so.
+    A line on standard error tells if the built-in network cannot be used.
     """
     from knightadder.progress import steps
 
@@ -80,23 +71,10 @@ def compile_core() -> None:
 
 
 class Loader:
-    """Loads an engine once, in a daemon thread.
+    """Loads an engine once, in a daemon thread, with the given options.
 
-    Parameters
-    ----------
-    options : Options
-        The options that the engine starts with.
-    load : callable
-        The function that loads it; tests may replace :func:`load_engine`.
-
-    Attributes
-    ----------
-    options : Options
-        As given.
-    ready : threading.Event
-        Set when loading has ended, with or without success.
-    progress : str or None
-        The current step of compiling, such as ``compiling 31/334``; ``None`` if nothing had to be compiled so far.
+    `ready` is set when loading has ended, with or without success. `progress` is the present step of compiling, such as
+    ``compiling 31/334``, or None if nothing had to be compiled so far. Tests may replace the function `load`.
     """
 
     def __init__(self, options: Options, load: Callable[[Options, OnStep], "Engine"] = load_engine) -> None:
@@ -106,12 +84,9 @@ class Loader:
         self._outcome: Engine | EngineError
 
     def start(self, on_change: Callable[[], None]) -> None:
-        """Start loading; to be called once.
+        """Start loading; call it only once.
 
-        Parameters
-        ----------
-        on_change : callable
-            Called from the loading thread when `progress` has news and when loading has ended.
+        The loading thread calls `on_change` when `progress` has changed, and when loading has ended.
         """
 
         def report(step: str) -> None:
@@ -126,11 +101,11 @@ class Loader:
             self.ready.set()
             on_change()
 
-        # A daemon, because neither imports nor compiled code can be interrupted when the user wants to leave.
+        # A daemon thread, because imports and compiled code cannot be interrupted when the user wants to leave.
         threading.Thread(target=run, name="loader", daemon=True).start()
 
     def engine(self) -> "Engine":
-        """Wait until loading has ended, and give the engine; EngineError if loading failed."""
+        """Wait until loading has ended, and return the engine; EngineError if loading failed."""
         self.ready.wait()
         if isinstance(self._outcome, EngineError):
             raise self._outcome

@@ -1,4 +1,7 @@
-"""Moves in UCI notation: from, to, promotion; castling as the king's step, or in Chess960 as king takes rook."""
+"""Moves in UCI notation: from-square, to-square, promotion.
+
+Castling is written as the king's step, or in Chess960 as king takes rook.
+"""
 
 from functools import lru_cache
 
@@ -11,30 +14,22 @@ _LETTERS = {piece_type: letter for letter, piece_type in _PROMOTIONS.items()}
 
 
 def to_uci(move: int, chess960: bool = False) -> str:
-    """Write a 16-bit move as UCI text.
-
-    Parameters
-    ----------
-    move : int
-        In the core's encoding.
-    chess960 : bool
-        Whether castling is written as king takes rook.
-    """
+    """Return the UCI text of a 16-bit move. With `chess960`, castling is written as king takes rook."""
     source, target, promotion = squares_of(move, chess960)
     return square_name(source) + square_name(target) + (_LETTERS[promotion] if promotion else "")
 
 
 def squares_of(move: int, chess960: bool = False) -> tuple[int, int, int | None]:
-    """Return the squares of a 16-bit move as UCI writes them, and the type of piece to which it promotes."""
-    source, target, kind = move & 63, move >> 6 & 63, move >> 12 & 15
+    """Return the squares of a 16-bit move, as UCI writes them, and the piece type of its promotion."""
+    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     if kind == CASTLING and not chess960:
         target = (source & 56) + (6 if target > source else 2)
     return source, target, kind if kind in _LETTERS else None
 
 
-@lru_cache(4096)  # an interface sends all moves of the game again with each new move
+@lru_cache(4096)  # an interface repeats all moves of the game with each new move
 def parse_uci(text: str) -> tuple[int, int, int] | None:
-    """Read UCI text as from-square, to-square and promotion piece type (0 for none); None if it is no move."""
+    """Read UCI text as from-square, to-square and promotion type (0 for none); None if it is not a move."""
     if not 4 <= len(text) <= 5:
         return None
     squares = []

@@ -18,8 +18,8 @@ Value: TypeAlias = int | bool | str
 T = TypeVar("T")
 
 EVALUATION_NAMES = ("classical", "pesto", "nnue")
-DEFAULT_EVALUATION = "nnue"  # of the engine and of the library
-BUILT_IN = "<built-in>"  # in place of the file of a network: the one that comes with the engine
+DEFAULT_EVALUATION = "nnue"  # in the engine and in the library
+BUILT_IN = "<built-in>"  # stands for the file of the network that comes with the engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,14 @@ class Option:
     Attributes
     ----------
     name : str
-        Its name.
+        The name of the option.
     type : str
         ``"spin"`` (a whole number), ``"check"`` (a switch), ``"combo"`` (one of several words), ``"string"`` or
         ``"button"`` (an action).
     default : int, bool, str or None
         The value of a new engine; ``None`` for a button.
     min, max : int or None
-        The bounds of a whole number, both included.
+        Minimum and maximum of a whole number.
     var : tuple of str
         The words to choose from.
     """
@@ -49,7 +49,7 @@ class Option:
     var: tuple[str, ...] = ()
 
     def uci(self) -> str:
-        """Give the line that declares the option to a UCI interface."""
+        """Return the line that declares the option to a UCI interface."""
         line = f"option name {self.name} type {self.type}"
         if self.type == "check":
             return f"{line} default {str(self.default).lower()}"
@@ -59,15 +59,10 @@ class Option:
         return line if self.type == "button" else f"{line} default {self.default or '<empty>'}{words}"
 
     def parse(self, text: str | None) -> Value | None:
-        """Read a value; words are read in any case.
+        """Return the value of a text; OptionError if the option does not accept it. Words are read in any case.
 
-        For a string, a missing or empty value and ``<empty>`` give the default. A button takes any text, since some
-        interfaces send a value with it, and gives None.
-
-        Raises
-        ------
-        OptionError
-            If the option does not accept the value.
+        For a string option, a missing or empty text and ``<empty>`` mean the default. A button accepts any text,
+        because some interfaces send a value with it, and its value is None.
         """
         match self.type:
             case "spin":
@@ -97,7 +92,7 @@ class Option:
         raise OptionError(f"option {self.name}: expected {' or '.join(words)}, not {text or 'nothing'}")
 
 
-_NOT_IN_A_LINE = "\0\n\r"  # also not allowed in file names, on most systems
+_NOT_IN_A_LINE = "\0\n\r"  # on most systems, file names cannot contain these either
 
 OPTIONS = (
     Option("Hash", "spin", 16, 1, 33_554_432),
@@ -127,7 +122,7 @@ OPTIONS = (
 
 
 class _Setting(Generic[T]):
-    """Gives the value of an option as an attribute of `Options`."""
+    """An attribute of `Options` that returns the value of an option."""
 
     def __init__(self, name: str, kind: Callable[[Value], T]) -> None:
         self._name, self._kind = name, kind
@@ -137,12 +132,12 @@ class _Setting(Generic[T]):
 
 
 class Options:
-    """The values of all options; each starts at its default."""
+    """The values of all options. Each starts at its default."""
 
     hash_mb = _Setting("Hash", int)  # size of the transposition table in MiB
     threads = _Setting("Threads", int)
     ponder = _Setting("Ponder", bool)  # whether the interface may let the engine think on the opponent's time
-    multipv = _Setting("MultiPV", int)  # number of best lines to analyse
+    multipv = _Setting("MultiPV", int)  # number of best lines to find
     move_overhead = _Setting("Move Overhead", int)  # milliseconds of each move for the delay of the interface
     node_time = _Setting("nodestime", int)  # nodes that count as a millisecond; 0 for real time
     chess960 = _Setting("UCI_Chess960", bool)  # whether castling is read and written as king takes rook
@@ -167,24 +162,10 @@ class Options:
         self._values = {option.name: option.default for option in OPTIONS if option.default is not None}
 
     def set(self, name: str, text: str | None) -> Option:
-        """Set an option from text, as UCI's ``setoption`` gives it.
+        """Set an option from text, as in UCI's ``setoption``, and return its declaration.
 
-        Parameters
-        ----------
-        name : str
-            Name of the option, in any case.
-        text : str or None
-            The value; ``None`` where none was given.
-
-        Returns
-        -------
-        Option
-            The declaration of the option that was set, or of the button that was pressed.
-
-        Raises
-        ------
-        OptionError
-            If the option does not exist, or does not accept the value; the old value stays.
+        `name` is read in any case. An `OptionError` is raised if the option does not exist or does not accept the
+        value; then the old value stays.
         """
         option, value = self.read(name, text)
         if value is not None:
@@ -194,10 +175,7 @@ class Options:
     def begin_with(self, name: str, value: int) -> None:
         """Set a numerical option before the engine is loaded, and declare the value as its default.
 
-        Raises
-        ------
-        OptionError
-            If the option does not accept the value.
+        An `OptionError` is raised if the option does not accept the value.
         """
         option = self.set(name, str(value))
         self._declared[name.lower()] = replace(option, default=value)
@@ -208,13 +186,7 @@ class Options:
         return tuple(self._declared.values())
 
     def read(self, name: str, text: str | None) -> tuple[Option, Value | None]:
-        """Read a value as `set` does, without setting it; parameters and errors are those of `set`.
-
-        Returns
-        -------
-        tuple
-            The declaration of the option, and the value; None for a button.
-        """
+        """Return the declaration of an option and the value of a text without setting it; errors are those of `set`."""
         if any(char in f"{name}{text or ''}" for char in _NOT_IN_A_LINE):
             raise OptionError("an option must be one line of text without NUL")
         option = self._declared.get(name.lower())
@@ -223,12 +195,12 @@ class Options:
         return option, option.parse(text)
 
     def __getitem__(self, name: str) -> Value:
-        """Give the value of the option with this name, spelt as declared."""
+        """Return the value of an option, whose name is spelt as declared."""
         return self._values[name]
 
     @property
     def handicap(self) -> Handicap | None:
-        """The handicap for the strength that the user has set; None for full strength."""
+        """The handicap for the strength that the user has set, or None for full strength."""
         if self.limit_strength:
             return handicap_for(self.elo)
         if self.skill_level < FULL_SKILL:

@@ -1,4 +1,4 @@
-"""Reports of a search to its listener: lines of analysis, the current move, messages."""
+"""Reports of a search to its listener: lines of analysis, the current move, and messages."""
 
 import time
 import traceback
@@ -15,35 +15,18 @@ from knightadder.engine.wdl import win_draw_loss
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
 TABLEBASE_WIN, DECISIVE = int(transposition.TABLEBASE_WIN), int(transposition.DECISIVE)
 
-_TABLEBASE_CENTIPAWNS = 20_000  # minus the plies to the position in the tables; as in other engines
+_TABLEBASE_CENTIPAWNS = 20_000  # score of a tablebase win, less the plies to it; as in other engines
 
 Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 
 
 class Reporter:
-    """Reports a search to a listener, in the terms of users.
+    """Reports a search to a listener in the terms of users.
 
-    Parameters
-    ----------
-    listener : callable
-        Receives every report.
-    threads : sequence of SearchThread
-        The threads whose nodes count.
-    table : HashTable
-        The transposition table.
-    chess960, show_wdl : bool
-        Whether castling is written as king takes rook, and whether to report expected wins, draws and losses.
-    material : int
-        The material on the board, see `wdl.material_of_sets`.
-    started : float
-        When the search began, by `time.perf_counter`.
-    root_hits : int
-        Positions found in tablebases before the threads began.
-
-    Attributes
-    ----------
-    last_info : Info or None
-        The best line as it was last described.
+    The nodes of `threads` count. With `chess960`, castling is written as king takes rook; with `show_wdl`, expected
+    wins, draws and losses are reported. `material` is as `wdl.material_of_sets` counts it. `started` is the start of
+    the search by `time.perf_counter`, and `root_hits` the tablebase hits before the threads began. `last_info` is the
+    best line as it was last described.
     """
 
     def __init__(
@@ -64,18 +47,18 @@ class Reporter:
         self._root_hits = root_hits
 
     def tell(self, news: Info | CurrentMove | Message) -> None:
-        """Pass a report on; an error of the listener must not end the search."""
+        """Pass on a report. An error of the listener does not end the search."""
         try:
             self._listener(news)
         except Exception:
             traceback.print_exc()
 
     def name(self, move: int) -> str:
-        """Write a move in UCI notation."""
+        """Return a move in UCI notation."""
         return to_uci(move, self._chess960)
 
     def describe(self, lines: Sequence[Variation]) -> tuple[Info, ...]:
-        """Describe the search's best lines, the best first."""
+        """Return reports of the best lines, the best first."""
         nodes, nps, hashfull, time_ms = self._counters()
         tb_hits = self._root_hits + sum(thread.tb_hits for thread in self._threads)
         infos = tuple(
@@ -99,34 +82,34 @@ class Reporter:
         return infos
 
     def lines(self, lines: Sequence[Variation]) -> None:
-        """Report the search's best lines, the best first."""
+        """Report the best lines, the best first."""
         for info in self.describe(lines):
             self.tell(info)
 
     def current_move(self, depth: int, move: int, index: int) -> None:
-        """Report the root move being searched and its place among them, from 0."""
+        """Report the root move being searched and its place among the root moves, from 0."""
         nodes, nps, hashfull, time_ms = self._counters()
         self.tell(CurrentMove(depth, self.name(move), index + 1, nodes, nps, hashfull, time_ms))
 
     def nodes(self) -> int:
-        """Return the nodes of all threads."""
+        """Return the number of nodes of all threads."""
         return sum(thread.nodes for thread in self._threads)
 
     def _counters(self) -> tuple[int, int, int, int]:
-        """Return the nodes of all threads, nodes per second, per mille of the table used, milliseconds."""
+        """Return the nodes of all threads, nodes per second, per mille of the table in use, and milliseconds."""
         elapsed = time.perf_counter() - self._started
         nodes = self.nodes()
         return nodes, int(nodes / max(elapsed, 1e-6)), self._table.permille_full(), int(elapsed * 1000)
 
 
 def no_moves(in_check: bool) -> Info:
-    """Return the report on a position that is checkmate or stalemate."""
+    """Return the report for a position that is checkmate or stalemate."""
     score = Score(mate=0) if in_check else Score(cp=0)
     return Info(0, 0, 1, score, Bound.EXACT, None, 0, 0, 0, 0, 0, ())
 
 
 def to_score(value: int) -> Score:
-    """Convert a search value to a score: centipawns or moves to mate; about 200 pawns is a tablebase win."""
+    """Return the score for a search value: centipawns or moves to mate; a tablebase win is about 200 pawns."""
     if abs(value) >= MATE_FOUND:
         return Score.of_mate(MATE - abs(value), value > 0)
     if abs(value) >= DECISIVE:

@@ -1,12 +1,12 @@
 """One search: its threads, its clock and its end.
 
-The main thread deepens and reports; inside the compiled core it does not hold the GIL. Any number of helper threads
-search the same position and share results only through the transposition table (lazy SMP). One more thread keeps the
-clock: it sets the stop flag, which the core reads at each node, when the time is up. When the main thread ends, all
-threads vote with the best line of their last iteration, and the answer does not wait for the helpers.
+The main thread deepens and reports. Inside the compiled core it does not hold the GIL. Helper threads search the same
+position and share results only through the transposition table (lazy SMP). A clock thread sets the stop flag when the
+time is up; the core reads the flag at each node. When the main thread ends, all threads vote with the best line of
+their last iteration. The answer does not wait for the helpers.
 
-A search of a few milliseconds would spend much of its time on threads and reports. So it can also run in the thread
-that asks for it, with one call of the core for all depths.
+A search of a few milliseconds would spend much of its time on threads and reports. So a search can also run in the
+calling thread, with one call of the core for all depths.
 """
 
 import math
@@ -43,38 +43,19 @@ from knightadder.engine.timeman import Progress, allot, scale
 
 MATE = int(transposition.MATE)
 
-_SHOW_DETAILS_AFTER = 3.0  # seconds; earlier, current moves and bounds would flood the interface
-_CLOCK_TICK = 0.1  # seconds between checks of the current move
-_GRACE = 0.05  # seconds from a stop to the end of the first iteration, which usually takes less than one millisecond
-_TABLE_TICK = 0.005  # seconds between looks whether to stop, while the hash table is being cleared
-_EASY_DEPTH = 8  # plies for the only legal move, to get a score and a reply to ponder on
+_SHOW_DETAILS_AFTER = 3.0  # seconds; before, current moves and bounds would flood the interface
+_CLOCK_TICK = 0.1  # seconds between reports of the current move
+_GRACE = 0.05  # seconds that the first iteration may still take after a stop; it usually takes less than a millisecond
+_TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
+_EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
 
 
 class Search:
-    """One search of one position.
+    """A search of one position.
 
-    Parameters
-    ----------
-    tables : record
-        The core's read-only tables.
-    workers : sequence of records
-        A state for each thread; at least one state.
-    table : HashTable
-        The transposition table.
-    tablebases : Tablebases
-        Endgame tables.
-    game : Game
-        The position to search; it must not change during the search.
-    limits : Limits
-        When to end.
-    options : Options
-        The user's settings.
-    random : random.Random
-        Source of chance for the moves of a weakened engine.
-    report : callable
-        Receives analysis, from the search's own threads.
-    done : callable
-        Receives the result, once.
+    Each of the `workers` is the state of a thread, the first that of the main thread. The game must not change during
+    the search. `random` chooses the moves of a weakened engine. `report` receives analysis from the search's own
+    threads, and `done` receives the result once.
     """
 
     def __init__(
@@ -102,8 +83,8 @@ class Search:
         self._pondering = limits.ponder
         self._held = limits.ponder or limits.unlimited
         self._stop_on_ponder_hit = False
-        self._all_at_once = False  # whether to search all depths in one call, and to report only the last
-        self._stopped_at: float | None = None  # when it was asked to stop, by `time.perf_counter`
+        self._all_at_once = False  # whether one call searches all depths, and only the last lines are reported
+        self._stopped_at: float | None = None  # time of the request to stop, by `time.perf_counter`
         self._finished = False
         self._progress = Progress()
 
@@ -112,7 +93,7 @@ class Search:
         self._no_such_moves = bool(limits.searchmoves and moves and not chosen)
         self._root_moves = chosen or moves
         nodes = limits.nodes
-        if self._node_time and self._budget.hard is not None:  # no real time counts, so no clock is watched
+        if self._node_time and self._budget.hard is not None:  # nodes count as time, so no clock is watched
             allowed = max(round(self._budget.hard * self._node_time), 1)
             nodes = min(nodes or allowed, allowed)
             self._budget = replace(self._budget, hard=None)
@@ -131,23 +112,23 @@ class Search:
         threads = [SearchThread(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)]
         self._main, *self._helpers = threads
         self._ranked = ranking is not None
-        self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # of lines, by `_played_out`
+        self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # ends of lines, as `_played_out` found them
         hits = len(ranking.moves) if ranking else 0
         self._reporter = Reporter(
             report, threads, table, options.chess960, options.show_wdl, game.material, self._started, hits
         )
 
-        # Not the thread itself is asked whether it has ended: CPython 3.11 takes it for ended after Ctrl-C in a `join`.
+        # An event, because after Ctrl-C in a `join` CPython 3.11 says of a running thread that it has ended.
         self._idle = threading.Event()
         self._idle.set()
         self._has_clock = False
-        self._helper_threads: list[threading.Thread] = []  # those that have been started
+        self._helper_threads: list[threading.Thread] = []  # the started threads
         self._helper_lines: list[Variation | None] = [None] * len(self._helpers)
         self._starting = threading.Lock()
 
     def start(self) -> None:
-        """Start all threads; if the system allows no more, the search ends at once, with a legal move."""
-        # Starting a thread waits until it runs, milliseconds on a busy machine, so the search thread starts first.
+        """Start all threads. If the system allows no more threads, the search ends at once with a legal move."""
+        # The search thread starts first, because a start waits until the thread runs, milliseconds on a busy machine.
         self._idle.clear()
         try:
             run_in_thread(self._run, "search")
@@ -162,9 +143,10 @@ class Search:
             self._start_helper(0)
 
     def run(self) -> None:
-        """Search in this thread, which is to be the only one, and report only the lines at the end.
+        """Search in the calling thread, without helpers, and report only the lines at the end.
 
-        It finds what it would find after `start`, if no clock, move to ponder on or `stop` has ended it before.
+        The result is that of `start`, unless a clock, a reply to ponder on or `stop` would have ended that search
+        earlier.
         """
         self._all_at_once = True
         self._idle.clear()
@@ -173,9 +155,9 @@ class Search:
         self._run()
 
     def _start_clock(self) -> None:
-        """Start the thread that watches the clock; a second call does nothing.
+        """Start the thread that watches the clock, unless it has been started.
 
-        A short search by nodes or depth ends without one: to start it would take longer than such a search.
+        A short search by nodes or depth ends without it, because starting a thread would take longer than that search.
         """
         with self._starting:
             if self._has_clock:
@@ -190,11 +172,11 @@ class Search:
 
     @property
     def running(self) -> bool:
-        """Whether its threads still work."""
+        """Whether the threads of the search still work."""
         return not self._idle.is_set()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until its threads have ended their work, at most so many seconds."""
+        """Wait until the threads have ended their work, at most `timeout` seconds."""
         self._idle.wait(timeout)
 
     def stop(self) -> None:
@@ -204,10 +186,10 @@ class Search:
             self._stop_soon()
             self._changed.notify_all()
         if self.running and not self._stop_flag[0]:
-            self._start_clock()  # it ends a first iteration that takes long
+            self._start_clock()  # the clock ends a first iteration that takes too long
 
     def ponder_hit(self) -> None:
-        """Start the clock: the opponent has played the expected move."""
+        """Start the clock, because the opponent has played the expected move."""
         with self._changed:
             if not self._pondering:
                 return
@@ -219,7 +201,7 @@ class Search:
             self._changed.notify_all()
 
     def _stop_soon(self) -> None:
-        """Stop all threads; the first iteration may still end if that takes no time, for the sake of a good move."""
+        """Stop all threads. The first iteration may still end if it is quick, because it gives a better move."""
         if self._stopped_at is None:
             self._stopped_at = time.perf_counter()
         if self._main.completed or self._main.depth > 1:
@@ -230,9 +212,10 @@ class Search:
         return [move for move in legal if move in wanted]
 
     def _consult_tablebases(self, options: Options) -> tuple[Probing, Ranking | None]:
-        """Rank the root moves by the tables, drop those that are not good enough, and say when search probes again.
+        """Rank the root moves by the tablebases, drop the worse ones, and return when the search probes.
 
-        A weakened engine plays its endings without tables, and a tablebase win does not help a user who asks for mate.
+        A weakened engine plays endings without tablebases. Nor are they used if the user asks for a mate, because a
+        tablebase win is not a mate.
         """
         if self._handicap is not None or self._limits.mate or not self._root_moves:
             return Probing(), None
@@ -246,7 +229,7 @@ class Search:
     # --- the main thread -------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        """Search depth after depth, report each, and end when it is enough."""
+        """Search depth after depth, report each depth, and end the search when it has been long enough."""
         main, lines, mate_plies = self._main, self._lines, 2 * (self._limits.mate or 0)
         try:
             last = self._prepare()
@@ -255,7 +238,7 @@ class Search:
                 if self._all_at_once:
                     main.completed = deepen(self._tables, main.worker, 1, last, lines, NO_NODE_LIMIT, mate_plies, False)
                     break
-                # It pauses where a score lies outside its window, which may be reported as a bound.
+                # `deepen` pauses if a score lies outside its window, so that the score can be reported as a bound.
                 main.completed = deepen(
                     self._tables, main.worker, depth, depth, lines, NO_NODE_LIMIT, mate_plies, lines == 1
                 )
@@ -264,18 +247,18 @@ class Search:
                     if self._stopped_at is not None or self._enough(depth):
                         break
                     if self._elapsed() > _CLOCK_TICK:
-                        self._start_clock()  # it reports what is being searched
+                        self._start_clock()  # the clock thread reports the current move
                 elif main.stopped:
                     break
                 elif self._elapsed() > _SHOW_DETAILS_AFTER:
                     self._report_lines([main.line()])
-        except Exception as error:  # on any error the game must go on: answer with the best move so far
+        except Exception as error:  # the game must go on, so the answer is the best move so far
             self._reporter.tell(Message(f"search failed: {error!r}"))
         finally:
             self._finish()
 
     def _prepare(self) -> int:
-        """Prepare the search, and return its last depth."""
+        """Prepare the search, and return the last depth to search."""
         if self._no_such_moves:
             self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
         self._main.prepare(self._node_limits[0])
@@ -286,7 +269,7 @@ class Search:
         return min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
 
     def _finish(self) -> None:
-        """Choose the answer, and give it when that is allowed."""
+        """Choose the answer, and give it as soon as that is allowed."""
         try:
             self._stop_flag[0] = 1
             line = self._elect() if self._root_moves else None
@@ -295,7 +278,7 @@ class Search:
                     self._changed.wait()
                 self._finished = True
                 self._changed.notify_all()
-            with self._clock_speaks:  # wait for a report in progress; no other begins after it
+            with self._clock_speaks:  # wait for a report in progress; no report begins after it
                 pass
             self._done(self._result(line))
         finally:
@@ -303,7 +286,7 @@ class Search:
             self._idle.set()
 
     def _await_table(self) -> None:
-        """Wait until the hash table is cleared, but not for long on a clock: clearing can only cost known results."""
+        """Wait until the hash table is cleared, but not long on a clock: clearing can only cost known results."""
         patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
         while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
             if self._table.wait(_TABLE_TICK):
@@ -316,13 +299,13 @@ class Search:
 
     def _played_out(self, moves: tuple[int, ...]) -> tuple[int, ...]:
         """Extend a line that tablebases decide to its end, unless time matters: probing takes milliseconds."""
-        kept = moves[:1] if self._ranked else moves  # on what the end depends
+        kept = moves[:1] if self._ranked else moves  # the part on which the end depends
         if kept not in self._ends and self._budget.hard is None and self._stopped_at is None:
             self._ends[kept] = play_out(self._tablebases, self._game, kept)
         return self._ends.get(kept, moves)
 
     def _enough(self, depth: int) -> bool:
-        """Decide between two iterations whether to end the search."""
+        """Say between two iterations whether the search has been long enough."""
         best = self._main.line()
         mate_plies = MATE - abs(best.score)
         if self._limits.mate and mate_plies <= 2 * self._limits.mate:
@@ -346,14 +329,14 @@ class Search:
         return done
 
     def _elect(self) -> Variation:
-        """Choose the line to play, and report it and the lines below it unless they were reported last."""
+        """Choose the line to play. Report it and the lines below it, unless they were the last report."""
         main = self._main
         if self._handicap is not None and main.completed:
             return self._choose_weaker()
         lines = [main.line(index) for index in range(self._shown if main.completed else 1)]
-        # If it was stopped, better moves may have been found since; and the final counts matter.
+        # A stopped iteration may have found better moves, and it has counted more nodes.
         changed = main.stopped or self._all_at_once
-        # A requested depth, or several lines, refers to the main thread: only its lines can be the answer.
+        # If the user asked for a depth or for several lines, only the main thread's lines can be the answer.
         if not self._limits.depth and self._lines == 1:
             known = (lines if main.completed else []) + [line for line in self._helper_lines if line is not None]
             chosen = known[vote(known)] if known else lines[0]
@@ -364,7 +347,7 @@ class Search:
         return lines[0]
 
     def _choose_weaker(self) -> Variation:
-        """Choose one of the best lines for a weakened engine, and report it as the first."""
+        """Choose one of the best lines for a weakened engine, and report it as the first line."""
         assert self._handicap is not None
         lines = [self._main.line(index) for index in range(self._lines)]
         index = self._handicap.choose([to_score(line.score) for line in lines], self._random)
@@ -374,8 +357,8 @@ class Search:
         return lines[0]
 
     def _report_last(self, lines: Sequence[Variation]) -> None:
-        """Report the lines at the end of the search, the one to play first."""
-        # No more exact score follows, and clients look for the move in a line without a bound.
+        """Report the lines at the end of the search, the line to play first."""
+        # No exact score follows, but clients look for the move in a line without a bound.
         self._report_lines([replace(lines[0], bound=Bound.EXACT), *lines[1:]])
 
     def _result(self, line: Variation | None) -> Result:
@@ -388,7 +371,9 @@ class Search:
     # --- the helpers -----------------------------------------------------------------------------------------------
 
     def _start_helper(self, index: int) -> None:
-        """Start a helper, which starts the next one: starting hundreds takes long, and no thread should wait for it."""
+        """Start a helper, which then starts the next one. Starting hundreds takes long, and no thread should wait for
+        it.
+        """
         with self._starting:
             if index == len(self._helpers) or self._stop_flag[0]:
                 return
@@ -411,12 +396,12 @@ class Search:
                 if helper.stopped:
                     return
                 self._helper_lines[index] = helper.line()
-        except Exception as error:  # the other threads go on, without its vote
+        except Exception as error:  # the other threads go on without the vote of this one
             self._helper_lines[index] = None
             self._reporter.tell(Message(f"a search thread failed: {error!r}"))
 
     def _join_helpers(self) -> None:
-        with self._starting:  # the stop flag is set: no helper starts after this
+        with self._starting:  # the stop flag is set, so no helper starts after this
             pass
         for thread in self._helper_threads:
             thread.join()
@@ -431,7 +416,7 @@ class Search:
                     return
                 self._changed.wait(self._check_clock())
                 searching = self._main.depth > 0 and not self._stop_flag[0]
-            # Outside that lock: a report can block if the reader does not read, and a stop must not wait for it.
+            # The lock is released before the report, which blocks if nobody reads it: a stop must not wait for that.
             with self._clock_speaks:
                 if searching and not self._finished and self._elapsed() > _SHOW_DETAILS_AFTER:
                     depth, (move, index) = self._main.depth, self._main.current_move
@@ -456,7 +441,7 @@ class Search:
         return left
 
     def _spent(self) -> float:
-        """Return the milliseconds that the clock has counted."""
+        """Return the milliseconds of the clock, or what the nodes stand for."""
         return self._reporter.nodes() / self._node_time if self._node_time else self._elapsed() * 1000
 
     def _elapsed(self) -> float:
@@ -464,9 +449,10 @@ class Search:
 
 
 def _descending(lines: Sequence[Variation]) -> list[Variation]:
-    """Let no line score more than the one above it.
+    """Return the lines with scores that do not increase.
 
-    Only a line of the earlier iteration could, if the search was stopped; what is above it has turned out to be better.
+    If the search was stopped, a line of the earlier iteration may have a higher score than a line above it, which has
+    turned out to be better. Its score is lowered to an upper bound.
     """
     limited = list(lines[:1])
     for line in lines[1:]:
@@ -477,7 +463,7 @@ def _descending(lines: Sequence[Variation]) -> list[Variation]:
 
 
 def _split(nodes: int, threads: int) -> list[int]:
-    """Divide a node limit among the threads; the main thread gets all of it if there is too little to divide."""
+    """Divide a node limit among the threads. If it is too small to divide, the main thread gets all of it."""
     share = nodes // threads
     helpers = [share] * (threads - 1) if share else []
     return [nodes - sum(helpers), *helpers]
@@ -486,26 +472,16 @@ def _split(nodes: int, threads: int) -> list[int]:
 # --- threads that are kept ------------------------------------------------------------------------------------------
 
 # Starting a thread takes longer than a short search, so some wait for the next piece of work.
-_MOST_KEPT = 4
+_MAX_KEPT = 4
 
 _Work: TypeAlias = Callable[[], None]
-_kept: list[SimpleQueue[_Work]] = []  # of the threads without work, where each waits for more
+_kept: list[SimpleQueue[_Work]] = []  # queues of the idle threads, in which each waits for work
 
 
 def run_in_thread(work: _Work, name: str) -> None:
-    """Do some work in a thread of its own.
+    """Do some work, which must raise nothing, in a thread of its own; `name` is the name of a new thread.
 
-    Parameters
-    ----------
-    work : callable
-        Raises nothing.
-    name : str
-        The thread's name, if it is a new one.
-
-    Raises
-    ------
-    RuntimeError
-        If the system allows no more threads.
+    A `RuntimeError` is raised if the system allows no more threads.
     """
     try:
         _kept.pop().put(work)
@@ -514,12 +490,12 @@ def run_in_thread(work: _Work, name: str) -> None:
 
 
 def _run(more: SimpleQueue[_Work], first: list[_Work]) -> None:
-    """Work, and then wait for more work, keeping nothing of it alive."""
+    """Do the first work, and then wait for more; no reference to finished work is kept."""
     first.pop()()
-    while len(_kept) < _MOST_KEPT:
+    while len(_kept) < _MAX_KEPT:
         _kept.append(more)
         more.get()()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_kept.clear)  # a fork has only the thread that made it
+    os.register_at_fork(after_in_child=_kept.clear)  # a forked process has only the thread that forked

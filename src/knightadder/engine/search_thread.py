@@ -1,4 +1,4 @@
-"""The threads of a search: their states in the core, how they are prepared, what they find, and how they vote."""
+"""The threads of a search: their states in the core, their preparation, their results, and their vote."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE
 
 NO_NODE_LIMIT = (1 << 63) - 1
 
-_WORST_COUNTS = 14  # centipawns added to every score, so that the vote of the thread with the worst score counts too
+_WORST_COUNTS = 14  # centipawns added to every score, so that the thread with the worst score counts too
 
 _BOUNDS = {
     EXACT: Bound.EXACT,
@@ -33,22 +33,9 @@ _BOUNDS = {
 class Root:
     """The data that all threads of a search share.
 
-    Attributes
-    ----------
-    tables : record
-        The core's read-only tables.
-    game : Game
-        The position to search; it must not change during the search.
-    moves : sequence of int
-        The moves to choose from, in the core's encoding.
-    table : HashTable
-        The transposition table.
-    stop_flag : array
-        One word of 64 bits; every thread stops at its next node after it is set.
-    probing : Probing
-        When search probes tablebases.
-    ranking : Ranking or None
-        The tablebases' ranking of the moves, which are then in that order.
+    The game must not change during the search. `moves` are the root moves in the core's encoding, in the order of
+    `ranking` if tablebases know the position. Every thread stops at its next node after the 64-bit word of `stop_flag`
+    is set.
     """
 
     tables: np.record
@@ -62,18 +49,10 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A root move and its expected continuation.
+    """A root move and its expected continuation, in the core's encoding, at least one move.
 
-    Attributes
-    ----------
-    depth, seldepth : int
-        Plies of the iteration that the score comes from, and of its deepest line.
-    score : int
-        Centipawns, or a mate as the core encodes it, for the side to move.
-    bound : Bound
-        How the score relates to the true score.
-    moves : tuple of int
-        In the core's encoding; at least one.
+    `depth` is that of the iteration that the score comes from, in plies, and `seldepth` the length of its deepest line.
+    The score is for the side to move, in centipawns or a mate as the core encodes it.
     """
 
     depth: int
@@ -84,38 +63,27 @@ class Variation:
 
     @property
     def ends_in_tables(self) -> bool:
-        """Whether tablebases decide it: it is won or lost, but the mate has not been found."""
+        """Whether tablebases decide the line: it is won or lost, but no mate has been found."""
         return DECISIVE <= abs(self.score) < MATE_FOUND
 
 
 class SearchThread:
-    """One thread's search of a position, by `deepen` of ``core/api/search.py``.
+    """A thread's search of a position, by `deepen` of ``core/api/search.py``.
 
-    Parameters
-    ----------
-    root : Root
-        The data shared with the other threads.
-    worker : record
-        The thread's own state; what it has learnt (histories and corrections) is kept between searches.
-
-    Attributes
-    ----------
-    worker : record
-        The state.
-    completed : int
-        The last iteration that was completed, in plies, as `deepen` returns it; 0 before the first.
+    `worker` is the state of the thread. Its histories and corrections are kept between searches. `completed` is the
+    depth of the last completed iteration, in plies, and 0 before the first.
     """
 
     def __init__(self, root: Root, worker: np.record) -> None:
         self.worker, self.completed = worker, 0
         self._root = root
-        # Arrays: Python reads their fields many times faster than those of a record.
+        # These are arrays, because Python reads their fields many times faster than those of a record.
         self._state = array_of(worker)
         self._moves, self._frames = self._state["root_moves"][0], self._state["frames"][0]
         self._prepared = False
 
     def prepare(self, node_limit: int = NO_NODE_LIMIT) -> None:
-        """Set up the thread's state; called once, in the thread itself, before the first iteration."""
+        """Set up the state of the thread. The thread itself calls this once, before the first iteration."""
         root, state = self._root, self._state
         copy_game(root.game.record, self.worker)
         moves = self._moves[: len(root.moves)]
@@ -130,62 +98,62 @@ class SearchThread:
         self._prepared = True
 
     def forget(self) -> None:
-        """Clear what the thread has learnt from earlier searches."""
+        """Clear everything that the thread has learnt from earlier searches."""
         forget(self.worker)
 
-    # --- What it knows so far; exact between two iterations ----------------------------------------------------------
+    # --- Results so far; they are exact between two iterations -------------------------------------------------------
 
     @property
     def depth(self) -> int:
-        """The iteration being searched, in plies, 0 before the first; may be read from any thread at any time."""
+        """The depth of the present iteration in plies, 0 before the first. Any thread may read it at any time."""
         return int(self._state["root_depth"][0]) if self._prepared else 0
 
     @property
     def nodes(self) -> int:
-        """Positions visited so far; may be read from any thread at any time."""
+        """Number of positions visited so far. Any thread may read it at any time."""
         return int(self._state["nodes"][0]) if self._prepared else 0
 
     @property
     def tb_hits(self) -> int:
-        """Positions found in tablebases so far; may be read from any thread at any time."""
+        """Number of positions found in tablebases so far. Any thread may read it at any time."""
         return int(self._state["tb_hits"][0]) if self._prepared else 0
 
     @property
     def stopped(self) -> bool:
-        """Whether an iteration was aborted."""
+        """Whether an iteration was stopped."""
         return self._prepared and bool(self._state["stopped"][0])
 
     @property
     def current_move(self) -> tuple[int, int]:
-        """The root move being searched, and its place in this iteration, from 0; may be read at any time."""
+        """The root move being searched, and its place in this iteration, from 0. It may be read at any time."""
         return int(self._frames["move"][0]), int(self._state["root_index"][0])
 
     @property
     def best_share(self) -> float:
-        """The share of all nodes that was spent on the best move."""
+        """The share of all nodes that the best move took."""
         nodes = self._moves["nodes"][: len(self._root.moves)]
         return float(nodes[0] / max(nodes.sum(), 1))
 
     def line(self, index: int = 0) -> Variation:
-        """Return one of the best lines, 0 being the best."""
-        if not self._prepared:  # the state is still that of another search
+        """Return one of the best lines; index 0 is the best."""
+        if not self._prepared:  # the state still belongs to an earlier search
             return Variation(1, 0, 0, Bound.EXACT, (self._root.moves[index],))
         moves, depth = self._moves, self.depth
         score, bound = int(moves["score"][index]), int(moves["bound"][index])
         if score == -INFINITE:  # the search stopped before this iteration reached the move
             score, bound, depth = int(moves["previous_score"][index]), EXACT, depth - 1
-        if score == -INFINITE:  # the search stopped before the first iteration reached it
+        if score == -INFINITE:  # the search stopped before the first iteration reached the move
             score = 0
         pv = moves["pv"][index, : moves["pv_length"][index]]
         line = Variation(max(depth, 1), int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
         ranking = self._root.ranking
         if ranking and abs(line.score) < MATE_FOUND:
-            # Search knows which moves to choose from, but not why: only a mate improves on the tablebases' score.
+            # The search does not know why it got these moves, so only a mate improves on the tablebases' score.
             line = replace(line, score=ranking.scores[ranking.moves.index(line.moves[0])], bound=Bound.EXACT)
         return line
 
     def expected_reply(self, line: Variation) -> int:
-        """Return the move to expect after a line's first, 0 for none; call it last, since it may play these moves."""
+        """Return the expected reply to the first move of a line, 0 for none. Call it last: it may play these moves."""
         if not self._prepared:
             return 0
         if len(line.moves) > 2:  # the game continues after the reply
@@ -195,26 +163,17 @@ class SearchThread:
 
 
 def share_memory(state: np.ndarray, table: HashTable, stop_flag: NDArray[np.uint64]) -> None:
-    """Tell a thread's state, an array of one WORKER, where the hash table is, and the flag that ends its search."""
+    """Set the addresses of the hash table and the stop flag in a thread's state, an array of one WORKER."""
     state["stop_address"] = stop_flag.ctypes.data
     state["tt_address"], state["tt_buckets"] = table.address, table.buckets
 
 
 def vote(lines: Sequence[Variation]) -> int:
-    """Choose one of several threads' best lines.
+    """Return the index of the line to play, among the best lines of several threads, the main thread's first.
 
-    Each line votes for its first move, with a weight of its depth times how much its score exceeds the worst of all.
-    The formula is Stockfish's. One exception: a mate that one thread has proved is played, whatever the votes.
-
-    Parameters
-    ----------
-    lines : sequence of Variation
-        At least one, the main thread's first; that one is chosen if its move wins.
-
-    Returns
-    -------
-    int
-        Index of the line chosen.
+    Each line votes for its first move. The weight of the vote is its depth times the lead of its score over the worst
+    score. The formula is Stockfish's, with one exception: a mate that a thread has proved is always played. If the main
+    thread's move wins the vote, the main thread's line is chosen.
     """
     scores = [line.score for line in lines]
     best_score, worst_score = max(scores), min(scores)
@@ -224,6 +183,6 @@ def vote(lines: Sequence[Variation]) -> int:
     votes: dict[int, int] = defaultdict(int)
     for line, weight in zip(lines, weights, strict=True):
         votes[line.moves[0]] += weight
-    most = max(votes.values())
-    winners = [index for index, line in enumerate(lines) if votes[line.moves[0]] == most]
+    max_votes = max(votes.values())
+    winners = [index for index, line in enumerate(lines) if votes[line.moves[0]] == max_votes]
     return 0 if 0 in winners else max(winners, key=weights.__getitem__)

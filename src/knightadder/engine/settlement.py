@@ -1,4 +1,4 @@
-"""Decisions to resign and to offer or accept a draw, by the scores of the engine's own moves."""
+"""Decisions to resign, and to offer or accept a draw, by the scores of the engine's moves."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,11 @@ from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Score
 from knightadder.engine.options import Option
 
-_DRAW_FROM_MOVE = 35
-_DRAW_MOVES = 8  # the engine's own moves for which the score has been level
-_LOST, _LOST_MOVES = -300, 2  # centipawns, and the engine's own moves with such a score: a draw is welcome at any time
-_PATIENCE = 10  # the engine's own moves between two offers
+_DRAW_FROM_MOVE = 35  # minimum move number for a draw by level scores
+_DRAW_MOVES = 8  # number of the engine's moves with a level score
+# A draw is welcome at any time after two of the engine's moves with a score of -300 centipawns or less.
+_LOST, _LOST_MOVES = -300, 2
+_PATIENCE = 10  # number of the engine's moves between two offers
 _MATE = 100_000  # beyond any score in centipawns
 
 OPTIONS = (
@@ -22,9 +23,9 @@ OPTIONS = (
 class Settlement:
     """Decides when to resign, and when to offer or accept a draw.
 
-    The engine offers a draw after some eight moves with a score within ``Draw Score`` centipawns, from move 35 on, and
-    accepts one if the scores were level or worse; in a lost position it accepts one at any move. It resigns after
-    ``Resign Moves`` moves with a score of -``Resign Score`` centipawns or less. Zero turns either off.
+    The engine offers a draw from move 35 on, after some eight moves with a score within ``Draw Score`` centipawns. It
+    accepts a draw from then on if its scores were level or worse, and at any move in a lost position. It resigns after
+    ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. Zero turns off draws or resigning.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,7 @@ class Settlement:
         self._offered_at: int | None = None
 
     def set(self, name: str, text: str | None) -> Option:
-        """Set an option from text and give its declaration; OptionError if it does not exist or the value is bad."""
+        """Set an option from text and return its declaration; OptionError if it does not exist or the value is bad."""
         for option in OPTIONS:
             if option.name.lower() == name.lower():
                 self._values[option.name] = int(option.parse(text) or 0)
@@ -42,12 +43,12 @@ class Settlement:
         raise OptionError(f"unknown option: {name}")
 
     def reset(self) -> None:
-        """Forget the scores: a new game begins, or the game continues from another position."""
+        """Forget the scores, because a new game begins or the game continues from a different position."""
         self._scores.clear()
         self._offered_at = None
 
     def note(self, score: Score, move_number: int) -> None:
-        """Note the score of a move that the engine is about to make, from its view, and the move's number."""
+        """Note the score and number of a move that the engine is about to make, from the engine's point of view."""
         if score.mate is None:
             self._scores.append(score.cp or 0)
         else:
@@ -60,7 +61,7 @@ class Settlement:
         return bool(limit and moves) and stayed_within(self._scores, moves, -_MATE, -limit)
 
     def offers_draw(self) -> bool:
-        """Say whether to offer a draw with the move; if so, it counts as offered."""
+        """Say whether to offer a draw with the move. If so, the draw counts as offered."""
         limit = self._values["Draw Score"]
         recently = self._offered_at is not None and len(self._scores) - self._offered_at < _PATIENCE
         level = stayed_within(self._scores, _DRAW_MOVES, -limit, limit)
@@ -70,7 +71,7 @@ class Settlement:
         return True
 
     def accepts_draw(self) -> bool:
-        """Say whether to accept a draw that the opponent has offered."""
+        """Say whether to accept the draw that the opponent has offered."""
         limit = self._values["Draw Score"]
         level = stayed_within(self._scores, _DRAW_MOVES, -_MATE, limit) and self._move_number >= _DRAW_FROM_MOVE
         lost = stayed_within(self._scores, _LOST_MOVES, -_MATE, _LOST)
@@ -78,6 +79,6 @@ class Settlement:
 
 
 def stayed_within(scores: Sequence[int], moves: int, lowest: float, highest: float) -> bool:
-    """Say whether the scores of the last `moves` moves all lie within these bounds, in centipawns."""
+    """Say whether the scores of the last `moves` moves all lie within the bounds, in centipawns."""
     last = scores[-moves:]
     return len(last) == moves and all(lowest <= score <= highest for score in last)

@@ -1,13 +1,12 @@
-"""Weaker play for people: the options ``UCI_LimitStrength``, ``UCI_Elo`` and ``Skill Level``.
+"""Weaker play: the options ``UCI_LimitStrength``, ``UCI_Elo`` and ``Skill Level``.
 
-A weakened engine visits fewer nodes, so that it overlooks deep tactics. It then picks one of the few best moves at
-random: the better the move, the likelier. The probability of a move is proportional to exp(score / temperature). This
-is the logit model of fallible choice, which has also been used to describe the moves of human players (Regan and
-Haworth, *Intrinsic Chess Ratings*, AAAI 2011); other engines do something similar, see
-https://www.chessprogramming.org/Playing_Strength. So a move that loses much is rare at any strength, and one that is
-nearly as good as the best is played about as often.
+A weakened engine visits fewer nodes, so it overlooks deep tactics. Then it picks one of the few best moves at random.
+The probability of a move is proportional to exp(score / temperature). This is the logit model of fallible choice, which
+has also been used to describe the moves of human players (Regan and Haworth, *Intrinsic Chess Ratings*, AAAI 2011).
+Other engines use similar methods, see https://www.chessprogramming.org/Playing_Strength. So a move that loses much is
+rare at any strength, and a move that is nearly as good as the best is played about as often.
 
-Like `options.py`, which needs the bounds of Elo, this module imports nothing heavy.
+Like `options.py`, which needs the bounds of the Elo, this module imports nothing that takes long.
 """
 
 import math
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
     from random import Random
 
 
-# Elo, nodes a move, temperature in centipawns; in between, the logarithm of the nodes and the temperature are linear.
-# To calibrate, edit this table. The scale is that of Stockfish 15.1's UCI_Elo when it is given all the depth that
-# it uses (one ply more than its level). 1400, 1700, 2000 and 2300 were measured with the network, see the strength log;
-# 1200 was measured against 1400, and 2600 only extrapolates. Fewer than some 400 nodes did not make play weaker, so
-# temperature has to.
+# Elo, nodes a move, and temperature in centipawns. Between the rows, the logarithm of the nodes and the temperature are
+# linear. To calibrate, edit this table. The scale is that of Stockfish 15.1's UCI_Elo, if Stockfish gets all the depth
+# that it uses (one ply more than its level). The rows 1400, 1700, 2000 and 2300 were measured with the network (see the
+# strength log), 1200 was measured against 1400, and 2600 is extrapolated. Fewer than some 400 nodes did not make play
+# weaker, so below 1400 only the temperature changes.
 _CALIBRATION = (
     (1200, 400, 300.0),
     (1400, 400, 150.0),
@@ -37,50 +36,35 @@ _CALIBRATION = (
 )
 MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
-FULL_SKILL = 20  # the Skill Level of full strength; the levels below divide the range of Elo evenly
+FULL_SKILL = 20  # the Skill Level of full strength; the lower levels divide the Elo range evenly
 
-CANDIDATES = 4  # moves to choose from; each takes a share of the nodes
+CANDIDATES = 4  # number of moves to choose from; each takes a share of the nodes
 
 
 @dataclass(frozen=True, slots=True)
 class Handicap:
-    """How the engine is weakened.
+    """The handicap of a weakened engine: a maximum of nodes for a move, and the temperature of its choice.
 
-    Attributes
-    ----------
-    nodes : int
-        The most nodes to visit for a move.
-    temperature : float
-        A move that is worse by this many centipawns is chosen less often by the factor e.
+    A move that is worse by `temperature` centipawns is chosen less often by the factor e.
     """
 
     nodes: int
     temperature: float
 
     def node_limit(self, wanted: int | None) -> int:
-        """Give the node limit, `wanted` being the user's own."""
+        """Return the node limit; `wanted` is the user's own limit."""
         return self.nodes if wanted is None else min(wanted, self.nodes)
 
     def choose(self, scores: Sequence[Score], random: "Random") -> int:
-        """Choose a move.
+        """Return the index of a random move, given the scores of the moves for the side that chooses.
 
-        Parameters
-        ----------
-        scores : sequence of Score
-            The value of each move for the side that chooses; at least one, in any order.
-        random : random.Random
-            The source of chance, which a test may seed.
-
-        Returns
-        -------
-        int
-            Index of the move. If the search has found mates, the shortest is played. A move that allows mate is not
-            played, unless all do: then the one with the longest mate is.
+        If the search has found mates, the shortest one is played. A move that allows a mate is played only if all moves
+        do; then the longest mate is chosen.
         """
         return random.choices(range(len(scores)), self.probabilities(scores))[0]
 
     def probabilities(self, scores: Sequence[Score]) -> list[float]:
-        """Give the probability of each move, in the order of the scores; see `choose`."""
+        """Return the probability of each move, in the order of the scores; see `choose`."""
         values = [_value(score) for score in scores]
         best = max(values)
         if abs(best) > _MATE_FROM:
@@ -91,7 +75,7 @@ class Handicap:
 
 
 def handicap_for(elo: float) -> Handicap:
-    """Give the handicap for playing at this Elo; outside the calibrated range, that of the nearest end."""
+    """Return the handicap for an Elo. Outside the calibrated range, the nearest end counts."""
     elo = min(max(elo, MIN_ELO), MAX_ELO)
     above = max(bisect_left(_CALIBRATION, elo, key=lambda row: row[0]), 1)
     (low, low_nodes, low_temperature), (high, high_nodes, high_temperature) = _CALIBRATION[above - 1 : above + 1]
@@ -101,11 +85,11 @@ def handicap_for(elo: float) -> Handicap:
 
 
 _MATE = 1_000_000
-_MATE_FROM = _MATE // 2  # beyond any score in centipawns
+_MATE_FROM = _MATE // 2  # larger than any score in centipawns
 
 
 def _value(score: Score) -> int:
-    """Put mates and centipawns on one scale; shorter mates are further from zero."""
+    """Return mates and centipawns on one scale. Shorter mates are further from zero."""
     if score.mate is None:
         return score.cp or 0
     return _MATE - score.mate if score.mate > 0 else -_MATE - score.mate

@@ -1,50 +1,38 @@
-"""Win, draw and loss probabilities from a score, by the two-parameter logistic model that engines commonly use.
+"""Probabilities of win, draw and loss from a score, by the two-parameter logistic model that engines commonly use.
 
 A side with a score of x centipawns wins with the probability 1 / (1 + exp((a - x) / b)). It loses with the probability
-that the other side, with -x, wins; the rest are draws. So it wins half its games at x = a, and b is the spread. Both
-are polynomials of the material on the board: https://github.com/official-stockfish/WDL_model describes the method.
-`knightadder tune wdl` fits the constants to games.
+that the other side wins with the score -x. The remaining probability is that of a draw. So a is the score at which a
+side wins half of its games, and b is the spread. Both are polynomials of the material on the board.
+https://github.com/official-stockfish/WDL_model describes the method. `knightadder tune wdl` fits the constants to
+games.
 """
 
 import math
 from collections.abc import Sequence
 
-# Coefficients of the powers of material / FULL_MATERIAL, the highest first: fitted to 114,804 positions of 1,000 games
-# between engines of nearly equal strength, at 20,000 nodes a move, by networks 5, 6 and 7. In games of people a lead is
-# worth less: Lichess's formula corresponds to about a = 240 and b = 221.
+# Coefficients of the powers of material / FULL_MATERIAL, the highest power first. They were fitted to 114,804 positions
+# of 1,000 games between engines of nearly equal strength, at 20,000 nodes a move, with networks 5, 6 and 7. In games of
+# people a lead is worth less: Lichess's formula corresponds to about a = 240 and b = 221.
 A = (-724.3, 1498.2, -1083.1, 354.8)
 B = (-208.5, 308.6, -118.5, 70.6)
 
-FULL_MATERIAL = 78  # at the start of a game
-LEAST_MATERIAL = 17  # games with less are too few to fit to, and most of them are already decided
-_VALUES = 1, 3, 3, 5, 9  # of pawn, knight, bishop, rook and queen
+FULL_MATERIAL = 78  # material at the start of a game
+LEAST_MATERIAL = 17  # minimum for the fit; positions with less are few, and mostly decided
+_VALUES = 1, 3, 3, 5, 9  # values of pawn, knight, bishop, rook and queen
 
 
 def material_of_sets(by_type: Sequence[int]) -> int:
-    """Count the material of both sides, pawns as 1, minor pieces 3, rooks 5, queens 9.
+    """Return the material of both sides: pawns count 1, minor pieces 3, rooks 5, queens 9.
 
-    Parameters
-    ----------
-    by_type : sequence of int
-        Bitboards of all men, and of each type of piece from the pawns on.
+    `by_type` has the bitboards of all pieces, and then of each piece type from pawns on.
     """
     return sum(value * squares.bit_count() for value, squares in zip(_VALUES, by_type[1:], strict=False))
 
 
 def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int]:
-    """Return the expected wins, draws and losses in a thousand games.
+    """Return the expected wins, draws and losses in 1000 games of a side with a score of `cp` centipawns.
 
-    Parameters
-    ----------
-    cp : int
-        Score of a side in centipawns.
-    material : int
-        Material on the board, see `material_of_sets`.
-
-    Returns
-    -------
-    tuple of int
-        For the side with this score.
+    `material` is as `material_of_sets` counts it.
     """
     half_won, spread = parameters(material)
     win = round(1000 * win_rate(cp, half_won, spread))
@@ -53,20 +41,15 @@ def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int
 
 
 def win_rate(cp: float, half_won: float, spread: float) -> float:
-    """Return the probability of a win by the logistic curve with these parameters, a and b."""
+    """Return the probability of a win by the logistic curve with the parameters a and b."""
     exponent = (half_won - cp) / spread
     return 1 / (1 + math.exp(exponent)) if exponent < 500 else 0.0
 
 
 def parameters(material: int, a: Sequence[float] = A, b: Sequence[float] = B) -> tuple[float, float]:
-    """Return the parameters a and b of the curve in centipawns, at this material.
+    """Return the parameters a and b of the curve, in centipawns, at some material (see `material_of_sets`).
 
-    Parameters
-    ----------
-    material : int
-        See `material_of_sets`.
-    a, b : sequence of float
-        Coefficients of the polynomials, the engine's own by default.
+    `a` and `b` are the coefficients of the polynomials.
     """
     share = min(max(material, LEAST_MATERIAL), FULL_MATERIAL) / FULL_MATERIAL
     return _polynomial(a, share), _polynomial(b, share)

@@ -21,8 +21,8 @@ from knightadder.native.processors import processors
 
 HUGE_PAGE = 2 << 20  # bytes, on most processors
 
-_PART = 8 << 20  # bytes that a thread fills at a time: few enough to be abandoned soon
-_AT_ONCE = 2 * _PART  # for this many bytes or fewer, starting a thread costs more than it saves
+_PART = 8 << 20  # bytes that a thread fills at a time; few, so that a clearing can be abandoned quickly
+_AT_ONCE = 2 * _PART  # maximum bytes to fill at once; starting threads for them would take longer
 
 
 def zeroed_bytes(size: int) -> NDArray[np.uint8]:
@@ -51,17 +51,14 @@ def _pages(size: int) -> mmap.mmap:
 
 
 class Clearing:
-    """Fills blocks of memory with zeros; if they are small, before the constructor returns.
+    """Fills one-dimensional arrays with zeros.
 
-    Parameters
-    ----------
-    blocks : sequence of arrays
-        One-dimensional, of any type.
+    Small arrays are filled before the constructor returns, and large ones in the background.
     """
 
     def __init__(self, blocks: Sequence[NDArray[Any]]) -> None:
         self._parts: deque[NDArray[Any]] = deque()
-        self._done: list[threading.Event] = []  # of each thread
+        self._done: list[threading.Event] = []  # one event for each thread
         if sum(block.nbytes for block in blocks) <= _AT_ONCE:
             for block in blocks:
                 block.fill(0)
@@ -79,19 +76,19 @@ class Clearing:
             self._fill(threading.Event())
 
     def wait(self, timeout: float = math.inf) -> bool:
-        """Wait for the end, at most so many seconds, and return whether it has come."""
+        """Wait for the end of the clearing, at most `timeout` seconds; return whether it has ended."""
         end = time.monotonic() + timeout
         return all(done.wait(min(max(end - time.monotonic(), 0.0), threading.TIMEOUT_MAX)) for done in self._done)
 
     def abandon(self) -> None:
-        """End soon, with the rest of the blocks unfilled, and wait for that."""
+        """End the clearing soon, with the rest of the blocks unfilled, and wait for its end."""
         self._parts.clear()
         self.wait()
 
     def _fill(self, done: threading.Event) -> None:
         try:
-            with contextlib.suppress(IndexError):  # no part is left
+            with contextlib.suppress(IndexError):  # ends when no part is left
                 while True:
-                    self._parts.popleft().fill(0)  # NumPy releases the GIL meanwhile
+                    self._parts.popleft().fill(0)  # NumPy releases the GIL while it fills
         finally:
             done.set()

@@ -9,13 +9,10 @@ _NONE = Tapered(0, 0)
 
 
 def evaluation_table(value: Breakdown) -> str:
-    """Write the terms of a value as a table.
+    """Return a table of the terms of a value, in pawns, and the tapered value below it.
 
-    Returns
-    -------
-    str
-        A line for each group and each term that counts, in pawns: White, Black, and White's total, each for the
-        middlegame and the endgame; then the tapered value.
+    Each group and each term that counts has a line: White, Black, and White's total, for the middlegame and the
+    endgame.
     """
     rule = "-" * 76
     lines = [f"{'':24}{'White':^17}{'Black':^17}{'Total':^17}", f"{'':24}" + f"{'MG':>8} {'EG':>7} " * 3, rule]
@@ -32,6 +29,6 @@ def evaluation_table(value: Breakdown) -> str:
 
 
 def _line(name: str, white: Tapered, black: Tapered) -> str:
-    """Write a line with the values of both sides and their difference."""
+    """Return a line with the values of both sides and their difference."""
     rows = (white, black, white - black)
     return f"{name:24}" + " ".join(f"{row.middle_game / 100:8.2f} {row.end_game / 100:7.2f}" for row in rows)

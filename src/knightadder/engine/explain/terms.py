@@ -1,4 +1,4 @@
-"""The terms of a position's classical evaluation, for both sides, middlegame and endgame."""
+"""The terms of a position's classical evaluation, for both sides, in the middlegame and the endgame."""
 
 from dataclasses import dataclass
 
@@ -35,11 +35,11 @@ class Term:
     Attributes
     ----------
     group, name : str
-        The group that it belongs to, such as ``"Pawns"``, and its name, such as ``"isolated pawn"``.
+        The group of the term, such as ``"Pawns"``, and its name, such as ``"isolated pawn"``.
     white, black : Tapered
-        Its value for each side.
+        The value of the term for each side.
     meaning : str
-        What the term counts.
+        A description of the things that the term counts.
     """
 
     group: str
@@ -50,7 +50,7 @@ class Term:
 
     @property
     def total(self) -> Tapered:
-        """The term's value from White's view."""
+        """The value of the term from White's view."""
         return self.white - self.black
 
 
@@ -63,9 +63,9 @@ class Breakdown:
     terms : tuple of Term
         The terms that count in the position.
     phase : float
-        The game phase from 0 to 1: the weight of the middlegame value; the endgame value has the rest.
+        The game phase from 0 to 1, which is the weight of the middlegame value. The endgame value has the rest.
     scale : float
-        How much of the endgame value counts, from 0 to 1.
+        The part of the endgame value that counts, from 0 to 1.
     """
 
     terms: tuple[Term, ...]
@@ -90,14 +90,9 @@ class Breakdown:
 
 
 def break_down(trace: np.record, values: np.ndarray) -> Breakdown:
-    """Break a value down into its terms.
+    """Return the terms that make up a classical value.
 
-    Parameters
-    ----------
-    trace : TRACE record
-        How often each value of the terms counts, for both sides.
-    values : numpy.ndarray
-        The packed values of all terms.
+    `trace` is a TRACE record with the counts of the terms' values, and `values` are the packed values of all terms.
     """
     halves = unpack(trace.counts.astype(np.int64) * values)  # indexed by side, term, and middlegame or endgame
     terms = []

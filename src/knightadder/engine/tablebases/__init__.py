@@ -1,1 +1,1 @@
-"""Syzygy tablebases for the engine: files are found, checked and mapped; the root move is chosen by them."""
+"""Syzygy tablebases for the engine: finding, checking and mapping files, and choosing root moves by them."""

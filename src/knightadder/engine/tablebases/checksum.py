@@ -1,7 +1,7 @@
 """The checksum at the end of a Syzygy file, which shows whether the file is intact.
 
-The engine does not check it, because reading all files would take minutes. It covers everything before it:
-CityHash's CityHashCrc256 of each 16 MB, then CityHashCrc128 of those hashes. The format is Ronald de Man's
+The engine does not check it, because reading all files would take minutes. The checksum covers everything before it. It
+is the CityHashCrc128 of the CityHashCrc256 hashes of each 16 MB. The format is Ronald de Man's
 (https://github.com/syzygy1/tb).
 """
 
@@ -19,31 +19,22 @@ _PIECE = 1 << 24  # bytes hashed at a time
 
 
 def check_table(path: Path, on_read: Callable[[int], object] = lambda size: None) -> None:
-    """Check the header of a file, as the engine does when it opens it, and the checksum.
+    """Check the header and the checksum of a file that is named after its material, such as ``KRPvKN.rtbw``.
 
-    Parameters
-    ----------
-    path : Path
-        Named after its material, such as ``KRPvKN.rtbw``.
-    on_read : callable
-        Called with the size of each piece that was read, in bytes.
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read or is damaged; the text is one line, without the file's name.
+    `on_read` is called with the size of each piece that was read, in bytes. A `TableError` is raised if the file cannot
+    be read or is damaged; its text is one line without the name of the file.
     """
     check_header(path)
     check_checksum(path, on_read)
 
 
 def check_header(path: Path) -> None:
-    """Check the header of a file as the engine does when it opens it; TableError as for `check_table`."""
+    """Check the header of a file as the engine does when it opens the file; TableError as in `check_table`."""
     SyzygyFile(path, new_record(SYZYGY_TABLE))
 
 
 def check_checksum(path: Path, on_read: Callable[[int], object] = lambda size: None) -> None:
-    """Check the checksum alone, whatever the name of the file; parameters and errors are those of `check_table`."""
+    """Check only the checksum of a file, which may have any name; see `check_table`."""
     hashes = []
     try:
         with path.open("rb") as file:

@@ -1,8 +1,7 @@
-"""One Syzygy file: mapped into memory, its header read and checked, so that compiled code can probe it.
+"""A Syzygy file that is mapped into memory; its header is read and checked, so that compiled code can probe it.
 
-The header decides where compiled code reads, so all of it is checked: offsets must lie inside the
-file, codes must be those of a Huffman code, and symbols must end in values. The format is Ronald de Man's
-(https://github.com/syzygy1/tb).
+The header decides which addresses compiled code reads, so all of it is checked. Offsets must lie inside the file, codes
+must be Huffman codes, and symbols must end in values. The format is Ronald de Man's (https://github.com/syzygy1/tb).
 """
 
 import contextlib
@@ -25,23 +24,23 @@ if sys.platform != "win32":
     import resource
 
 WDL, DTZ = ".rtbw", ".rtbz"
-CHECKSUM = 16  # bytes at the end of the file; before them its size is a multiple of 64
+CHECKSUM = 16  # bytes at the end of the file; the rest is a multiple of 64 bytes
 
 _MAGIC = {WDL: b"\x71\xe8\x23\x5d", DTZ: b"\xd7\x66\x0c\xa5"}
 _NAME = re.compile(r"K(Q*R*B*N*P*)vK(Q*R*B*N*P*)")
 _LETTERS = "PNBRQ"
-_BLACK = 8  # a black piece
+_BLACK = 8  # bit of black pieces
 _SPLIT, _HAS_PAWNS = 1, 2  # flags of a file
 _CONSTANT = 0x80  # flag of an array
-_MAX_BITS = 31  # of an index entry's positions and of a block's bytes; real files have far fewer
+_MAX_BITS = 31  # maximum logarithm of an index entry's positions and of a block's bytes
 
 
 class TableError(EngineError):
-    """A file is not a Syzygy table, or is damaged."""
+    """A file is not a Syzygy table or is damaged."""
 
 
 def material_of_name(name: str) -> tuple[str, str] | None:
-    """Return each side's pieces without the king, from a table's name such as ``KRPvKN``; None for other names."""
+    """Return the pieces of each side without the king, from a name such as ``KRPvKN``; None for other names."""
     match = _NAME.fullmatch(name)
     if match is None or not 3 <= len(name) - 1 <= MAX_MEN:
         return None
@@ -49,28 +48,19 @@ def material_of_name(name: str) -> tuple[str, str] | None:
 
 
 def material_key(white: str, black: str) -> int:
-    """Return the key of a material, 4 bits for each kind of piece, as the core computes it."""
+    """Return the material key, with 4 bits for each kind of piece, as the core computes it."""
     key = 0
     for pieces in (white, black):
         for letter in _LETTERS:
-            key = key << 4 | pieces.count(letter)
+            key = (key << 4) | pieces.count(letter)
     return key
 
 
 class SyzygyFile:
-    """A mapped file.
+    """A mapped file, named after its material, such as ``KRPvKN.rtbw`` (WDL) or ``KRPvKN.rtbz`` (DTZ).
 
-    Parameters
-    ----------
-    path : Path
-        Named after its material, such as ``KRPvKN.rtbw`` (WDL) or ``KRPvKN.rtbz`` (DTZ).
-    table : record
-        A SYZYGY_TABLE record to fill. It holds addresses, so it is valid only as long as this object exists.
-
-    Raises
-    ------
-    TableError
-        If the file cannot be read or is damaged; the text is one line, without the file's name.
+    It fills the SYZYGY_TABLE record `table` with addresses, which are valid only as long as the object exists. A
+    `TableError` is raised if the file cannot be read or is damaged; its text is one line without the name of the file.
     """
 
     def __init__(self, path: Path, table: np.record) -> None:
@@ -112,7 +102,7 @@ class SyzygyFile:
         return int.from_bytes(self._bytes(size), "little")
 
     def _skip(self, count: int) -> int:
-        """Return where a part of the file begins, and skip the part."""
+        """Skip a part of the file, and return its start."""
         start = self._at
         if count < 0 or start + count > len(self._data) - CHECKSUM:
             raise TableError("truncated, or its header is damaged")
@@ -163,24 +153,24 @@ class SyzygyFile:
         return material_key(*sides)
 
     def _read_pieces(self, file: int, sides: list[np.record]) -> None:
-        """Read the pieces and the order of their groups, 4 bits for each side to move."""
+        """Read the pieces and the order of their groups. Each side to move has 4 bits of a byte."""
         men = len(self._white) + len(self._black) + 2
         counts = [count for count in (self._white.count("P"), self._black.count("P")) if count]
         orders = self._bytes(2 if len(counts) == 2 else 1)
         codes = self._bytes(men)
         for side, pairs in enumerate(sides):
-            pieces = [code >> 4 * side & 15 for code in codes]
+            pieces = [(code >> 4 * side) & 15 for code in codes]
             _require(all(PAWN <= piece % _BLACK <= KING for piece in pieces))
             _require(pieces.count(KING) == 1 and pieces.count(KING | _BLACK) == 1)
             groups = _groups(pieces, sorted(counts))
             pairs.pieces[:men] = pieces
             pairs.groups[: len(groups)] = groups
-            order = [byte >> 4 * side & 15 for byte in orders]
+            order = [(byte >> 4 * side) & 15 for byte in orders]
             factors, pairs.positions = _factors(groups, order, file if counts else None)
             pairs.factors[: len(groups)] = factors
 
     def _read_coding(self, pairs: np.record) -> int:
-        """Read how an array is compressed, and return the size of its sparse index in bytes."""
+        """Read the coding of an array, and return the size of its sparse index in bytes."""
         pairs.dtz_flags = self._number(1)
         if pairs.dtz_flags & _CONSTANT:
             value = self._number(1)
@@ -200,8 +190,8 @@ class SyzygyFile:
         self._align(2)
         self._symbols.append(symbols)
         pairs.symbols, pairs.symbol_count = symbols.ctypes.data, len(symbols) - 1
-        # The codes of one length are consecutive: the lowest plus the symbol's distance from the first symbol of that
-        # length. Smaller values begin longer codes: each is the prefix of two codes that are a bit longer.
+        # The codes of one length are consecutive, in the order of the symbols. Values below the lowest code of a length
+        # are prefixes of longer codes, and each is the prefix of two codes that are a bit longer.
         base = 0
         for length in range(longest, shortest - 1, -1):
             i = length - shortest
@@ -243,7 +233,7 @@ def _map(path: Path) -> mmap.mmap:
 def allow_open_files(count: int) -> None:
     """Let this process open `count` more files, if the system has a limit that can be raised.
 
-    Python keeps mapped files open. The tables with six men are about a thousand files, a common limit.
+    Python keeps mapped files open. The tables with six men are about a thousand files, which is a common limit.
     """
     if sys.platform == "win32":
         return
@@ -255,7 +245,7 @@ def allow_open_files(count: int) -> None:
 
 
 def _groups(pieces: list[int], pawns: list[int]) -> list[int]:
-    """Return the sizes of the groups; `pawns` are each side's numbers of pawns, the leading side first."""
+    """Return the sizes of the groups. `pawns` are the numbers of pawns of each side, the leading side first."""
     if pawns:
         leads = pawns
         alike = [pieces[:count] for count in pawns[:1]] + [pieces[pawns[0] : sum(pawns)]] * (len(pawns) - 1)
@@ -279,15 +269,9 @@ def _groups(pieces: list[int], pawns: list[int]) -> list[int]:
 def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[list[int], int]:
     """Return the factors of the groups, and the number of positions.
 
-    Parameters
-    ----------
-    groups : list of int
-        The sizes of the groups.
-    order : list of int
-        The place of the leading group in the order of significance, the least significant first; then, if both sides
-        have pawns, that of the second group. The other groups take the remaining places.
-    file : int or None
-        The file of the leading pawn; None without pawns.
+    `groups` are the sizes of the groups. `order` has the place of the leading group in the order of significance, from
+    the least significant, and if both sides have pawns, the place of the second group. The other groups take the
+    remaining places. `file` is that of the leading pawn, or None without pawns.
     """
     _require(len(set(order)) == len(order) and max(order) < len(groups))
     by_place = dict(zip(order, range(len(order)), strict=True))
@@ -312,16 +296,16 @@ def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[lis
 
 
 def _unpack_symbols(packed: bytes) -> NDArray[np.uint32]:
-    """Return the symbols as words, see `SYZYGY_PAIRS`, and one extra word, because 8 bytes are read at a time.
+    """Return the symbols as words (see `SYZYGY_PAIRS`), and an extra word, because 8 bytes are read at a time.
 
-    In the file a symbol has 24 bits: its left and right part, or a value and 0xFFF.
+    In the file a symbol has 24 bits: its left and right parts, or a value and 0xFFF.
     """
     bits = np.frombuffer(packed, np.uint8).astype(np.uint32).reshape(-1, 3)
-    left = bits[:, 0] | (bits[:, 1] & 15) << 8
-    right = bits[:, 1] >> 4 | bits[:, 2] << 4
+    left = bits[:, 0] | ((bits[:, 1] & 15) << 8)
+    right = (bits[:, 1] >> 4) | (bits[:, 2] << 4)
     pairs = right != 0xFFF
     _require(len(bits) > 0 and bool((np.maximum(left, right)[pairs] < len(bits)).all()))
-    # The length of a symbol is known once its parts' lengths are known; a symbol that stays unknown contains itself.
+    # The length of a symbol follows from the lengths of its parts. A symbol whose length stays unknown contains itself.
     lengths = np.where(pairs, 0, 1)
     unknown = np.flatnonzero(pairs)
     while len(unknown):
@@ -331,5 +315,5 @@ def _unpack_symbols(packed: bytes) -> NDArray[np.uint32]:
         lengths[unknown[ready]] = (parts[0] + parts[1])[ready]
         unknown = unknown[~ready]
         _require(int(lengths.max()) <= 256)
-    words = left | right << 12 | (lengths - 1).astype(np.uint32) << 24
+    words = left | (right << 12) | ((lengths - 1).astype(np.uint32) << 24)
     return np.append(words, np.uint32(0)).astype(np.uint32)

@@ -1,4 +1,4 @@
-"""Endgame tablebases: when search probes them, root moves ranked by them, and lines extended to mate."""
+"""Play with endgame tablebases: when the search probes them, ranking root moves, and extending lines to mate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,25 +12,18 @@ from knightadder.engine.tablebases.registry import Tablebases
 
 TABLEBASE_WIN = int(transposition.TABLEBASE_WIN)
 
-_FIFTY_MOVES = 100  # plies
-_BEST = 1 << 18  # the rank of a certain win; greater than any distance
-_CURSED = 2  # centipawns for a cursed win, a draw only by the fifty-move rule: the opponent may go wrong
+_FIFTY_MOVES = 100  # plies of the fifty-move rule
+_BEST = 1 << 18  # rank of a certain win, higher than any distance
+_CURSED = 2  # centipawns for a win that the fifty-move rule makes a draw, because the opponent may err
 
 
 @dataclass(frozen=True, slots=True)
 class Probing:
-    """When search probes endgame tablebases; by default never.
+    """The settings for probing tablebases during a search; by default nothing is probed.
 
-    Attributes
-    ----------
-    address : int
-        The address of the TABLEBASES record.
-    men : int
-        Most men, kings included, of a position to probe.
-    depth : int
-        Least remaining depth in plies for a position with exactly that many men.
-    fifty_moves : bool
-        Whether the fifty-move rule counts.
+    `address` is that of the TABLEBASES record, and `men` the maximum number of men of a position to probe. `depth` is
+    the minimum remaining depth in plies for positions with that many men. `fifty_moves` says whether the fifty-move
+    rule counts.
     """
 
     address: int = 0
@@ -41,19 +34,11 @@ class Probing:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Moves ranked by tablebases.
+    """Moves ranked by tablebases, the best first, in the core's encoding.
 
-    Attributes
-    ----------
-    moves : tuple of int
-        The best first, in the core's encoding.
-    ranks : tuple of int
-        The rank of each, the higher the better; all certain wins have the same rank, and so have all certain losses.
-    scores : tuple of int
-        The score of each in the core's encoding, for the side to move.
-    by_distance : bool
-        Whether the DTZ tables were available: then the ranks alone are enough to win every won position. With WDL
-        tables alone, play may go round in circles.
+    A higher rank is better. All certain wins have the same rank, and so have all certain losses. The scores are in the
+    core's encoding for the side to move. `by_distance` says whether DTZ tables were available. Then the ranks alone are
+    enough to win every won position; with only WDL tables, play may go round in circles.
     """
 
     moves: tuple[int, ...]
@@ -75,53 +60,25 @@ def consult(
     lines: int,
     probing: Probing,
 ) -> tuple[Probing, Ranking | None]:
-    """Rank the root moves by the tables, and say when search probes again.
+    """Rank the root moves by the tables; return when the search probes, and the ranking.
 
-    Parameters
-    ----------
-    tablebases : Tablebases
-        The tables.
-    game : Game
-        The position.
-    moves : sequence of int
-        The moves to choose from, at least one.
-    lines : int
-        Number of best lines wanted; moves that rank below all of them are left out.
-    probing : Probing
-        When to probe, unless the tables already decide the position.
-
-    Returns
-    -------
-    tuple
-        When to probe, and the ranking, which is None if the tables do not know the position.
+    Moves that rank below the `lines` best moves are left out. `probing` says when to probe unless the tables decide the
+    position. The ranking is None if the tables do not know the position.
     """
     ranking = rank_moves(tablebases, game, moves, probing.fifty_moves) if game.men <= probing.men else None
     if ranking:
         ranking = ranking.first(lines)
-        # Only progress is missing, and search must not consider all wins equal: so it searches without probing.
+        # The search only has to make progress. It does not probe, because all wins would have the same score.
         if ranking.by_distance or ranking.scores[0] <= 0:
             return Probing(), ranking
     return probing, ranking
 
 
 def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_moves: bool = True) -> Ranking | None:
-    """Rank moves by the tablebase values of the positions after them.
+    """Return legal moves ranked by the tablebase values of the positions after them.
 
-    Parameters
-    ----------
-    tablebases : Tablebases
-        DTZ tables are preferred; WDL tables are used without them.
-    game : Game
-        The position, with its fifty-move count and the history for repetitions.
-    moves : sequence of int
-        Legal moves, at least one.
-    fifty_moves : bool
-        Whether the fifty-move rule counts.
-
-    Returns
-    -------
-    Ranking or None
-        None if a table is missing, or there are castling rights.
+    DTZ tables are preferred to WDL tables. The fifty-move count and the history of the game count. The ranking is None
+    if a table is missing or there are castling rights.
     """
     if tablebases.wdl(game) is None:
         return None
@@ -145,20 +102,20 @@ def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_m
 
 
 def _rank_of_distance(dtz: int, count: int, repeated: bool) -> int:
-    """Rank a move by its distance to zeroing, `count` plies after the last zeroing. The scheme is Stockfish's."""
+    """Return the rank of a move by its DTZ, `count` plies after the last zeroing move. The scheme is Stockfish's."""
     plies = abs(dtz) + count
     if dtz > 0:
-        # Search may choose among the certain wins until a position has been repeated: then the shortest way counts.
-        # The distance may be a ply longer than the table says.
+        # The search may choose among the certain wins until a position has been repeated. Then the shortest win counts.
+        # The true distance may be a ply longer than the DTZ.
         return _BEST if plies < _FIFTY_MOVES and not repeated else _BEST - plies
     if dtz < 0:
-        # The longest defence counts only where the fifty-move rule may save the game.
+        # A longer defence ranks higher only if the fifty-move rule may save the game.
         return -_BEST if 2 * -dtz + count < _FIFTY_MOVES else -_BEST + plies
     return 0
 
 
 def _rank_of_value(wdl: int) -> int:
-    """Rank a move by its WDL value; cursed wins and blessed losses rank as distances beyond the fifty-move rule."""
+    """Return the rank of a WDL value. Cursed wins and blessed losses rank like distances beyond the fifty-move rule."""
     return {2: _BEST, 1: _BEST - _FIFTY_MOVES - 1, 0: 0, -1: -_BEST + _FIFTY_MOVES + 1, -2: -_BEST}[wdl]
 
 
@@ -169,20 +126,10 @@ def _score(rank: int, fifty_moves: bool) -> int:
 
 
 def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[int, ...]:
-    """Extend a decided line to mate: from the first position in the tables, the winner takes the shortest DTZ.
+    """Extend a decided line to mate, or as far as the tables reach.
 
-    Parameters
-    ----------
-    tablebases : Tablebases
-    game : Game
-        The position before the line.
-    moves : sequence of int
-        The line; its first move is kept, and the following ones up to the first position in the tables.
-
-    Returns
-    -------
-    tuple of int
-        The line to mate, or as far as the tables reach.
+    The moves of the line are kept up to the first position in the tables, but at least its first move. From there on,
+    the winner takes the shortest DTZ. `game` is the position before the line.
     """
     board = game.copy()
     line: list[int] = []
@@ -196,7 +143,7 @@ def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[
         known = {move: dtz for move, dtz in distances.items() if dtz is not None}
         if not known or len(known) < len(distances):
             break
-        # The nearest win, otherwise the farthest loss.
+        # The nearest win, or else the farthest loss.
         best = max(known, key=lambda move: (np.sign(known[move]), -known[move]))
         if known[best] == 0:
             break

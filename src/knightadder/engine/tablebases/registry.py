@@ -1,4 +1,4 @@
-"""Syzygy tablebases: the files found in folders, and the record through which compiled code probes them."""
+"""Syzygy tablebases: the files in some folders, and the record through which compiled code probes them."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,33 +22,17 @@ from knightadder.engine.tablebases.file import (
 )
 from knightadder.native.records import new_record
 
-#: The tables with three men, which are part of the package.
+#: The folder of the tables with three men, which are part of the package.
 SHIPPED = Path(__file__).parents[2] / "data" / "syzygy"
 
 
 class Tablebases:
-    """The tables in some folders, for win, draw or loss (WDL) and the distance to zeroing (DTZ).
+    """The tables in some folders: win, draw or loss (WDL), and distance to zeroing (DTZ).
 
-    Parameters
-    ----------
-    tables : record
-        The core's read-only tables.
-    folders : iterable of path
-        Where files such as ``KRPvKN.rtbw`` and ``KRPvKN.rtbz`` are; of files with the same name the first counts.
-
-    Attributes
-    ----------
-    record : record
-        The TABLEBASES record, for compiled code. It holds addresses in the mapped files and is valid only as long
-        as this object exists.
-    paths : dict of str to Path
-        The files in use, by names such as ``KRPvKN.rtbw``.
-    problems : list of str
-        A line for each folder that cannot be read, and for each file that cannot be used and is ignored.
-
-    Notes
-    -----
-    The files must not become shorter during a probe; see `drop_changed`.
+    Of files with the same name, such as ``KRPvKN.rtbw``, the first one counts. `record` is the TABLEBASES record for
+    compiled code. It holds addresses in the mapped files, so it is valid only as long as this object exists. `paths`
+    are the files in use by name. `problems` has a line for each unreadable folder and each file that is ignored. Files
+    must not become shorter during a probe; see `drop_changed`.
     """
 
     def __init__(self, tables: np.record, folders: Iterable[Path | str] = (SHIPPED,)) -> None:
@@ -70,7 +54,7 @@ class Tablebases:
 
     @property
     def largest(self) -> int:
-        """The largest number of men, kings included, in the WDL tables; 0 without tables."""
+        """The maximum number of men in the WDL tables, with the kings; 0 without tables."""
         return int(self.record.largest)
 
     @property
@@ -84,71 +68,45 @@ class Tablebases:
         return sorted(name.removesuffix(DTZ) for name in self._files if name.endswith(DTZ))
 
     def wdl(self, position: Game | str) -> int | None:
-        """Return the WDL value of a position, with the fifty-move count taken as 0.
+        """Return the WDL value of a game or FEN for the side to move, with the fifty-move count taken as 0.
 
-        Parameters
-        ----------
-        position : Game or str
-            A game, or a FEN.
-
-        Returns
-        -------
-        int or None
-            For the side to move: 2 a win, 1 a win that the fifty-move rule makes a draw, 0 a draw, -1 a loss that it
-            makes a draw, -2 a loss; None if there are castling rights, or a table is missing or damaged.
-
-        Raises
-        ------
-        PositionError
-            If the FEN is illegal.
+        2 is a win, 1 a win that the fifty-move rule makes a draw, 0 a draw, -1 a loss that the rule makes a draw, and
+        -2 a loss. The value is None if there are castling rights, or if a table is missing or damaged. An illegal FEN
+        raises a `PositionError`.
         """
         value, known = syzygy_api.find_wdl(self._tables, self.record, self._game_of(position).record, 0)
         return int(value) if known else None
 
     def dtz(self, position: Game | str) -> int | None:
-        """Return the plies to the next capture or pawn move with best play; see `wdl` for the position.
+        """Return the plies to the next capture or pawn move with best play, or None if unknown; see `wdl`.
 
-        Returns
-        -------
-        int or None
-            Positive for a win and negative for a loss of the side to move, 0 for a draw, with 100 plies more where the
-            fifty-move rule makes it one; the distance may be a ply longer. None if the position's value is unknown.
+        The number is positive for a win of the side to move, negative for a loss, and 0 for a draw. It is 100 larger if
+        the fifty-move rule makes the result a draw. The true distance may be a ply longer.
         """
         value, known = syzygy_api.find_dtz(self._tables, self.record, self._game_of(position).record, 0)
         return int(value) if known else None
 
     def wdl_after(self, game: Game, move: int) -> int | None:
-        """Return the WDL value of a legal move, given in the core's encoding, for the side that makes it.
+        """Return the WDL value of a legal move, in the core's encoding, for the side that makes it; see `wdl`.
 
-        Returns
-        -------
-        int or None
-            As for `wdl`, but 0 if the fifty-move rule or a threefold repetition then ends the game.
+        The value is 0 if the move ends the game by the fifty-move rule or threefold repetition.
         """
         value, known = syzygy_api.find_wdl_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def dtz_after(self, game: Game, move: int) -> int | None:
-        """Return the plies to the next capture or pawn move, counting from and including a legal move.
+        """Return the plies to the next capture or pawn move, including a legal move, for the side that makes it; see
+        `dtz`.
 
-        Returns
-        -------
-        int or None
-            For the side that makes the move, as for `dtz`; 1 for a mate, 0 if the fifty-move rule or a threefold
-            repetition then ends the game.
+        A mate is 1. A move that ends the game by the fifty-move rule or threefold repetition is 0.
         """
         value, known = syzygy_api.find_dtz_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def drop_changed(self) -> list[str]:
-        """Stop using files whose size has changed; call it only while nothing is probed.
+        """Stop using files whose size has changed; return a line for each of them.
 
-        On most systems, reading a missing part of a mapped file ends the process.
-
-        Returns
-        -------
-        list of str
-            A line for each such file.
+        Call it only while nothing is probed. On most systems, reading a missing part of a mapped file ends the process.
         """
         changed = [name for name, file in self._files.items() if file.changed]
         for name in changed:
