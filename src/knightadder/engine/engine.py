@@ -49,7 +49,7 @@ class Engine:
         self._search: Search | None = None
         self._book: Book | None = None
         self._tablebases = Tablebases(self._tables)
-        self._trusted_folders = {str(SHIPPED)}  # folders whose files need no advice on verifying, or no more
+        self._trusted_folders = {str(SHIPPED)}  # folders for which the user needs no advice to verify the files
         self.random = Random()
 
     # --- settings and position -------------------------------------------------------------------------------------
@@ -93,9 +93,7 @@ class Engine:
 
     @property
     def ready(self) -> bool:
-        """Whether a search would begin at once, or is running. The hash table may still be being cleared in the
-        background.
-        """
+        """Whether a search is running, or would begin at once because the hash table is cleared."""
         return self.searching or self._table.wait(0)
 
     def get_ready(self) -> None:

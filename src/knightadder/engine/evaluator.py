@@ -11,7 +11,8 @@ from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import BUILT_IN, DEFAULT_EVALUATION, EVALUATION_NAMES
 
-EVALUATIONS = dict(zip(EVALUATION_NAMES, (CLASSICAL, PESTO, NETWORK), strict=True))  # by the option's word
+# The core's numbers of the evaluations, by their names in the option EvalType.
+EVALUATIONS = dict(zip(EVALUATION_NAMES, (CLASSICAL, PESTO, NETWORK), strict=True))
 
 BUILT_IN_FILE = Path(__file__).parents[1] / "data" / "default.nnue"
 

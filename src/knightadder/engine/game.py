@@ -43,7 +43,7 @@ class Game:
         self._spare = new_record(WORKER)
         self._fullmove = 1
         self._stop = np.zeros(1, np.uint64)
-        for record in (self.record, self._spare):  # every search of them reads the flag
+        for record in (self.record, self._spare):  # perft in these records reads the stop flag
             record.stop_address = self._stop.ctypes.data
         self.set_up()
 
@@ -72,8 +72,8 @@ class Game:
         """Set up a position from bitboards, which takes far less time than a FEN, and play moves from it.
 
         `numbers` are those of `set_up_bitboards` in ``core/api/game.py``, and `fullmove` is the move number. The
-        function returns whether the position is legal. If not, the game stays as it was; so it does if a move raises a
-        `PositionError`.
+        function returns False if the position is illegal, and raises a `PositionError` if a move is. Then the game
+        stays as it was.
         """
         if not game.set_up_bitboards(self._tables, self._spare, numbers):
             return False

@@ -38,8 +38,8 @@ def load_engine(options: Options, report: OnStep) -> "Engine":
     """Import the core, compile it if needed, build an engine with these options, and run a short search.
 
     `report` is called for each step of compiling, such as ``compiling 31/334``. Every failure becomes an `EngineError`:
-    there is no compiled core and none can be built, or an option cannot be fulfilled. Only a defect of the program has
-    a cause.
+    there is no compiled core and none can be built, or an option cannot be fulfilled. The error has a ``__cause__``
+    only if it is a defect of the program.
     """
     try:
         core.load(report)  # before NumPy is imported, see `check_processor`
@@ -59,7 +59,7 @@ def load_engine(options: Options, report: OnStep) -> "Engine":
 def compile_core() -> None:
     """Compile the core if its sources have changed, and show the steps; EngineError if it cannot be loaded.
 
-    A line on standard error tells if the built-in network cannot be used.
+    If the built-in network cannot be used, a line on standard error says so.
     """
     from knightadder.progress import steps
 

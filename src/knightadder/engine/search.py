@@ -44,7 +44,7 @@ from knightadder.engine.timeman import Progress, allot, scale
 MATE = int(transposition.MATE)
 
 _SHOW_DETAILS_AFTER = 3.0  # seconds; before, current moves and bounds would flood the interface
-_CLOCK_TICK = 0.1  # seconds between reports of the current move
+_CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move
 _GRACE = 0.05  # seconds that the first iteration may still take after a stop; it usually takes less than a millisecond
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
@@ -212,7 +212,8 @@ class Search:
         return [move for move in legal if move in wanted]
 
     def _consult_tablebases(self, options: Options) -> tuple[Probing, Ranking | None]:
-        """Rank the root moves by the tablebases, drop the worse ones, and return when the search probes.
+        """Rank the root moves by the tablebases and drop the worse ones; return the settings for probing, and the
+        ranking.
 
         A weakened engine plays endings without tablebases. Nor are they used if the user asks for a mate, because a
         tablebase win is not a mate.
@@ -286,7 +287,7 @@ class Search:
             self._idle.set()
 
     def _await_table(self) -> None:
-        """Wait until the hash table is cleared, but not long on a clock: clearing can only cost known results."""
+        """Wait until the hash table is cleared, but not long on a clock: clearing in a search only loses entries."""
         patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
         while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
             if self._table.wait(_TABLE_TICK):
@@ -371,7 +372,7 @@ class Search:
     # --- the helpers -----------------------------------------------------------------------------------------------
 
     def _start_helper(self, index: int) -> None:
-        """Start a helper, which then starts the next one. Starting hundreds takes long, and no thread should wait for
+        """Start a helper, which then starts the next one: starting hundreds takes long, and no thread should wait for
         it.
         """
         with self._starting:
@@ -441,7 +442,7 @@ class Search:
         return left
 
     def _spent(self) -> float:
-        """Return the milliseconds of the clock, or what the nodes stand for."""
+        """Return the milliseconds that the search has used, by the clock or by its nodes."""
         return self._reporter.nodes() / self._node_time if self._node_time else self._elapsed() * 1000
 
     def _elapsed(self) -> float:

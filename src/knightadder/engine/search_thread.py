@@ -49,7 +49,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A root move and its expected continuation, in the core's encoding, at least one move.
+    """A line of moves in the core's encoding: a root move and its expected continuation.
 
     `depth` is that of the iteration that the score comes from, in plies, and `seldepth` the length of its deepest line.
     The score is for the side to move, in centipawns or a mate as the core encodes it.
@@ -148,7 +148,7 @@ class SearchThread:
         line = Variation(max(depth, 1), int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
         ranking = self._root.ranking
         if ranking and abs(line.score) < MATE_FOUND:
-            # The search does not know why it got these moves, so only a mate improves on the tablebases' score.
+            # The search does not know the moves' scores from tablebases, so only a mate replaces such a score.
             line = replace(line, score=ranking.scores[ranking.moves.index(line.moves[0])], bound=Bound.EXACT)
         return line
 

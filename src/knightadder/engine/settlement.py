@@ -25,7 +25,8 @@ class Settlement:
 
     The engine offers a draw from move 35 on, after some eight moves with a score within ``Draw Score`` centipawns. It
     accepts a draw from then on if its scores were level or worse, and at any move in a lost position. It resigns after
-    ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. Zero turns off draws or resigning.
+    ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. An option of zero turns off draws or
+    resigning.
     """
 
     def __init__(self) -> None:

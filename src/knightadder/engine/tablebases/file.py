@@ -269,8 +269,8 @@ def _groups(pieces: list[int], pawns: list[int]) -> list[int]:
 def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[list[int], int]:
     """Return the factors of the groups, and the number of positions.
 
-    `groups` are the sizes of the groups. `order` has the place of the leading group in the order of significance, from
-    the least significant, and if both sides have pawns, the place of the second group. The other groups take the
+    `groups` are the sizes of the groups. `order` has the leading group's place in the order of significance, from the
+    least significant place on; and the second group's place, if both sides have pawns. The other groups take the
     remaining places. `file` is that of the leading pawn, or None without pawns.
     """
     _require(len(set(order)) == len(order) and max(order) < len(groups))

@@ -60,9 +60,9 @@ def consult(
     lines: int,
     probing: Probing,
 ) -> tuple[Probing, Ranking | None]:
-    """Rank the root moves by the tables; return when the search probes, and the ranking.
+    """Rank the root moves by the tables; return the search's settings for probing, and the ranking.
 
-    Moves that rank below the `lines` best moves are left out. `probing` says when to probe unless the tables decide the
+    Moves that rank below the `lines` best moves are left out. The settings are `probing` unless the tables decide the
     position. The ranking is None if the tables do not know the position.
     """
     ranking = rank_moves(tablebases, game, moves, probing.fifty_moves) if game.men <= probing.men else None
@@ -77,8 +77,8 @@ def consult(
 def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_moves: bool = True) -> Ranking | None:
     """Return legal moves ranked by the tablebase values of the positions after them.
 
-    DTZ tables are preferred to WDL tables. The fifty-move count and the history of the game count. The ranking is None
-    if a table is missing or there are castling rights.
+    DTZ tables are preferred to WDL tables. The ranks depend on the game's fifty-move count and repetitions. The ranking
+    is None if a table is missing or there are castling rights.
     """
     if tablebases.wdl(game) is None:
         return None

@@ -95,8 +95,7 @@ class Tablebases:
         return int(value) if known else None
 
     def dtz_after(self, game: Game, move: int) -> int | None:
-        """Return the plies to the next capture or pawn move, including a legal move, for the side that makes it; see
-        `dtz`.
+        """Return the DTZ of a legal move, counted from before the move, for the side that makes it; see `dtz`.
 
         A mate is 1. A move that ends the game by the fifty-move rule or threefold repetition is 0.
         """
