@@ -1,7 +1,7 @@
-"""Reads files of games quickly: the core reads what programs write, and the careful reader (`games`) everything else.
+"""Reads files of games quickly: the core reads what programs write, and the careful reader (`games`) reads the rest.
 
-Both readers find the same games in the same files. The quick one works on blocks of bytes. It stops before a game that
-it cannot read; the careful one reads this game, and as many more as it takes to come to one that begins its line.
+Both readers find the same games in the same files. The quick reader works on blocks of bytes, and stops before a game
+that it cannot read. Then the careful reader reads games until one begins at the start of a line.
 """
 
 from __future__ import annotations
@@ -37,16 +37,9 @@ _NOTHING = bytes(PADDING)
 class GameBlock:
     """Games that the core has read.
 
-    Attributes
-    ----------
-    text : array of uint8
-        The bytes, with zeros after them.
-    games, tags, notes : arrays of GAME, TAG and NOTE
-        What they have, by its places in the text.
-    moves, clocks, scores : arrays
-        Of all games, one after another; see `read_block` in ``core/api/pgn.py``.
-    number : int
-        The number of the first game in its file, from 1.
+    `text` has the bytes, with zeros after them. `games`, `tags` and `notes` refer to places in it. `moves`, `clocks`
+    and `scores` have the items of all games, one game after another; see `read_block` in ``core/api/pgn.py``. `number`
+    is the number of the first game in its file, from 1.
     """
 
     text: NDArray[np.uint8]
@@ -59,7 +52,7 @@ class GameBlock:
     number: int
 
     def game_text(self, index: int) -> GameText:
-        """Return the text of a game, as the careful reader does."""
+        """Return the text of a game, in the same form as the careful reader."""
         game = self.games[index]
         text = decoded_lines(self.text[game["start"] : game["end"]].tobytes())
         return GameText(self.number + index, int(game["line"]), text.strip("\n"))
@@ -74,24 +67,10 @@ def decoded_lines(raw: bytes) -> str:
 
 
 def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) -> Iterator[GameBlock | GameText]:
-    """Read a file.
+    """Yield the games of a file in order: blocks of games that the core has read, and the texts of all other games.
 
-    Parameters
-    ----------
-    file : Path
-        In any encoding and compression that `files.lines_of` reads.
-    update : callable, optional
-        Called after each block with the bytes of the file, as it is on disk, and the games that have been read.
-
-    Yields
-    ------
-    GameBlock or GameText
-        The games in their order: those that the core has read, and the text of each other one.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    After each block, `update` is called with the bytes of the file that have been read, as it is on disk, and the
+    number of games read. An `OptionError` is raised if the file cannot be read.
     """
     with opened(file) as (stream, tell):
         scanner = _Scanner(stream)
@@ -102,20 +81,20 @@ def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) ->
 
 
 def blocks_in(stream: BinaryIO) -> Iterator[GameBlock | GameText]:
-    """Read a stream of bytes that are not compressed, as `read_blocks` does; UnicodeError if it is wrong UTF-16."""
+    """Read a stream of uncompressed bytes as `read_blocks` does; UnicodeError if it is wrong UTF-16."""
     return _Scanner(stream).read()
 
 
 class _Scanner:
-    """Reads a stream of bytes, by both readers in turns."""
+    """Reads a stream of bytes with both readers in turns."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self.number = 0  # of games that were found
+        self.number = 0  # number of games found
         self._blocks = chunks_of(stream)
         self._text = b""
-        self._at = 0  # where the next game begins
+        self._at = 0  # place where the next game begins
         self._line = 1
-        self._ended = False  # nothing comes after the text
+        self._ended = False  # whether the stream has ended
         self._core = _Core()
 
     def read(self) -> Iterator[GameBlock | GameText]:
@@ -138,7 +117,7 @@ class _Scanner:
                 self._more(1 if block is not None or status == DONE else max(len(self._text) - self._at, 1))
 
     def _more(self, wanted: int = 1) -> None:
-        """Read at least so many more bytes, unless there are none."""
+        """Read at least this many more bytes, unless the stream ends."""
         parts = [self._text[self._at :]]
         while wanted > 0 and not self._ended:
             part = next(self._blocks, b"")
@@ -148,10 +127,10 @@ class _Scanner:
         self._text, self._at = b"".join(parts), 0
 
     def _read_carefully(self) -> Iterator[GameText]:
-        """Read games by the careful reader, up to one that begins its line."""
-        begins: list[int] = []  # of each line that was read, in all of the text since the first one
+        """Read games with the careful reader, until a game begins at the start of a line."""
+        begins: list[int] = []  # start of each line that was read, counted from the first line
         first_line, start = self._line, self._at
-        moved = 0  # bytes that are no longer in front of the text
+        moved = 0  # number of bytes that were removed from the start of the text
 
         def lines() -> Iterator[str]:
             nonlocal moved
@@ -190,14 +169,14 @@ def _new_reader() -> Any:
 
 
 class _Core:
-    """Room for what the core finds in a block."""
+    """Room for the results of the core in a block."""
 
     def __init__(self) -> None:
         self._reader = _new_reader()
         self._size = -1
 
     def read(self, text: bytes, at: int, line: int, last: bool, number: int) -> tuple[int, GameBlock | None, int, int]:
-        """Read games from a place on: return how it ended, what was found, and where the next game begins."""
+        """Read games from a place on. Return the reason for the end, the games, and the place of the next game."""
         if len(text) > self._size:
             self._size = len(text)
             self._games = np.empty(self._size // 4 + 2, GAME)
@@ -228,7 +207,7 @@ class _Core:
 
 
 def read_bytes(text: bytes, number: int) -> GameBlock | None:
-    """Let the core read a whole text, whose first game has this number; None if it cannot read any of it."""
+    """Read a whole text with the core, where `number` is that of its first game; None if it cannot read any game."""
     return _Core().read(text, 0, 1, True, number)[1]
 
 

@@ -50,7 +50,7 @@ class GameRecord:
     file : str
         The file's name.
     notes : list of str
-        What was changed to read the game, such as impossible castling rights.
+        The changes that were needed to read the game, such as dropped castling rights.
     """
 
     def __init__(
@@ -277,26 +277,10 @@ class GameRecord:
 def read_records(
     file: Path, name: str | None = None, update: Callable[[int, int], None] | None = None
 ) -> Iterator[GameRecord | tuple[GameText, BrokenGame]]:
-    """Read the games of a file; remarks outside a game are left out.
+    """Read the games of a file, without remarks outside a game; OptionError if the file cannot be read.
 
-    Parameters
-    ----------
-    file : Path
-        In any encoding and compression that `files.lines_of` reads.
-    name : str, optional
-        The file's name for the user.
-    update : callable, optional
-        Called now and then with the bytes of the file, as it is on disk, and the games that have been read.
-
-    Yields
-    ------
-    GameRecord or (GameText, BrokenGame)
-        The game; or the text of a broken one, and why it cannot be used.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    Yield each game, or the text of a broken game and its error. `name` is the file's name for the user. `update` is
+    called now and then with the bytes of the file that have been read, as it is on disk, and the number of games.
     """
     shown = name or str(file)
     for found in read_blocks(file, update):
@@ -331,7 +315,7 @@ def _nodes(game: PgnGame) -> Iterator[chess.pgn.GameNode]:
 
 
 def _block_of(number: int, game: PgnGame) -> GameBlock:
-    """Let the core read a game that the careful reader has read: written in the form that it knows."""
+    """Return a game of the careful reader as the core reads it, from a text in the form that the core knows."""
     board = game.board()
     words = []
     if board.chess960:
@@ -363,7 +347,7 @@ def _block_of(number: int, game: PgnGame) -> GameBlock:
 
 
 def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
-    """Give games as parts of blocks, in their order."""
+    """Yield games as parts of blocks, in their order."""
     for _, group in groupby(games, key=lambda game: id(game._block)):
         together = list(group)
         first = together[0]._index
@@ -372,7 +356,7 @@ def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
 
 
 def score_of(value: int) -> chess.engine.Score:
-    """Return the score that a number of the core means."""
+    """Return the score of a number of the core."""
     if abs(value) < _LEAST_MATE:
         return chess.engine.Cp(value)
     return chess.engine.MateGiven if value == _MATE else chess.engine.Mate(int(moves_to_mate(np.array(value))))
@@ -389,14 +373,9 @@ def moves_to_mate(scores: NDArray[np.integer]) -> NDArray[np.integer]:
 
 
 def squares_of(codes: NDArray[np.integer], chess960: bool | NDArray[np.bool_] = False) -> NDArray[np.int64]:
-    """Return moves as from-square | to-square << 6 | promotion << 12; castling is the king's step, except in Chess960.
+    """Return moves as from-square | (to-square << 6) | (promotion << 12), from moves in 16 bits.
 
-    Parameters
-    ----------
-    codes : array of uint16
-        The moves, in 16 bits.
-    chess960 : bool or array of bool
-        Whether castling is king takes rook, for all moves or for each.
+    Castling is the king's step, or king takes rook where `chess960` is true, for all moves or for each.
     """
     moves = codes.astype(np.int64)
     kind, source, target = moves >> 12, moves & 63, moves >> 6 & 63

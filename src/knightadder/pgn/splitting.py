@@ -1,4 +1,4 @@
-"""Finds where each game of a file begins and ends, whatever stands between them."""
+"""Finds the start and end of each game of a file, even if there is other text between the games."""
 
 from __future__ import annotations
 
@@ -7,50 +7,28 @@ from dataclasses import dataclass, field
 
 from knightadder.pgn.tokens import Token, TokenType, looks_like_tag, tokens
 
-# What belongs to no game: it stands before the one that follows.
+# Tokens that belong to the game that follows them.
 REMARKS = {TokenType.ESCAPE, TokenType.REMARK, TokenType.COMMENT_START, TokenType.COMMENT, TokenType.EMPTY_LINE}
 
 
 @dataclass(frozen=True, slots=True)
 class GameText:
-    """The text of a game in its file.
-
-    Attributes
-    ----------
-    number, line : int
-        The game's number and its first line, both from 1.
-    text : str
-        The whole text, without empty lines before and after it.
-    """
+    """The whole text of a game, without empty lines around it, and its number and first line in the file, from 1."""
 
     number: int
     line: int
     text: str
 
     def place(self, file: object) -> str:
-        """Return where the game is, for messages: its file, its number and its line."""
+        """Return the place of the game for messages: its file, its number and its line."""
         return f"{file}, game {self.number}, line {self.line}"
 
 
 def split_lines(lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, str, int | None]]:
-    """Split lines into games.
+    """Split lines, each with its end, into games; `first` is the number of the first line.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        The lines, each with its end.
-    first : int
-        Number of the first line.
-
-    Yields
-    ------
-    line : int
-        Number of a game's first line.
-    text : str
-        Its text.
-    next_line : int or None
-        Number of the line in which the next game begins; None if something stands before it in this line, or no game
-        comes after this one.
+    Yield the number of a game's first line, its text, and the number of the line in which the next game begins. The
+    last is None if other text stands before the next game in that line, or if there is no next game.
     """
     parts: list[str] = []
     begins, part = first, _Part()
@@ -73,16 +51,16 @@ def split_lines(lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, str
 
 @dataclass(slots=True)
 class _Part:
-    """What a game that is being split off has so far."""
+    """The state of a game that is being split off."""
 
     tags: set[str] = field(default_factory=set)
-    malformed: bool = False  # one of the tags
-    begun: bool = False  # the moves have
+    malformed: bool = False  # whether a tag is malformed
+    begun: bool = False  # whether the moves have begun
     moved: bool = False
     result: bool = False
-    closed: bool = False  # there is an empty line after the result
-    empty_line: bool = False  # just before this token
-    depth: int = 0  # of variations
+    closed: bool = False  # whether an empty line follows the result
+    empty_line: bool = False  # whether an empty line precedes this token
+    depth: int = 0  # nesting depth of variations
 
     def ends_before(self, token: Token, line: str) -> bool:
         """Return whether a token of a line belongs to the next game."""
@@ -102,7 +80,7 @@ class _Part:
         return False
 
     def add(self, token: Token) -> None:
-        """Note what a token says."""
+        """Update the state by a token."""
         kind = token.kind
         if kind is TokenType.EMPTY_LINE:
             self.empty_line = True

@@ -99,7 +99,7 @@ class TokenType(Enum):
     TAG = auto()
     BAD_TAG = auto()  # a line that begins like a tag, but is not one
     REMARK = auto()  # a comment to the end of the line
-    COMMENT_START = auto()  # the comment's text is a separate token, perhaps on a later line
+    COMMENT_START = auto()  # its text is a separate token, perhaps on a later line
     COMMENT = auto()
     UNCLOSED = auto()  # a comment without an end; its text is the line in which it begins
     OPEN = auto()  # the beginning of a variation
@@ -110,24 +110,13 @@ class TokenType(Enum):
     MOVE = auto()
     NUMBER = auto()  # the number of White's move
     BLACK_NUMBER = auto()
-    WORD = auto()  # anything else
+    WORD = auto()  # any other text
 
 
 class Token(NamedTuple):
-    """A token.
+    """A token: its kind, its text (a tag's value), the number of its line, and the name of a tag.
 
-    Attributes
-    ----------
-    kind : TokenType
-        What it is.
-    text : str
-        The token's text; a tag's value.
-    line : int
-        Number of its line.
-    start : int
-        Column where the previous token ends in the line.
-    name : str
-        A tag's name.
+    `start` is the column where the previous token ends in the line.
     """
 
     kind: TokenType
@@ -138,21 +127,9 @@ class Token(NamedTuple):
 
 
 def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Token]]]:
-    """Split lines into tokens.
+    """Split lines, each with its end, into tokens; `first` is the number of the first line.
 
-    Parameters
-    ----------
-    lines : iterable of str
-        The lines, each with its end.
-    first : int
-        Number of the first line.
-
-    Yields
-    ------
-    line : str
-        Each line.
-    tokens : list of Token
-        The line's tokens. The text of a comment belongs to the line in which the comment ends.
+    Yield each line with its tokens. The text of a comment belongs to the line in which the comment ends.
     """
     source = iter(lines)
     ahead: deque[str] = deque()
@@ -245,7 +222,7 @@ def looks_like_tag(text: str) -> bool:
 
 
 def _next_brace(line: str, ahead: deque[str], source: Iterator[str]) -> str | None:
-    """Return the next brace in this line or the lines after it, which are read ahead; None if there is none."""
+    """Return the next brace in this line or in later lines, which are read ahead; None if there is none."""
     for count in range(_LOOKED_AHEAD):
         if match := _BRACE.search(line):
             return match[0]
@@ -259,7 +236,7 @@ def _next_brace(line: str, ahead: deque[str], source: Iterator[str]) -> str | No
 
 
 def _san(match: re.Match[str]) -> str:
-    """Write a move as python-chess reads it."""
+    """Return a move in the form that python-chess reads."""
     if match["null"]:
         return "--"
     text = re.sub(_DASH, "-", match["san"]).replace("o", "O").replace("0", "O")

@@ -35,14 +35,8 @@ _LEAST_WEIGHT, _GREATEST_WEIGHT = 0.5, 12.0
 
 @dataclass(frozen=True, slots=True)
 class SideAccuracy:
-    """The quality of one side's play in a game.
-
-    Attributes
-    ----------
-    accuracy : float
-        Accuracy, from 0 to 100.
-    centipawn_loss : int
-        Average loss of a move, in centipawns.
+    """The quality of a side's play in a game: its accuracy, from 0 to 100, and its average loss of a move in
+    centipawns.
     """
 
     accuracy: float
@@ -64,33 +58,22 @@ def unchanged(score: chess.engine.Score) -> chess.engine.Score:
 
 
 def capped(score: chess.engine.Score) -> int:
-    """Give a score in centipawns, limited to the ceiling; a mate counts as the ceiling."""
+    """Return a score in centipawns, limited to the ceiling; a mate counts as the ceiling."""
     return max(-CEILING, min(CEILING, score.score(mate_score=100 * CEILING)))
 
 
 def winning_chances(score: chess.engine.Score) -> float:
-    """Give the chances of a side with this score, from -1 (it loses) to 1 (it wins)."""
+    """Return the chances of a side with this score, from -1 (it loses) to 1 (it wins)."""
     return 2 / (1 + math.exp(-0.00368208 * capped(score))) - 1
 
 
 def win_percent(score: chess.engine.Score) -> float:
-    """Give the chances of a side with this score as a percentage, from 0 to 100."""
+    """Return the chances of a side with this score as a percentage, from 0 to 100."""
     return 50 + 50 * winning_chances(score)
 
 
 def move_accuracy(before: float, after: float) -> float:
-    """Give the accuracy of a move.
-
-    Parameters
-    ----------
-    before, after : float
-        Win percentage of the side that moves: with the best move, and with the move played.
-
-    Returns
-    -------
-    float
-        From 0 to 100.
-    """
+    """Return the accuracy of a move, 0 to 100, from its side's win percentage with the best move and with the move."""
     if after >= before:
         return 100.0
     raw = 103.1668100711649 * math.exp(-0.04354415386753951 * (before - after)) - 3.166924740191411
@@ -100,19 +83,10 @@ def move_accuracy(before: float, after: float) -> float:
 def play(
     scores: Sequence[chess.engine.Score], white_first: bool = True
 ) -> tuple[SideAccuracy | None, SideAccuracy | None]:
-    """Compute the quality of both sides' play in a game.
+    """Return the quality of White's and of Black's play in a game; None for a side that has not moved.
 
-    Parameters
-    ----------
-    scores : sequence of chess.engine.Score
-        Scores of the first position and of the positions after each move, from White's view.
-    white_first : bool
-        Whether White made the first move.
-
-    Returns
-    -------
-    tuple
-        White's and Black's play; ``None`` for a side that has not moved.
+    `scores` are those of the first position and of the positions after each move, from White's view. `white_first` says
+    whether White made the first move.
     """
     wins = [win_percent(score) for score in scores]
     cps = [capped(score) for score in scores]
@@ -137,7 +111,7 @@ def play(
 
 
 def _weights(wins: Sequence[float]) -> list[float]:
-    """Give the weight of each move: the spread of the win percentage in the window of positions that ends with it.
+    """Return the weight of each move: the spread of the win percentage in the window of positions that ends with it.
 
     A window is a tenth of the game, at least two positions and at most eight. The first moves share the first window.
     """

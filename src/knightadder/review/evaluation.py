@@ -44,15 +44,7 @@ class Analyst(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScoredLine:
-    """A line that the engine found.
-
-    Attributes
-    ----------
-    score : chess.engine.PovScore
-        The score of the line.
-    moves : tuple of chess.Move
-        The moves of the line; at least one.
-    """
+    """A line that the engine found: its score, and its moves, at least one."""
 
     score: PovScore
     moves: tuple[chess.Move, ...]
@@ -60,18 +52,10 @@ class ScoredLine:
 
 @dataclass(frozen=True, slots=True)
 class SearchedPosition:
-    """The result of a search of a position.
+    """The result of a search of a position: the score of the best line, the depth in plies, and the best lines.
 
-    Attributes
-    ----------
-    score : chess.engine.PovScore
-        The score of the best line.
-    depth : int
-        Search depth in plies; 0 if the game is over.
-    variations : tuple of ScoredLine
-        The best lines, the best first; none if the game is over.
-    wdl : chess.engine.PovWdl or None
-        Expected wins, draws and losses in 1000 games; ``None`` if the engine does not report them.
+    The depth is 0 and there are no lines if the game is over. `wdl` are the expected wins, draws and losses in 1000
+    games, or None if the engine does not report them.
     """
 
     score: PovScore
@@ -82,22 +66,11 @@ class SearchedPosition:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Positions of a game that are evaluated together, independent of the others.
+    """Positions of a game that are evaluated together, independently of the others.
 
-    Attributes
-    ----------
-    game : int
-        Number of the game.
-    first, last : int
-        The first and the last position of the block, in plies from the first position of the game.
-    plies : int
-        Length of the game.
-    fen : str
-        A position at or before the first one, before which nothing matters for the block.
-    chess960 : bool
-        Whether to use Chess960 castling.
-    moves : tuple of str
-        The moves from there up to the position after the last one, if there is one, in UCI notation.
+    `first` and `last` are the first and last position of the block, in plies from the first position of the game;
+    `plies` is the length of the game. `fen` is a position at or before the first one; nothing before it matters for the
+    block. `moves` lead from there to the position after the last one, if there is one, in UCI notation.
     """
 
     game: int
@@ -109,7 +82,7 @@ class Block:
     moves: tuple[str, ...]
 
     def __len__(self) -> int:
-        """Count the positions."""
+        """Return the number of positions."""
         return self.last - self.first + 1
 
     def board(self) -> chess.Board:
@@ -121,19 +94,9 @@ class Block:
 
 
 def blocks(number: int, board: chess.Board) -> list[Block]:
-    """Divide a game into blocks.
+    """Divide a game, given by its last position with all moves, into blocks; `number` is the number of the game.
 
-    Parameters
-    ----------
-    number : int
-        The game's number.
-    board : chess.Board
-        The game: its last position, with all moves.
-
-    Raises
-    ------
-    PositionError
-        If the game is of a different variant.
+    A `PositionError` is raised if the game is of a different variant.
     """
     board = board_of(board, warn=False)
     moves = tuple(move.uci() for move in board.move_stack)
@@ -149,27 +112,10 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
 def evaluate(
     board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
 ) -> list[SearchedPosition | None]:
-    """Evaluate the positions of a game, one block after the other.
+    """Return evaluations of the first position of a game and of the positions after each move, one block after another.
 
-    Parameters
-    ----------
-    board : chess.Board
-        The game: its last position, with all moves.
-    analyst, limit, multipv
-        As in `evaluate_block`.
-
-    Returns
-    -------
-    list of SearchedPosition or None
-        The evaluations of the first position and of the positions after each move; ``None`` for a position that cannot
-        occur.
-
-    Raises
-    ------
-    EngineError
-        If a search fails.
-    PositionError
-        If the game is of a different variant.
+    `board` is the last position with all moves; the other arguments and the errors are those of `evaluate_block`. None
+    stands for an impossible position. A `PositionError` is raised if the game is of a different variant.
     """
     return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]
 
@@ -177,28 +123,10 @@ def evaluate(
 def evaluate_block(
     block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
 ) -> list[SearchedPosition | None]:
-    """Evaluate the positions of a block.
+    """Return evaluations of the positions of a block, with `limit` for each position and `multipv` lines.
 
-    Parameters
-    ----------
-    block : Block
-        The positions.
-    analyst : Analyst
-        The engine; it is cleared first, so that the result depends only on the arguments.
-    limit : chess.engine.Limit
-        Limit of the search of each position.
-    multipv : int
-        Number of best lines.
-
-    Returns
-    -------
-    list of SearchedPosition or None
-        The evaluations; ``None`` for an impossible position, for example after a null move in check.
-
-    Raises
-    ------
-    EngineError
-        If a search fails.
+    The analyst is cleared first, so that the result depends only on the arguments. None stands for an impossible
+    position, for example after a null move in check. An `EngineError` is raised if a search fails.
     """
     analyst.new_game()
     # From the end to the start, so that the hash table helps: it knows the positions after each move already. For that,
@@ -209,22 +137,14 @@ def evaluate_block(
 
 
 def at_the_end(board: chess.Board) -> SearchedPosition:
-    """Give the evaluation of a position in which the game is over: checkmate or a draw."""
+    """Return the evaluation of a position in which the game is over: checkmate or a draw."""
     lost = board.is_checkmate()
     wdl = PovWdl(Wdl(0, 0, 1000) if lost else Wdl(0, 1000, 0), board.turn)
     return SearchedPosition(PovScore(Mate(0) if lost else Cp(0), board.turn), 0, (), wdl)
 
 
 def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition:
-    """Give the evaluation of a position that has been searched.
-
-    Parameters
-    ----------
-    board : chess.Board
-        The position.
-    lines : sequence of Line
-        What the search found, the best line first; at least one.
-    """
+    """Return the evaluation of a searched position, given its lines, at least one, the best first."""
     variations = [ScoredLine(line.score, _legal(board, line.pv)) for line in lines]
     best = lines[0]
     told = best.wdl if sum(best.wdl.relative) else None
@@ -232,7 +152,7 @@ def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:
-    """Give the positions of a game from the last to the first: the same board, with moves taken back."""
+    """Yield the positions of a game from the last to the first: the same board, with moves taken back."""
     board = board.copy()
     yield board
     while board.move_stack:
@@ -249,7 +169,7 @@ def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, m
 
 
 def _legal(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move, ...]:
-    """Cut a line to a readable length, and before an illegal move: its end can come from another position."""
+    """Cut a line to a readable length, and before an illegal move: its end can come from a different position."""
     end = board.copy(stack=False)
     legal = []
     for move in moves[:_LINE_PLIES]:
@@ -281,19 +201,10 @@ def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
 
 
 def from_json(values: Any, board: chess.Board) -> list[SearchedPosition | None]:
-    """Convert JSON values back to evaluations.
+    """Convert JSON values, the result of `to_json`, back to evaluations of a game.
 
-    Parameters
-    ----------
-    values : list
-        The result of `to_json`.
-    board : chess.Board
-        The game: its last position, with all moves.
-
-    Raises
-    ------
-    ValueError
-        If `values` cannot be the result of `to_json` for this game.
+    `board` is the last position of the game with all moves. A `ValueError` is raised if the values cannot belong to the
+    game.
     """
     return _read(values, _backwards(board), len(board.move_stack) + 1)
 
@@ -304,7 +215,7 @@ def check_block(values: Any, block: Block) -> None:
 
 
 def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[SearchedPosition | None]:
-    """Convert JSON values of positions that come from the last to the first."""
+    """Convert the JSON values of positions, which come from the last to the first."""
     if not isinstance(values, list) or len(values) != count:
         raise ValueError("expected one evaluation for each position")
     try:

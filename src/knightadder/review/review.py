@@ -17,23 +17,12 @@ from knightadder.review.judgement import Judgement, judge
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The review of a game.
+    """The review of a game: its evaluations, the judgement of each move, the quality of each side's play, and the
+    opening.
 
-    Attributes
-    ----------
-    evaluations : tuple of SearchedPosition or None
-        The evaluations of the first position and of the positions after each move.
-    judgements : tuple of Judgement or None
-        The judgement of each move.
-    white_first : bool
-        Whether White made the first move.
-    white, black : SideAccuracy or None
-        The quality of each side's play; ``None`` for a side without moves. Also ``None`` if there are null moves or
-        positions without an evaluation, because these do not occur in played games.
-    opening : Opening or None
-        The opening, if it is known.
-    scale : callable
-        Function that converts the engine's scores to Stockfish's scale.
+    `evaluations` are those of the first position and of the positions after each move. `white` and `black` are None for
+    a side without moves. Both are None if there are null moves or positions without an evaluation, because these do not
+    occur in played games. `scale` converts the engine's scores to Stockfish's scale.
     """
 
     evaluations: tuple[SearchedPosition | None, ...]
@@ -45,21 +34,14 @@ class Review:
     scale: Scale = rescale
 
     def count(self, white: bool, judgement: Judgement) -> int:
-        """Count a side's moves with this judgement."""
+        """Return the number of moves of a side with this judgement."""
         return self.judgements[0 if white == self.white_first else 1 :: 2].count(judgement)
 
 
 def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], scale: Scale = rescale) -> Review:
-    """Review a game.
+    """Review a game, given by its last position with all moves, and the evaluations of all of its positions.
 
-    Parameters
-    ----------
-    board : chess.Board
-        The game: its last position, with all moves.
-    evaluations : sequence of SearchedPosition or None
-        The evaluations of the first position and of the positions after each move.
-    scale : callable
-        Function that converts the engine's scores to Stockfish's scale: `unchanged` for a different engine.
+    `scale` converts the engine's scores to Stockfish's scale. For a different engine it is `unchanged`.
     """
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
