@@ -61,19 +61,10 @@ def progress(
 
 @contextlib.contextmanager
 def reading(files: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> Iterator[list[Read]]:
-    """Show on standard error how much of some files of games is read, how fast, and how long the rest takes.
+    """Show on standard error how much of some files of games has been read, the speed, and the time left.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        The files, in the order in which they are read.
-    clock : callable
-        Function that returns the time in seconds.
-
-    Yields
-    ------
-    list of callable
-        One for each file. Call it with the bytes of the file, as it is on disk, and the games that have been read.
+    Yield a function for each file, in the order in which they are read. Call it with the bytes of the file that have
+    been read, as it is on disk, and the number of games. `clock` returns the time in seconds.
     """
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     games = [0] * len(files)

@@ -104,14 +104,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status.
 
-    Raises
-    ------
-    OptionError
-        If a file cannot be read or written, already exists, or belongs to a different run.
-    PositionError
-        If the file contains no game.
-    EngineError
-        If the engine cannot be loaded.
+    OptionError if a file cannot be read or written, already exists, or belongs to a different run; PositionError if the
+    file contains no game; EngineError if the engine cannot be loaded.
     """
     if arguments.file != _STANDARD:
         return _annotate(_files(arguments, arguments.file, str(arguments.file)), arguments)
@@ -320,18 +314,8 @@ def _new_pictures(folder: Path) -> Iterator[Path]:
 def _write(files: _Files, journal: Journal, is_other: bool, pictures: Path | None, graph_format: str) -> list[Row]:
     """Write the games, their moves and their graphs; return the table of games.
 
-    Parameters
-    ----------
-    files : _Files
-        The files.
-    journal : Journal
-        The evaluations.
-    is_other : bool
-        Whether the evaluations are from a different engine.
-    pictures : Path or None
-        Folder for the graphs.
-    graph_format : str
-        Format of the graphs.
+    `is_other` says whether the evaluations are from a different engine. `pictures` is the folder for the graphs, or
+    None.
     """
     from knightadder.annotate.moves_file import writing_moves
     from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, tell_notes, text_of

@@ -21,23 +21,9 @@ _COLOURS = {Judgement.INACCURACY: "#e0a030", Judgement.MISTAKE: "#e06a20", Judge
 
 
 def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path) -> None:
-    """Draw a game.
+    """Draw a game into a file, ``.svg`` or ``.png``; OptionError if the file cannot be written.
 
-    Parameters
-    ----------
-    review : Review
-        The review of the game.
-    headers : mapping of str to str
-        The game's headers.
-    first_ply : int
-        Plies before the game's first position, by its move number.
-    file : Path
-        The file to write; its suffix, ``.svg`` or ``.png``, gives the format.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be written.
+    `first_ply` is the number of plies before the first position of the game, by its move number.
     """
     known = [
         (ply, win_percent(review.scale(each.score.white()))) for ply, each in enumerate(review.evaluations) if each

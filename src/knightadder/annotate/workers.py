@@ -33,18 +33,9 @@ Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 class BlockEvaluator:
     """The task that evaluates a block of positions, with an engine that each worker keeps.
 
-    Parameters
-    ----------
-    limit : chess.engine.Limit
-        Limit of the search of each position.
-    multipv : int
-        Number of best lines.
-    hash_mb : int
-        Size of the hash table in MiB.
-    options : mapping, optional
-        Other UCI options of the engine, with their values.
-    other : UciAnalyst, optional
-        A different engine to use, with its options already set.
+    `limit` is that of the search of each position, and `multipv` the number of best lines. `hash_mb` is the size of the
+    hash table in MiB. `options` are further UCI options. `other` is a different engine to use, with its options already
+    set.
     """
 
     def __init__(
@@ -62,12 +53,8 @@ class BlockEvaluator:
     def __call__(self, block: Block) -> bytes:
         """Return the evaluations of a block, for `evaluate_games`.
 
-        Raises
-        ------
-        OptionError
-            If the machine has too little memory for the hash table, or an option cannot be set.
-        EngineError
-            If the engine cannot be loaded.
+        OptionError if the machine has too little memory for the hash table, or an option cannot be set; EngineError if
+        the engine cannot be loaded.
         """
         said: list[str] = []
         if self._engine is None and self._other is None:
@@ -110,31 +97,12 @@ def evaluate_games(
     tell: Callable[[str], None] = lambda line: None,
     on_name: Callable[[str], None] = lambda name: None,
 ) -> Iterator[tuple[int, list[Any] | str]]:
-    """Evaluate games.
+    """Evaluate games, given by all of their blocks, game by game, with `run`, which runs a `BlockEvaluator`.
 
-    Parameters
-    ----------
-    items : iterable of Block
-        All blocks of the games, game by game.
-    run : callable
-        Function that runs a `BlockEvaluator`.
-    on_block : callable
-        Called after each block.
-    tell : callable
-        Called once with each message of an engine about its options.
-    on_name : callable
-        Called with the name of a different engine.
-
-    Yields
-    ------
-    tuple
-        The number of each game when it is done, and its evaluations as in `to_json`, or the error that a search ended
-        with.
-
-    Raises
-    ------
-    EngineError
-        If the engine cannot be loaded, or a worker fails or does not return the evaluations of the block.
+    Yield the number of each game when it is done, and its evaluations as in `to_json`, or the error of a search.
+    `on_block` is called after each block, `tell` once with each message of an engine about its options, and `on_name`
+    with the name of a different engine. EngineError if the engine cannot be loaded, or a worker fails or returns
+    anything else.
     """
     told: set[str] = set()
     named: str | None = None
@@ -172,24 +140,10 @@ def _joined(parts: dict[Block, list[Any] | str]) -> list[Any] | str:
 
 
 def annotate_games(games: Iterable[chess.pgn.Game], run: Run) -> Iterator[chess.pgn.Game]:
-    """Annotate games, several at once if `run` can do that.
+    """Annotate games, several at once if `run` can do that: `Pool.run`, or `run_here`. The games are changed.
 
-    Parameters
-    ----------
-    games : iterable of chess.pgn.Game
-        The games, which are changed; the next one is taken when there is a worker for it.
-    run : callable
-        Function that runs a `BlockEvaluator`: `Pool.run`, or `run_here`.
-
-    Yields
-    ------
-    chess.pgn.Game
-        Each game with its annotations, in their order.
-
-    Raises
-    ------
-    EngineError
-        If a search fails, the engine cannot be loaded, or a worker fails.
+    Yield the games in their order. The next game is taken when a worker is free for it. EngineError if a search fails,
+    the engine cannot be loaded, or a worker fails.
     """
     taken: dict[int, chess.pgn.Game] = {}
     done: dict[int, list[SearchedPosition | None]] = {}

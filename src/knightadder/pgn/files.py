@@ -240,10 +240,7 @@ def text_lines(file: Path) -> list[str]:
 def standard_input() -> Iterator[Path]:
     """Copy standard input to a file, because commands read their games several times.
 
-    Yields
-    ------
-    Path
-        The file, which is removed at the end of the ``with`` block.
+    Yield the path of the file, which is removed at the end of the ``with`` block.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "games.pgn")

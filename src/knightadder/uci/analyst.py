@@ -34,24 +34,10 @@ T = TypeVar("T")
 
 
 def read_engine(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
-    """Read the argument ``--engine`` of a command that uses one engine.
+    """Return the command and the options of the argument ``--engine`` of a command that uses one engine.
 
-    Parameters
-    ----------
-    words : sequence of str
-        Its words, ``cmd=COMMAND`` and ``option.NAME=VALUE``.
-
-    Returns
-    -------
-    command : str or None
-        The command; None for this program.
-    options : dict of str to str
-        The options.
-
-    Raises
-    ------
-    OptionError
-        If a word is of another form.
+    The words are ``cmd=COMMAND`` and ``option.NAME=VALUE``. Without a command, the engine is this program. OptionError
+    if a word has a different form.
     """
     engine = KeyValues.read(words, ("cmd", "option."), "--engine")
     return engine.get("cmd"), engine.named("option.")
@@ -60,12 +46,7 @@ def read_engine(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
 class UciEngine(Closing):
     """A UCI engine that is started for its first search, and kept. It can be pickled before that.
 
-    Parameters
-    ----------
-    command : str or None
-        The command that starts it; None for this program.
-    options : mapping of str to str
-        Its UCI options.
+    `command` starts the engine; None means this program. `options` are its UCI options.
     """
 
     def __init__(self, command: str | None, options: Mapping[str, str]) -> None:
@@ -88,31 +69,12 @@ class UciEngine(Closing):
         root_moves: Iterable[chess.Move] | None = None,
         game: object = None,
     ) -> chess.Move | None:
-        """Search a position and return the best move.
+        """Search a position, which includes the moves that led to it, and return the best move.
 
-        Parameters
-        ----------
-        board : chess.Board
-            The position, with the moves that led to it.
-        limit : chess.engine.Limit
-            Time, nodes or depth.
-        on_info : callable
-            Called in another thread with each line of information that has a score or moves.
-        place : str
-            The position's name in the message of an error.
-        multipv : int, optional
-            Number of lines.
-        root_moves : iterable of chess.Move, optional
-            The moves to choose from.
-        game : object, optional
-            The engine is told of a new game where this differs from the one of the search before.
-
-        Raises
-        ------
-        OptionError
-            If there is no such engine, or it refuses an option.
-        EngineError
-            If it cannot be started, dies, hangs or breaks the protocol; it is started anew for the next search.
+        `on_info` is called in a different thread with each line of information that has a score or moves. `place` names
+        the position in the message of an error. The engine is told of a new game if `game` differs from that of the
+        search before. OptionError if there is no such engine, or it refuses an option; EngineError if it cannot be
+        started, dies, hangs or breaks the protocol. Then it is started again for the next search.
         """
         with _handing_over:
             if self._closed:
@@ -260,28 +222,10 @@ class UciAnalyst(UciEngine):
         multipv: int = 1,
         root_moves: Iterable[chess.Move] | None = None,
     ) -> Analysis:
-        """Analyse a position, or some of its moves.
+        """Analyse a position in which the game is not over, or some of its moves.
 
-        Parameters
-        ----------
-        board : chess.Board
-            The position; the game is not over.
-        limit : chess.engine.Limit
-            Time, nodes or depth.
-        multipv : int
-            Number of lines.
-        root_moves : iterable of chess.Move, optional
-            The moves to analyse.
-
-        Returns
-        -------
-        Analysis
-            The lines of the deepest iteration that has all of them, without bounds if possible.
-
-        Raises
-        ------
-        OptionError, EngineError
-            As for `UciEngine.search`, and if the engine gives no score.
+        Return the lines of the deepest iteration that has all of them, without bounds if possible. The errors are those
+        of `UciEngine.search`, and an EngineError if the engine gives no score.
         """
         told: list[InfoDict] = []
         moves = None if root_moves is None else list(root_moves)
