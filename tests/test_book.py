@@ -94,3 +94,12 @@ def test_the_examples_of_a_page(page, small_engine, monkeypatch):
     said = []
     doctest.DocTestRunner(verbose=False).run(examples, out=said.append)
     assert not said, "".join(said)
+
+
+def test_the_pictures_are_those_of_the_script():
+    from draw_book import PICTURES, Drawing
+
+    drawings = {name: draw() for name, draw in PICTURES.items()}
+    # python-chess draws the boards, differently from version to version.
+    drawn = {name: str(drawing) for name, drawing in drawings.items() if isinstance(drawing, Drawing)}
+    assert drawn == {name: (DOCS / "images" / name).read_text("utf-8") for name in drawn}

@@ -2,8 +2,11 @@
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+import chess.svg
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -94,7 +97,91 @@ def draw_threads() -> Drawing:
     return drawing
 
 
-PICTURES = {"threads.svg": draw_threads}
+def draw_tree() -> Drawing:
+    """The tree of a search of two plies by the small engine, with alpha-beta and captures first."""
+    from small_engine.board import from_fen, name
+    from small_engine.evaluate import evaluate
+    from small_engine.search import MATE, Search
+
+    drawing = Drawing(900, 330)
+    root = from_fen("k7/8/7p/6P1/8/8/8/K7 w - - 0 1")
+    search = Search(("alpha-beta", "captures"))
+    branches = [(move, child, list(search.ordered(child, None, 1))) for move, child in search.ordered(root, None, 0)]
+    width = 860 / sum(len(replies) for _, _, replies in branches)
+    left, best = 20.0, -MATE
+    drawing.box(400, 20, 100, 40, WARM)
+    for move, _, replies in branches:
+        middle = left + width * len(replies) / 2
+        drawing.arrow((450, 60), (middle, 118), tip=False)
+        drawing.text(middle + (middle - 450) * 0.02, 112, name(move), size=12)
+        drawing.box(middle - 26, 120, 52, 34)
+        value, cut = MATE, False
+        for number, (reply, leaf) in enumerate(replies):
+            x = left + width * (number + 0.5)
+            drawing.arrow((middle, 154), (x, 240), tip=False, dashed=cut)
+            drawing.text(x, 258 + 14 * (number % 2), name(reply), size=11)
+            if not cut:
+                value = min(value, evaluate(leaf))
+                drawing.text(x, 292, f"{evaluate(leaf)}", size=12, bold=True)
+            cut = value <= best
+        drawing.text(middle, 142, f"≤ {value}" if cut else f"{value}", bold=True)
+        best = max(best, value)
+        left += width * len(replies)
+    drawing.text(450, 45, f"{best}", bold=True)
+    drawing.text(20, 318, "Values for White. Dashed: never visited.", size=12, anchor="start")
+    return drawing
+
+
+def draw_squares() -> Drawing:
+    """The value of a white knight on each square."""
+    from small_engine.board import KNIGHT, SQUARES
+    from small_engine.evaluate import MIDDLE
+
+    drawing = Drawing(420, 420)
+    least, most = min(MIDDLE[KNIGHT]), max(MIDDLE[KNIGHT])
+    for square, value in enumerate(MIDDLE[KNIGHT]):
+        x, y = 20 + 48 * (square % 8), 356 - 48 * (square // 8)
+        warmth = (value - least) / (most - least)
+        drawing.box(
+            x, y - 8, 46, 46, f"rgb({255 - int(20 * warmth)}, {255 - int(70 * warmth)}, {255 - int(150 * warmth)})"
+        )
+        drawing.text(x + 23, y + 12, f"{value}", size=13)
+        drawing.text(x + 23, y + 30, SQUARES[square], size=9)
+    return drawing
+
+
+def _board(fen: str, arrows: Sequence[str] = (), marked: Sequence[str] = ()) -> str:
+    """Draw a position with arrows, each given as a move, and marked squares."""
+    return chess.svg.board(
+        chess.Board(fen),
+        size=360,
+        arrows=[chess.svg.Arrow(*(chess.parse_square(part) for part in (way[:2], way[2:]))) for way in arrows],
+        fill={chess.parse_square(square): "#e0a03088" for square in marked},
+    )
+
+
+def draw_bishop() -> str:
+    """A bishop with the squares that it attacks, up to two blockers."""
+    from small_engine.board import BISHOP, SQUARES, attacks, squares
+
+    blockers = 1 << SQUARES.index("b6") | 1 << SQUARES.index("f6")
+    marked = [SQUARES[square] for square in squares(attacks(BISHOP, SQUARES.index("d4"), blockers))]
+    return _board("8/8/1p3p2/8/3B4/8/8/8 w - - 0 1", marked=marked)
+
+
+PICTURES: dict[str, Callable[[], object]] = {
+    "threads.svg": draw_threads,
+    "bishop.svg": draw_bishop,
+    "knight.svg": draw_squares,
+    "tree.svg": draw_tree,
+    "killers.svg": lambda: _board("2k5/2p5/1p6/p7/P7/1P6/2P5/2K5 w - - 0 1"),
+    "horizon.svg": lambda: _board("4k3/8/3p4/4p3/8/8/8/4RK2 w - - 0 1", ["e1e5", "d6e5"]),
+    "fine.svg": lambda: _board("8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1"),
+    "zugzwang.svg": lambda: _board("1q1k4/2Rr4/8/2Q3K1/8/8/8/8 w - - 0 1", ["g5h6"]),
+    "helped-bishop.svg": lambda: _board("8/8/8/8/3B4/8/b1K5/k7 b - - 0 1", ["d4a1"]),
+    "helped-knight.svg": lambda: _board("8/8/8/8/8/1N6/n1K5/k7 b - - 0 1", ["b3a1"]),
+    "perpetual.svg": lambda: _board("6k1/6p1/8/7Q/8/1q6/r7/6K1 w - - 0 1", ["h5e8", "e8h5"]),
+}
 
 
 def main() -> None:
