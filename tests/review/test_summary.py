@@ -1,8 +1,6 @@
 """The table of games: files and what is printed."""
 
-import csv
 import io
-import json
 
 from rich.console import Console
 
@@ -14,8 +12,6 @@ from knightadder.review.summary import (
     Side,
     players_table,
     row,
-    write_csv,
-    write_json,
 )
 
 HEADERS = {
@@ -52,27 +48,6 @@ def test_a_game_where_black_begins():
     found = row(1, 1, {}, Review((None,) * 4, (Judgement.BLUNDER, None, Judgement.INACCURACY), False, None, None, None))
     assert (found.white_side.blunders, found.black_side.blunders, found.black_side.inaccuracies) == (0, 1, 1)
     assert (found.white, found.result) == ("", "")
-
-
-def test_as_csv():
-    stream = io.StringIO()
-    write_csv([row(1, 1, HEADERS, REVIEW), row(2, 9, HEADERS, fault="no moves")], stream)
-    first, second = csv.DictReader(io.StringIO(stream.getvalue()))
-    assert first["event"] == HEADERS["Event"]
-    assert (first["white_accuracy"], first["black_accuracy"], first["white_blunders"]) == ("87.7", "", "2")
-    assert (first["fault"], second["fault"], second["white_blunders"]) == ("", "no moves", "")
-    assert None not in first
-
-
-def test_as_json():
-    stream = io.StringIO()
-    rows = [row(1, 1, HEADERS, REVIEW), row(2, 9, HEADERS, fault="no moves")]
-    write_json(rows, {"file": "x.pgn"}, stream)
-    assert "Polgár" in stream.getvalue()
-    found = json.loads(stream.getvalue())
-    assert found["file"] == "x.pgn"
-    assert found["games"][0]["white_side"]["centipawn_loss"] == 30
-    assert found["games"][1]["white_side"] is None
 
 
 def printed(rows, **more):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from train_data import games_folder, packed, random_boards
 
-from knightadder.cli import main
+from knightadder.cli import build_parser, main
 from knightadder.core.evaluation.network_file import read_network
 from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.files import locked
 from knightadder.workshop.train import run, selection
+from knightadder.workshop.train.command import settings_of
 from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.integer_model import integer_values
 from knightadder.workshop.train.run import Losses, TrainSettings, weights_of
@@ -328,42 +328,15 @@ def test_what_has_no_weights_is_not_exported(games: Path, tmp_path: Path, capsys
         assert message in capsys.readouterr().err
 
 
-def settings(**changes: Any) -> TrainSettings:
-    """Give the settings of a run of 3 epochs; the rate is 1."""
-    chosen: dict[str, Any] = {
-        "games": [],
-        "first_ply": 0,
-        "score_below": 1,
-        "positions": None,
-        "shape": Shape(16, 1, True),
-        "scale": 1,
-        "epochs": 3,
-        "length": None,
-        "batch": None,
-        "rate": 1.0,
-        "last_rate": 0.0024,
-        "linear": False,
-        "warm_up": 100,
-        "result_share": 0.2,
-        "last_result_share": 0.2,
-        "exponent": 2.0,
-        "last_stage": 0.0,
-        "last_stage_rate": 0.5,
-        "last_stage_result_share": 0.7,
-        "average": 0,
-        "later_share": 0.0,
-        "distill": None,
-        "distill_share": 0.0,
-        "distill_network": None,
-        "start": None,
-        "seed": 1,
-    }
-    return TrainSettings(**chosen | changes)
+def settings(*more: str) -> TrainSettings:
+    """Give the settings of a run; the rate is 1, and the result share 0.2."""
+    usual = "--rate", "1", "--result-share", "0.2"
+    return settings_of(build_parser().parse_args(["train", "games", "--state", "run", *usual, *more]))
 
 
 @pytest.mark.parametrize("linear", [False, True])
 def test_the_rate_rises_shortly_and_then_falls(linear: bool) -> None:
-    of_the_run = settings(linear=linear)
+    of_the_run = settings(*["--linear"] * linear)
     rates = [of_the_run.plan(step, 10_000)[0] for step in range(10_000)]
     assert 0 < rates[0] < 0.02
     top = rates.index(max(rates))
@@ -374,21 +347,19 @@ def test_the_rate_rises_shortly_and_then_falls(linear: bool) -> None:
     assert rates[-1] == pytest.approx(0.0024, abs=2e-4)
 
 
-def test_the_result_share_changes_step_by_step() -> None:
-    of_the_run = settings(last_result_share=0.6)
+def test_the_result_share_changes_step_by_step_and_the_last_stage_has_numbers_of_its_own() -> None:
+    of_the_run = settings("--last-result-share", "0.6")
     shares = [of_the_run.plan(step, 1000)[1] for step in (0, 250, 500, 999)]
     assert shares == pytest.approx([0.2, 0.3, 0.4, 0.6], abs=1e-3)
-
-
-def test_the_last_stage_has_numbers_of_its_own() -> None:
-    of_the_run = settings(last_stage=0.1)
+    of_the_run = settings("--last-stage", "0.1", "--last-stage-rate", "0.5", "--last-stage-result-share", "0.7")
     assert [of_the_run.plan(step, 1000) for step in (900, 950, 999)] == [(0.5, 0.7)] * 3
     rate, result_share = of_the_run.plan(899, 1000)
     assert rate == pytest.approx(0.0024, abs=2e-4) and result_share == 0.2
 
 
 def test_batches_grow_with_the_data() -> None:
-    assert run.length(settings(), 9_000_000) == (4096, 3 * 9_000_000 // 4096)
-    assert run.length(settings(), 20_000_000) == (16_384, 3 * 20_000_000 // 16_384)
-    assert run.length(settings(), 100) == (4096, 1)
-    assert run.length(settings(length=8192), 9_000_000) == (4096, 2)
+    epochs = settings("--epochs", "3")
+    assert run.length(epochs, 9_000_000) == (4096, 3 * 9_000_000 // 4096)
+    assert run.length(epochs, 20_000_000) == (16_384, 3 * 20_000_000 // 16_384)
+    assert run.length(epochs, 100) == (4096, 1)
+    assert run.length(settings("--length", "8192"), 9_000_000) == (4096, 2)
