@@ -26,7 +26,7 @@ CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 STALEMATE = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
 DEAD = "4k3/8/8/8/8/8/8/4K1N1 w - - 0 1"
 
-TIMEOUT = 60.0  # seconds; only a defect lets a test wait so long
+TIMEOUT = 200.0  # seconds; only a defect lets a test wait so long
 
 
 def eventually(met: Callable[[], object]) -> None:

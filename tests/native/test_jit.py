@@ -9,11 +9,9 @@ import pytest
 from compiling import compiled
 
 from knightadder.native import jit
-from knightadder.native.program import BOUNDSCHECK, INTERPRETED
+from knightadder.native.program import BOUNDSCHECK
 
 RECORD = np.dtype((np.record, np.dtype([("key", np.uint64), ("places", np.uint8, 64), ("side", np.int32)], align=True)))
-
-only_compiled = pytest.mark.skipif(INTERPRETED, reason="nothing is compiled")
 
 
 # --- intrinsics ----------------------------------------------------------------------------------------------------

@@ -98,15 +98,6 @@ def _open_file(page, content, name="game.pgn"):
     page.locator("#pgn-file").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
 
 
-def _drop(page, content):
-    drop = """bytes => {
-        const data = new DataTransfer();
-        data.items.add(new File([new Uint8Array(bytes)], "game.pgn"));
-        dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
-    }"""
-    page.evaluate(drop, list(content))
-
-
 NAMES = '[White "Müller"]\n[Black "Núñez"]\n\n1. e4 {schön} e5 *\n'
 
 
