@@ -127,3 +127,17 @@ def test_the_table_is_made_of_lichess_files(tmp_path, capsys):
     second.write_text("eco\tname\tpgn\nA00\tNo Opening\t1. f3 Ke7\n")
     assert make_opening_names.main([str(second), "--out", str(out)]) == 2
     assert re.fullmatch(r"make_opening_names: \S+b\.tsv: No Opening: illegal san: 'Ke7' .*\n", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("name", "tags"),
+    [  # as in Lichess's database of puzzles
+        ("Italian Game: Classical Variation, Giuoco Pianissimo", ("Italian_Game", "Italian_Game_Classical_Variation")),
+        ("Scotch Game", ("Scotch_Game", "Scotch_Game_Other_variations")),
+        ("Grünfeld Defense: Three Knights Variation", ("Grunfeld_Defense", "Grunfeld_Defense_Three_Knights_Variation")),
+        ("Caro-Kann Defense: Hillbilly Attack", ("Caro-Kann_Defense", "Caro-Kann_Defense_Hillbilly_Attack")),
+        ("King's Pawn Game: Leonardis Variation", ("Kings_Pawn_Game", "Kings_Pawn_Game_Leonardis_Variation")),
+    ],
+)
+def test_tags_as_lichess_writes_them(name, tags):
+    assert Opening("A00", name).tags() == tags

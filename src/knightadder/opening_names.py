@@ -7,6 +7,8 @@ table.
 from __future__ import annotations
 
 import functools
+import re
+import unicodedata
 from dataclasses import dataclass
 from importlib import resources
 from typing import TypeAlias
@@ -23,6 +25,17 @@ class Opening:
 
     eco: str
     name: str
+
+    def tags(self) -> tuple[str, str]:
+        """Return the family and the variation as Lichess's tags, such as ``Sicilian_Defense_Najdorf_Variation``."""
+        family, _, rest = self.name.partition(": ")
+        variation = rest.split(",")[0]
+        return _tag(family), _tag(f"{family} {variation}") if variation else f"{_tag(family)}_Other_variations"
+
+
+def _tag(name: str) -> str:
+    plain = unicodedata.normalize("NFD", name).encode("ascii", "ignore").decode()
+    return "_".join(re.sub(r"[^\w\s-]", "", plain).split())
 
 
 def named_lines() -> list[tuple[Opening, str]]:

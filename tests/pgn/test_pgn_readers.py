@@ -16,6 +16,7 @@ import pytest
 
 from knightadder import cli
 from knightadder.engine.errors import PositionError
+from knightadder.puzzles.finding import Findings
 from knightadder.web.loaded_pgn import load_pgn
 from knightadder.web.messages import MessageError
 from knightadder.workshop.opening_book import load_book
@@ -151,7 +152,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> None:
         yield Here(task)
 
     monkeypatch.setattr("knightadder.puzzles.command.open_pool", open_pool)
-    monkeypatch.setattr("knightadder.puzzles.puzzle_maker.find_puzzles", lambda *_: [])
+    monkeypatch.setattr("knightadder.puzzles.puzzle_maker.find_puzzles", lambda *_: Findings([]))
     monkeypatch.setattr("knightadder.puzzles.puzzle_maker.Engine", lambda **_: None)
     monkeypatch.setattr("knightadder.annotate.command.open_pool", open_pool)
     monkeypatch.setattr(

@@ -5,7 +5,7 @@ import pytest
 from scripted_analyst import ScriptedAnalyst
 
 from knightadder import Engine
-from knightadder.puzzles.finding import find_puzzles
+from knightadder.puzzles.finding import Reason, find_puzzles
 from knightadder.review.accuracy import rescale
 
 NODES = 1000
@@ -32,7 +32,7 @@ def _script(fen, sans, scores):
 def _found(game, analyst):
     return [
         ([move.uci() for move in found.solution.moves], found.ply, found.saves)
-        for found in find_puzzles(game, analyst, NODES)
+        for found in find_puzzles(game, analyst, NODES).puzzles
     ]
 
 
@@ -47,7 +47,7 @@ def _scores(**changed):
 
 
 def test_a_mistake_that_loses_to_a_fork():
-    (found,) = find_puzzles(_game(FORK, "Qc8"), ScriptedAnalyst(_script(FORK, LINE, SCORES)), NODES)
+    (found,) = find_puzzles(_game(FORK, "Qc8"), ScriptedAnalyst(_script(FORK, LINE, SCORES)), NODES).puzzles
     solution = found.solution
     assert [move.uci() for move in solution.moves] == ["f5d6", "e8d7", "d6c8"]
     assert solution.fen == "2q1k3/8/8/5N2/8/8/6PP/7K w - - 1 2"
@@ -87,6 +87,40 @@ def test_the_deciding_search_and_the_second_look_must_agree_with_the_quick_one(d
         return [(350, "Kg1"), (-600, "Nd6+")] if board.epd() == start and nodes == disagrees else None
 
     assert _found(_game(FORK, "Qc8"), ScriptedAnalyst(script, tell)) == []
+
+
+def test_the_reason_why_a_game_has_no_puzzle():
+    def reason(scores, moves=("Qc8",)):
+        return find_puzzles(_game(FORK, *moves), ScriptedAnalyst(_script(FORK, LINE, scores)), NODES).reason
+
+    assert reason(_scores(at0=(-320, None), at1=(350, -600))) == Reason.NO_MISTAKE
+    assert reason(_scores(at1=(350, 300))) == Reason.SEVERAL
+    assert reason(SCORES) is None
+    hanging = "4k3/8/8/8/3r4/8/6PP/3R3K b - - 0 1"
+    script = _script(hanging, ("Rd5", "Rxd5", "Ke7"), ((500, -500), (500, -500), (-500, -500)))
+    assert find_puzzles(_game(hanging, "Rd5"), ScriptedAnalyst(script), NODES).reason == Reason.TRIVIAL
+
+
+@pytest.mark.parametrize("nodes", [NODES, 4 * NODES])
+def test_an_advantage_that_longer_searches_do_not_see(nodes):
+    start = _game(FORK, "Qc8").epd()
+    analyst = ScriptedAnalyst(
+        _script(FORK, LINE, SCORES),
+        lambda board, searched: [(0, "Kg1"), (-9, "Nd6+")] if board.epd() == start and searched == nodes else None,
+    )
+    findings = find_puzzles(_game(FORK, "Qc8"), analyst, NODES)
+    assert (findings.puzzles, findings.reason) == ([], Reason.UNCLEAR)
+
+
+@pytest.mark.parametrize(("passing", "zugzwang"), [(0, True), (-350, False)])
+def test_zugzwang(passing, zugzwang):
+    # After the puzzle's last move the opponent has few moves, and all lose; perhaps a pass would not.
+    script = _script(FORK, LINE, SCORES)
+    passed = _game(FORK, *LINE[:4])
+    passed.push(chess.Move.null())
+    script[passed.epd()] = [(-passing, "g3")]
+    (found,) = find_puzzles(_game(FORK, "Qc8"), ScriptedAnalyst(script), NODES).puzzles
+    assert found.zugzwang == zugzwang
 
 
 def test_a_position_within_a_solution_is_no_other_puzzle():
@@ -162,7 +196,7 @@ def test_a_long_solution_is_cut():
         best, other = (500, -500) if board.turn == chess.WHITE else ((-500, -500) if board.move_stack else (0, 0))
         return [(best, board.san(moves[0])), (other, board.san(moves[-1]))]
 
-    (found,) = find_puzzles(_game(fen, "h4"), ScriptedAnalyst(tell=tell), NODES)
+    (found,) = find_puzzles(_game(fen, "h4"), ScriptedAnalyst(tell=tell), NODES).puzzles
     assert len(found.solution.moves) == 11
 
 
@@ -170,8 +204,8 @@ def test_the_engine_finds_puzzles_and_the_same_ones_again():
     with Engine(hash_mb=4) as engine:
         mate = _game(chess.STARTING_FEN, "e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#")
         fork = _game(FORK, "Qc8")
-        first = [find_puzzles(game, engine, 20_000) for game in (mate, fork)]
-        again = [find_puzzles(game, engine, 20_000) for game in (fork, mate)]
+        first = [find_puzzles(game, engine, 20_000).puzzles for game in (mate, fork)]
+        again = [find_puzzles(game, engine, 20_000).puzzles for game in (fork, mate)]
     assert first == again[::-1]
     assert [[move.uci() for move in found.solution.moves][::2] for each in first for found in each] == [
         ["h5f7"],

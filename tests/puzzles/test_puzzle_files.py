@@ -19,7 +19,14 @@ FORK = Solution(
     chess.Move.from_uci("b8c8"),
 )
 PUZZLES = [
-    Puzzle(FORK, FORK.id, ("advantage", "fork", "short"), 1450, "games.pgn?game=7#2"),
+    Puzzle(
+        FORK,
+        FORK.id,
+        ("advantage", "fork", "short"),
+        1450,
+        "games.pgn?game=7/black#2",
+        ("Slav_Defense", "Slav_Defense_Other_variations"),
+    ),
     Puzzle(
         Solution(
             "6k1/5ppp/8/8/8/1r6/5PPP/3R2K1 w - - 1 2",
@@ -30,7 +37,7 @@ PUZZLES = [
         "mate",
         ("mate", "mateIn1"),
         1200,
-        "https://lichess.org/abcdefgh#2",
+        "https://lichess.org/abcdefgh/black#2",
     ),
 ]
 
@@ -57,7 +64,9 @@ def test_what_is_written_is_read_again(tmp_path, suffix):
         assert [_facts(puzzle)[2:] for puzzle in puzzles] == [_facts(puzzle)[2:] for puzzle in PUZZLES]
         return
     assert list(map(_facts, puzzles)) == list(map(_facts, PUZZLES))
-    assert [puzzle.game for puzzle in puzzles] == [puzzle.game for puzzle in PUZZLES]
+    assert [(puzzle.game, puzzle.openings) for puzzle in puzzles] == [
+        (puzzle.game, puzzle.openings) for puzzle in PUZZLES
+    ]
     assert suffix == ".pgn" or puzzles == PUZZLES
 
 

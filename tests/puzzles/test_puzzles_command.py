@@ -7,12 +7,15 @@ import sys
 
 import chess.pgn
 import pytest
+from chess.engine import Cp
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
 from knightadder.pgn.games import GameText
-from knightadder.puzzles import command
-from knightadder.puzzles.puzzle_maker import Item, PuzzleMaker, puzzles_of
+from knightadder.puzzles import command, puzzle_maker
+from knightadder.puzzles.finding import Findings, Found
+from knightadder.puzzles.puzzle import Solution
+from knightadder.puzzles.puzzle_maker import GameResult, Item, PuzzleMaker, result_of
 from knightadder.puzzles.reading import read_puzzles
 
 SCHOLAR = '[Event "one"]\n[Site "https://lichess.org/abcdefgh"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n'
@@ -76,13 +79,15 @@ def test_puzzles_of_a_file(file, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "knightadder: games.pgn, game 2, line 6, is left out: illegal san: 'Ke3'" in printed.err
-    assert printed.err.endswith(f"{out}: 2 puzzles from 3 games, 1 left out\n")
+    assert printed.err.endswith(f"{out}: 2 puzzles from 3 games, 1 left out\nNo puzzle in 1 game: 1 no large mistake\n")
     mate, fork = read_puzzles(out)[0]
-    assert mate.themes == ("mate", "mateIn1", "oneMove", "opening")
-    assert mate.game == "https://lichess.org/abcdefgh#6"
-    assert mate.rating < 1000  # beginners see it
+    assert mate.themes == ("attackingF2F7", "mate", "mateIn1", "oneMove", "opening")
+    assert mate.game == "https://lichess.org/abcdefgh/black#6"
+    assert mate.openings == ("Kings_Pawn_Game", "Kings_Pawn_Game_Wayward_Queen_Attack")
+    assert mate.rating < 1300
     assert "fork" in fork.themes
-    assert fork.game == "games.pgn?game=3#2"
+    assert fork.game == "games.pgn?game=3/black#2"
+    assert fork.openings == ()
     again = file.with_name("again.csv")
     assert puzzles(file, "--out", again, "--concurrency", 1) == 0
     assert again.read_bytes() == out.read_bytes()
@@ -107,7 +112,7 @@ def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch
     text = io.StringIO(capsys.readouterr().out)
     games = list(iter(lambda: chess.pgn.read_game(text), None))
     assert [game.next().san() for game in games] == ["Qxf7#", "Nd6+"]  # each puzzle only once
-    assert int(games[0].headers["Rating"]) < 1000
+    assert int(games[0].headers["Rating"]) < 1300
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,33 @@ def test_bad_arguments(file, arguments, message, monkeypatch, capsys):
 
 
 def test_a_game_of_remarks_has_no_puzzles():
-    assert puzzles_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, "; a remark")))) == ([], [])
+    assert result_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, "; a remark")))) == GameResult([], [])
+
+
+@pytest.mark.parametrize(
+    ("site", "place"),
+    [
+        ("https://lichess.org/abcdefgh", "https://lichess.org/abcdefgh/black#2"),
+        ("https://lichess.org/abcdefghijkl", "https://lichess.org/abcdefgh/black#2"),  # as a player sees the game
+        ("https://lichess.org/abcdefgh/white", "https://lichess.org/abcdefgh/black#2"),
+        ("https://lichess.org/study/abcdefgh/ijklmnop", "https://lichess.org/study/abcdefgh/ijklmnop#2"),
+        ("https://www.chess.com/game/live/1", "https://www.chess.com/game/live/1#2"),
+        ("Berlin", "games.pgn?game=1/black#2"),
+    ],
+)
+def test_where_a_puzzle_was_played(monkeypatch, site, place):
+    solution = Solution(
+        "2q1k3/8/8/5N2/8/8/6PP/7K w - - 1 2",
+        (chess.Move.from_uci("f5d6"),),
+        "1q2k3/8/8/5N2/8/8/6PP/7K b - - 0 1",
+        chess.Move.from_uci("b8c8"),
+    )
+    again = [Found(solution, 2, Cp(400), False), Found(solution, 8, Cp(900), False)]
+    monkeypatch.setattr(puzzle_maker, "find_puzzles", lambda *_: Findings(again))
+    monkeypatch.setattr(puzzle_maker, "rate", lambda *_: 1500)
+    text = FORK.replace("[FEN", f'[Site "{site}"]\n[FEN')
+    (puzzle,) = result_of(PuzzleMaker(100, 1)(Item(0, "games.pgn", GameText(1, 1, text)))).puzzles  # of one kind
+    assert puzzle.game == place
 
 
 def test_a_network_that_is_not_there_is_one_line(file, here, capsys):
@@ -160,7 +191,7 @@ def test_a_network_that_is_not_there_is_one_line(file, here, capsys):
 
 def test_a_null_move_ends_a_game():
     text = SCHOLAR.strip().replace("Bc4 Nf6", "Bc4 --")
-    assert puzzles_of(PuzzleMaker(1000, 1)(Item(0, "games.pgn", GameText(1, 1, text)))) == ([], [])
+    assert result_of(PuzzleMaker(1000, 1)(Item(0, "games.pgn", GameText(1, 1, text)))).puzzles == []
 
 
 @pytest.mark.parametrize(
@@ -189,8 +220,8 @@ def test_puzzles_that_came_damaged(damage):
         "game": "games.pgn?game=1#2",
     }
     data = json.dumps({"puzzles": [row]}).encode()
-    (puzzle,), _ = puzzles_of(data)
+    (puzzle,) = result_of(data).puzzles
     assert (puzzle.rating, puzzle.themes, puzzle.solution.moves) == (1200, ("fork",), (chess.Move.from_uci("f5d6"),))
     for damaged in (json.dumps({"puzzles": [row | damage]}).encode(), data[:-1], b"[]", b"{}", b"\xff"):
         with pytest.raises(EngineError, match=r"^a worker returned damaged puzzles$"):
-            puzzles_of(damaged)
+            result_of(damaged)

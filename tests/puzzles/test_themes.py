@@ -5,7 +5,7 @@ import pytest
 from chess.engine import Cp, Mate
 
 from knightadder.puzzles.puzzle import Solution
-from knightadder.puzzles.themes import themes_of
+from knightadder.puzzles.themes import kind_of, themes_of
 
 
 def _themes(fen, sans, score, saves=False):
@@ -58,3 +58,23 @@ def test_length(moves, name):
 def test_phases(placement, phase):
     themes = _themes(f"{placement} w - - 0 1", "h4", Cp(400))
     assert [theme for theme in themes if theme not in ("advantage", "oneMove")] == phase
+
+
+def test_zugzwang_is_a_theme():
+    board = chess.Board("4k3/8/8/8/8/8/6PP/7K w - - 0 1")
+    solution = Solution(board.fen(), (board.parse_san("g4"),))
+    assert "zugzwang" in themes_of(solution, Cp(400), False, True)
+    assert "zugzwang" not in themes_of(solution, Cp(400), False)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("crushing fork long middlegame", "advantage endgame fork rookEndgame short", True),
+        ("backRankMate mate mateIn1 oneMove", "backRankMate mate mateIn2 short", True),
+        ("crushing fork short", "crushing fork sacrifice short", False),
+        ("crushing fork short", "defensiveMove equality fork short", False),
+    ],
+)
+def test_puzzles_of_one_kind(first, second, same):
+    assert (kind_of(first.split()) == kind_of(second.split())) == same

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +20,14 @@ from knightadder.progress import progress
 from knightadder.runs import Journal, state_beside
 
 if TYPE_CHECKING:
-    from knightadder.puzzles.puzzle import Puzzle
-    from knightadder.puzzles.puzzle_maker import Item
+    from knightadder.puzzles.puzzle_maker import GameResult, Item
 
 _NODES = 500_000  # default nodes of the deciding search
 _HASH_MB = 32  # default hash size of each process
 
 _DESCRIPTION = """\
 Find puzzles in games: positions where only one move wins, or saves, and so on to the end of the solution. Each puzzle
-gets themes (mateIn2, fork, ...) and a rating: the least UCI_Elo that solves it, or less. An interrupted run goes on
+gets themes (mateIn2, fork, ...) and a rating on the scale of those of Lichess. An interrupted run goes on
 with the same command. knightadder play --puzzles FILE trains them. docs/puzzles.md tells more.
 """
 
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.native.processors import processors
     from knightadder.pgn.files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
-    from knightadder.puzzles.puzzle_maker import PuzzleMaker, puzzles_of
+    from knightadder.puzzles.puzzle_maker import PuzzleMaker, result_of
     from knightadder.uci.analyst import UciAnalyst, read_engine
 
     engine, own_options = read_engine(arguments.engine)
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
             compile_core()  # before the processes start
         options = {**engine_options(arguments), **own_options}
         same = {
-            "format": 2,
+            "format": 3,
             "games": [[Path(name).name, content_digest(file)] for name, file in files],
             "version": __version__,
             "nodes": arguments.nodes,
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         hash_mb = int(options.pop("Hash"))
         maker = PuzzleMaker(arguments.nodes, hash_mb, None if other else options, other)
         with Journal(unfinished, same, arguments.restart) as journal:
-            found: dict[int, list[Puzzle] | None] = dict(journal.entries(_read))  # None for a broken game
+            found: dict[int, GameResult | None] = dict(journal.entries(_read))  # None for a broken game
             if found:
                 print(f"Continuing after {len(found)} of {total} games", file=sys.stderr)
             try:
@@ -107,31 +107,41 @@ def run(arguments: argparse.Namespace) -> int:
                 ):
                     for item, result in pool.run(item for item in _items(files) if item.number not in found):
                         try:
-                            found[item.number], notes = puzzles_of(result)
-                            tell_notes(item.file, item.text, notes)
+                            told = found[item.number] = result_of(result)
+                            tell_notes(item.file, item.text, told.notes)
                         except BrokenGame as fault:
                             found[item.number] = None
                             tell_left_out(item.file, item.text, fault)
                         journal.add(item.number, {"result": result.decode()})
-                        count = sum(len(puzzles or ()) for puzzles in found.values())
+                        count = sum(len(told.puzzles) for told in found.values() if told)
                         update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())
             finally:  # even after Ctrl-C or a failure
                 written = _write(found, out, suffix) if found else 0
             journal.remove()
-    broken = sum(puzzles is None for puzzles in found.values())
+    broken = sum(told is None for told in found.values())
     where = f"{out}: " if out else ""
     bad = f", {broken} left out" if broken else ""
     print(f"{where}{written} puzzles from {len(found) - broken} games{bad}", file=sys.stderr)
+    _tell_reasons(told for told in found.values() if told)
     return 0
 
 
-def _read(entry: dict[str, Any]) -> tuple[int, list[Puzzle] | None]:
-    """Return the number of a game and its puzzles; ValueError if they are damaged."""
+def _tell_reasons(results: Iterable[GameResult]) -> None:
+    """Say why games gave no puzzle."""
+    reasons = Counter(result.reason for result in results if result.reason)
+    if reasons:
+        games = f"{reasons.total()} game{'' if reasons.total() == 1 else 's'}"
+        parts = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+        print(f"No puzzle in {games}: {parts}", file=sys.stderr)
+
+
+def _read(entry: dict[str, Any]) -> tuple[int, GameResult | None]:
+    """Return the number of a game and its result; ValueError if it is damaged."""
     from knightadder.pgn.games import BrokenGame
-    from knightadder.puzzles.puzzle_maker import puzzles_of
+    from knightadder.puzzles.puzzle_maker import result_of
 
     try:
-        return entry["number"], puzzles_of(entry["result"].encode())[0]
+        return entry["number"], result_of(entry["result"].encode())
     except BrokenGame:
         return entry["number"], None
     except EngineError as error:
@@ -163,11 +173,12 @@ def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
             yield Item(next(numbers), Path(name).name, text)
 
 
-def _write(found: dict[int, list[Puzzle] | None], out: Path | None, suffix: str) -> int:
+def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str) -> int:
     """Write the puzzles in the order of the games, each once; return their number."""
     from knightadder.puzzles.output import text_of
 
-    puzzles = list({puzzle.id: puzzle for number in sorted(found) for puzzle in found[number] or ()}.values())
+    results = [told for _, told in sorted(found.items()) if told]
+    puzzles = list({puzzle.id: puzzle for told in results for puzzle in told.puzzles}.values())
     text = text_of(puzzles, suffix)
     if out is None:
         print(text, end="", flush=True)

@@ -2,15 +2,17 @@
 
 The idea comes from Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
 the side to move a clear advantage, and continues as long as only one move keeps it. Scores are compared as winning
-chances, from -1 to 1, by Lichess's formula. A quick search of each position finds the candidates. Then three searches,
-each with several times as many nodes as the one before, must agree on each move of the solution, and that no other move
-is good enough. The last two also search the other moves alone.
+chances, from -1 to 1, by Lichess's formula. A very quick search of each position finds the candidates; longer ones
+confirm that there was a mistake. Then three searches, each with several times as many nodes as the one before, must
+agree on each move of the solution, and that no other move is good enough. The last two also search the other moves
+alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import chess
 import chess.engine
@@ -21,8 +23,10 @@ from knightadder.puzzles.tactics import VALUES
 from knightadder.review.accuracy import Scale, rescale, winning_chances
 from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate
 
+_SCAN_NODES = 1_000  # nodes of the search of each position of a game
+
 # Nodes of the other searches, as shares of the deciding search's nodes.
-_SCAN_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
+_CONFIRM_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
 _SECOND_LOOK = 4  # times the nodes of the deciding search, from an empty hash table
 
@@ -32,10 +36,26 @@ _WON = 0.5  # 300 centipawns on the scale of Stockfish
 _HELD = -0.2  # -110 centipawns
 _GAP = 0.7
 _SLACK = 0.15  # tolerance of the quick searches, which see less
+_SCAN_SLACK = 0.3
+
+_WORSE_IF_PASSED = 0.3  # winning chances that the right to pass would be worth in zugzwang, as in Lichess's puzzler
+_FEW_MOVES = 15  # legal moves; zugzwang with more is so rare that it is not looked for
 
 _MOST_MOVES = 6  # maximum number of the solver's moves
 _MOST_QUIET = 60  # plies without capture or pawn move before a puzzle; later the fifty-move rule may decide
 _APART = 6  # minimum number of plies between puzzles of a game; closer ones are often about the same threat
+
+
+class Reason(StrEnum):
+    """Why a game has no puzzle. Of several reasons, the last one in this order is told."""
+
+    NO_MISTAKE = "no large mistake"
+    UNCLEAR = "deeper searches saw no clear advantage"
+    SEVERAL = "several good moves"
+    TRIVIAL = "only trivial solutions"
+
+
+_BY_RANK = tuple(Reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,46 +63,60 @@ class Found:
     """A puzzle in a game: its solution, the half-moves played before, and the score for the solver, on Stockfish's
     scale.
 
-    `saves` says whether the solution only holds the balance.
+    `saves` says whether the solution only holds the balance, and `zugzwang` whether the opponent would rather not move.
     """
 
     solution: Solution
     ply: int
     score: Score
     saves: bool
+    zugzwang: bool = False
 
 
-def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int, scale: Scale = rescale) -> list[Found]:
-    """Find the puzzles of a game, given by its last position with all moves, in its order; EngineError if a search
-    fails.
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The puzzles of a game, in its order, and if there is none, the reason."""
+
+    puzzles: list[Found]
+    reason: Reason | None = None
+
+
+def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int, scale: Scale = rescale) -> Findings:
+    """Find the puzzles of a game, given by its last position with all moves; EngineError if a search fails.
 
     The analyst is cleared first, so that the result depends only on the arguments. `nodes` are those of the search that
     decides on a move, and `scale` converts the engine's scores to those of Stockfish.
     """
-    scan = chess.engine.Limit(nodes=max(nodes // _SCAN_SHARE, 1))
-    evaluations = evaluate(game, analyst, scan)
+    evaluations = evaluate(game, analyst, chess.engine.Limit(nodes=min(_SCAN_NODES, nodes)))
     boards = boards_along(game.root(), game.move_stack)
     seeker = _Seeker(analyst, nodes, scale)
     found: list[Found] = []
+    reasons = {Reason.NO_MISTAKE}
     known: set[str] = set()  # positions of solutions
     free = 0  # the first ply where the next puzzle may begin
-    for ply, saves in _candidates(evaluations, boards, scale):
+    for ply in _candidates(evaluations, boards, scale):
         board = boards[ply].copy(stack=False)
         if ply < free or board.epd() in known:
             continue
-        line = seeker.solve(board, saves)
-        if not line:
+        saves = seeker.task(boards, ply)
+        line = saves if isinstance(saves, Reason) else seeker.solve(board, saves)
+        if isinstance(line, Reason):
+            reasons.add(line)
             continue
+        assert isinstance(saves, bool)
         moves = tuple(step.move for step in line)
         if _is_trivial(boards[ply], moves):
+            reasons.add(Reason.TRIVIAL)
             continue
         before = boards[ply].copy(stack=1)
         previous = before.pop()
         solution = Solution(board.fen(), moves, before.fen(), previous, board.chess960)
-        known.update(position.epd() for position in solution.boards())
+        positions = solution.boards()
+        known.update(position.epd() for position in positions)
         free = ply + max(len(moves), _APART)
-        found.append(Found(solution, boards[ply].ply(), line[0].score, saves))
-    return found
+        zugzwang = any(seeker.is_zugzwang(position) for position in positions[1::2])
+        found.append(Found(solution, boards[ply].ply(), line[0].score, saves, zugzwang))
+    return Findings(found, None if found else max(reasons, key=_BY_RANK.index))
 
 
 # --- candidates ----------------------------------------------------------------------------------------------------
@@ -90,23 +124,31 @@ def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int, scale: Scale =
 
 def _candidates(
     evaluations: Sequence[SearchedPosition | None], boards: Sequence[chess.Board], scale: Scale
-) -> Iterator[tuple[int, bool]]:
-    """Yield positions that may be puzzles, and whether the task is to save the game."""
+) -> Iterator[int]:
+    """Yield the plies of positions that may be puzzles: the last move was a mistake there, or the next one."""
     for ply in range(1, len(boards)):
-        side = boards[ply].turn
-        now, before = _chances(evaluations[ply], side, scale), _chances(evaluations[ply - 1], side, scale)
-        if now is None or before is None or boards[ply].legal_moves.count() < 2:
+        if evaluations[ply] is None or evaluations[ply - 1] is None or boards[ply].legal_moves.count() < 2:
             continue
         if boards[ply].halfmove_clock > _MOST_QUIET:
             continue
+        side = boards[ply].turn
+        now, before = _chances(evaluations[ply], side, scale), _chances(evaluations[ply - 1], side, scale)
         after = _chances(evaluations[ply + 1], side, scale) if ply + 1 < len(boards) else None
-        if before < _WON and now >= _WON - _SLACK and now - before >= _GAP - _SLACK:
-            yield ply, False
-        elif _HELD - _SLACK <= now < _WON and (
-            now - before >= _GAP - _SLACK  # the opponent let the win slip
-            or (after is not None and now - after >= _GAP - _SLACK)  # the player of the game did not find the move
-        ):
-            yield ply, True
+        if _is_task(before, now, after, _SCAN_SLACK):
+            yield ply
+
+
+def _is_task(before: float | None, now: float | None, after: float | None, slack: float) -> bool:
+    """Return whether there is a win or a draw to find: the opponent let it slip, or the player of the game then did.
+
+    The arguments are the chances of the side to move: before the opponent's move, after it, and after the move of the
+    game.
+    """
+    if before is None or now is None or now < _HELD - slack:
+        return False
+    let_slip = now - before >= _GAP - slack and before < _WON + slack
+    missed = now < _WON + slack and after is not None and now - after >= _GAP - slack
+    return let_slip or missed
 
 
 def _chances(evaluation: SearchedPosition | None, side: chess.Color, scale: Scale) -> float | None:
@@ -130,18 +172,53 @@ class _Seeker:
 
     def __init__(self, analyst: Analyst, nodes: int, scale: Scale) -> None:
         self._analyst, self._scale = analyst, scale
+        self._confirm = chess.engine.Limit(nodes=max(nodes // _CONFIRM_SHARE, 1))
         self._deep = chess.engine.Limit(nodes=nodes)
         self._probe = chess.engine.Limit(nodes=max(nodes // _PROBE_SHARE, 1))
         self._second_look = chess.engine.Limit(nodes=nodes * _SECOND_LOOK)
         self._reply = chess.engine.Limit(nodes=max(nodes // _REPLY_SHARE, 1))
 
-    def solve(self, board: chess.Board, saves: bool) -> list[_Step]:
-        """Return the moves of the solution and the replies between them; no moves if the position is not a puzzle."""
+    def task(self, boards: Sequence[chess.Board], ply: int) -> bool | Reason:
+        """Return whether the task at a ply of a game is to save it, not to win it, or why there is none."""
+        # From the end to the start, so that the hash table helps.
+        after = -self._worth(boards[ply + 1]) if ply + 1 < len(boards) else None
+        now, before = self._worth(boards[ply]), -self._worth(boards[ply - 1])
+        if now >= _WON - _SLACK and before < _WON and now - before >= _GAP - _SLACK:
+            return False
+        return True if now < _WON and _is_task(before, now, after, _SLACK) else Reason.UNCLEAR
+
+    def _worth(self, board: chess.Board) -> float:
+        """Return the chances of the side to move."""
+        if board.is_checkmate():
+            return -1.0
+        if not any(board.legal_moves):
+            return 0.0
+        return winning_chances(self._scale(self._analyst.analyse(board, self._confirm).score.relative))
+
+    def is_zugzwang(self, board: chess.Board) -> bool:
+        """Return whether the side to move has few moves, and would be much better off if it could pass."""
+        if board.is_check() or not 0 < board.legal_moves.count() <= _FEW_MOVES:
+            return False
+        passed = board.copy(stack=False)
+        passed.push(chess.Move.null())
+        passed.clear_stack()
+        if not any(passed.legal_moves):
+            return False
+        moving, passing = (
+            winning_chances(self._scale(self._analyst.analyse(each, self._probe).score.pov(board.turn)))
+            for each in (board.copy(stack=False), passed)
+        )
+        return moving < passing - _WORSE_IF_PASSED
+
+    def solve(self, board: chess.Board, saves: bool) -> list[_Step] | Reason:
+        """Return the moves of the solution and the replies between them, or why the position is no puzzle."""
         board = board.copy()
         line: list[_Step] = []
         while not board.is_game_over() and not board.is_repetition(2):
             step = self._only_move(board, saves)
-            if step is None:
+            if isinstance(step, Reason):
+                if not line:
+                    return step
                 break
             line.append(step)
             board.push(step.move)
@@ -153,43 +230,48 @@ class _Seeker:
             board.push(reply.move)
         while line and (len(line) % 2 == 0 or line[-1].forced):
             line.pop()
-        return line
+        return line or Reason.TRIVIAL
 
-    def _only_move(self, board: chess.Board, saves: bool) -> _Step | None:
-        """Return the only move that wins or saves; None if there is none, or more than one."""
+    def _only_move(self, board: chess.Board, saves: bool) -> _Step | Reason:
+        """Return the only move that wins or saves, or why there is none."""
         mates = [move for move in list(board.legal_moves) if _mates(board, move)]
         if mates:
-            return _Step(mates[0], chess.engine.Mate(1)) if len(mates) == 1 else None
+            return _Step(mates[0], chess.engine.Mate(1)) if len(mates) == 1 else Reason.SEVERAL
         quick = self._best(board, self._probe, saves, _SLACK)
-        if quick is None:
-            return None
-        if self._decided(board, self._deep, saves, quick.move) is None:
-            return None
+        if isinstance(quick, Reason):
+            return quick
+        decided = self._decided(board, self._deep, saves, quick.move)
+        if isinstance(decided, Reason):
+            return decided
         self._analyst.new_game()  # so that an error of the deciding search is not simply repeated
         return self._decided(board, self._second_look, saves, quick.move)
 
-    def _decided(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, move: chess.Move) -> _Step | None:
+    def _decided(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, move: chess.Move) -> _Step | Reason:
         """Search a position, then all other moves alone; return the best move if it is the only good one."""
         best = self._best(board, limit, saves)
-        if best is None or best.move != move:
-            return None
+        if isinstance(best, Reason):
+            return best
+        if best.move != move:
+            return Reason.UNCLEAR
         others = [other for other in board.legal_moves if other != move]
         if others:  # because the search of two lines spent most of its nodes on the better one
             second = self._analyst.analyse(board, limit, root_moves=others).best
             if winning_chances(best.score) - winning_chances(self._scale(second.score.relative)) < _GAP:
-                return None
+                return Reason.SEVERAL
         return best
 
-    def _best(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, slack: float = 0.0) -> _Step | None:
+    def _best(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, slack: float = 0.0) -> _Step | Reason:
         """Search a position; return the best move if only this move is good enough."""
         lines = self._analyst.analyse(board, limit, multipv=2).lines
         if lines[0].move is None:
-            return None
+            return Reason.UNCLEAR
         scores = [self._scale(line.score.relative) for line in lines]
         best, *others = map(winning_chances, scores)
-        is_good = _HELD - slack <= best < _WON if saves else best >= _WON - slack
-        is_alone = all(best - other >= _GAP - slack for other in others)
-        return _Step(lines[0].move, scores[0], not others) if is_good and is_alone else None
+        if not (_HELD - slack <= best < _WON if saves else best >= _WON - slack):
+            return Reason.UNCLEAR
+        if any(best - other < _GAP - slack for other in others):
+            return Reason.SEVERAL
+        return _Step(lines[0].move, scores[0], not others)
 
 
 def _mates(board: chess.Board, move: chess.Move) -> bool:

@@ -11,7 +11,7 @@ import chess.pgn
 
 from knightadder.puzzles.puzzle import Puzzle
 
-# Columns of https://database.lichess.org/#puzzles; those about solvers and the opening stay empty.
+# Columns of https://database.lichess.org/#puzzles; those about solvers stay empty.
 COLUMNS = (
     *("PuzzleId", "FEN", "Moves", "Rating", "RatingDeviation", "Popularity", "NbPlays", "Themes", "GameUrl"),
     "OpeningTags",
@@ -32,6 +32,8 @@ def write_pgn(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
         if puzzle.rating is not None:
             headers["Rating"] = str(puzzle.rating)
         headers["Themes"] = " ".join(puzzle.themes)
+        if puzzle.openings:
+            headers["OpeningTags"] = " ".join(puzzle.openings)
         game.add_line(puzzle.solution.moves)
         stream.write(f"{game}\n\n")
 
@@ -61,8 +63,8 @@ def write_csv(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
             raise ValueError(f"puzzle {puzzle.id}: the move before it is not known")
         moves = " ".join(move.uci() for move in (solution.previous, *solution.moves))
         rating = "" if puzzle.rating is None else puzzle.rating
-        themes = " ".join(puzzle.themes)
-        writer.writerow((puzzle.id, solution.previous_fen, moves, rating, "", "", "", themes, puzzle.game, ""))
+        themes, openings = " ".join(puzzle.themes), " ".join(puzzle.openings)
+        writer.writerow((puzzle.id, solution.previous_fen, moves, rating, "", "", "", themes, puzzle.game, openings))
 
 
 WRITERS: dict[str, Callable[[Iterable[Puzzle], TextIO], None]] = {

@@ -84,7 +84,8 @@ class Puzzle:
     """A puzzle: its solution, name, themes as Lichess names them (in alphabetical order), and rating in Elo if it is
     known.
 
-    `game` is the address of the game, with the ply of the position; it may be empty.
+    `game` is the address of the game, with the ply of the position; it may be empty. `openings` are the tags of the
+    game's opening and its variation, as Lichess writes them.
     """
 
     solution: Solution
@@ -92,3 +93,4 @@ class Puzzle:
     themes: tuple[str, ...] = ()
     rating: int | None = None
     game: str = ""
+    openings: tuple[str, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
@@ -12,15 +13,18 @@ import chess.pgn
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
+from knightadder.opening_names import find_opening
 from knightadder.pgn.games import BrokenGame, GameText, moves_of, parse
 from knightadder.puzzles.finding import Found, find_puzzles
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.rating import rate
-from knightadder.puzzles.themes import themes_of
+from knightadder.puzzles.themes import kind_of, themes_of
 from knightadder.review.accuracy import rescale, unchanged
 from knightadder.review.evaluation import Analyst
 from knightadder.uci.analyst import UciAnalyst
 
+_LICHESS_GAME = re.compile(r"https?://lichess\.org/\w{8}(?=$|\w{4}$|/|#|\?)")
+_LAST_OPENING_MOVE = 20  # later positions have little to do with the opening; the same as on Lichess
 _RATING_HASH_MB = 1  # cleared before each search, which is quick if it is small
 
 
@@ -36,7 +40,7 @@ class Item:
 
 
 class PuzzleMaker:
-    """The task, whose result is JSON: see `puzzles_of`. `nodes` are those of the search that decides on a move.
+    """The task, whose result is JSON: see `result_of`. `nodes` are those of the search that decides on a move.
 
     Another engine, which has its options already, may find the puzzles; this one then only rates them.
     """
@@ -68,12 +72,19 @@ class PuzzleMaker:
         address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"
         rows = []
         try:
-            for found in find_puzzles(_end_of(game), seeker, self._nodes, scale):
-                rating = rate(found.solution, player, self._nodes)
-                rows.append(_row(found, rating, f"{address}#{found.ply}"))
+            end = _end_of(game)
+            findings = find_puzzles(end, seeker, self._nodes, scale)
+            kinds = set()
+            for found in findings.puzzles:
+                themes = themes_of(found.solution, found.score, found.saves, found.zugzwang)
+                if kind_of(themes) in kinds:
+                    continue  # one puzzle of a kind is enough
+                kinds.add(kind_of(themes))
+                rating = rate(found.solution, player)
+                rows.append(_row(found, themes, rating, _place(address, found), _opening_tags(end, found)))
         except PositionError as error:  # such as a move number that has become too large
             return _Told(fault=str(error)).to_json()
-        return _Told(rows, game.notes).to_json()
+        return _Told(rows, game.notes, reason=findings.reason).to_json()
 
     def close(self) -> None:
         """End another engine, also in the middle of a search."""
@@ -89,6 +100,37 @@ def _end_of(game: chess.pgn.Game) -> chess.Board:
     return board
 
 
+def _place(address: str, found: Found) -> str:
+    """Return the address of a position in a game as in Lichess's database: ``/black`` if Black moved last, and the ply.
+
+    Addresses of other sites stay without the side, which would lead elsewhere there.
+    """
+    lichess = _LICHESS_GAME.match(address)
+    if lichess:
+        address = lichess[0]
+    is_whites_task = found.solution.board().turn == chess.WHITE
+    side = "/black" if is_whites_task and (lichess or "://" not in address) else ""
+    return f"{address}{side}#{found.ply}"
+
+
+def _opening_tags(end: chess.Board, found: Found) -> tuple[str, ...]:
+    """Return the tags of the opening of a game in which a puzzle was found; none if the opening is long over."""
+    board = end.copy()
+    while board.ply() > found.ply:
+        board.pop()
+    opening = find_opening(board) if board.fullmove_number <= _LAST_OPENING_MOVE else None
+    return opening.tags() if opening else ()
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """The puzzles of a game, the changes that were needed to read it, and the reason if there is no puzzle."""
+
+    puzzles: list[Puzzle]
+    notes: list[str]
+    reason: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A puzzle in the result of the task."""
@@ -101,6 +143,7 @@ class _Row:
     themes: tuple[str, ...]
     rating: int | None
     game: str
+    openings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +153,13 @@ class _Told:
     puzzles: list[_Row] | None = None
     notes: list[str] = field(default_factory=list)
     fault: str | None = None
+    reason: str | None = None
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()
 
 
-def _row(found: Found, rating: int, game: str) -> _Row:
+def _row(found: Found, themes: tuple[str, ...], rating: int, game: str, openings: tuple[str, ...]) -> _Row:
     solution = found.solution
     return _Row(
         fen=solution.fen,
@@ -123,14 +167,15 @@ def _row(found: Found, rating: int, game: str) -> _Row:
         previous_fen=solution.previous_fen,
         previous=solution.previous.uci() if solution.previous else None,
         chess960=solution.chess960,
-        themes=themes_of(solution, found.score, found.saves),
+        themes=themes,
         rating=rating,
         game=game,
+        openings=openings,
     )
 
 
-def puzzles_of(result: bytes) -> tuple[list[Puzzle], list[str]]:
-    """Return the puzzles in a result of the task, and the changes that were needed to read the game.
+def result_of(result: bytes) -> GameResult:
+    """Return what a result of the task tells.
 
     BrokenGame if the game cannot be used; EngineError if it is not a result of the task, or has illegal positions or
     moves.
@@ -144,7 +189,7 @@ def puzzles_of(result: bytes) -> tuple[list[Puzzle], list[str]]:
         raise EngineError("a worker returned damaged puzzles") from None
     if value.fault is not None:
         raise BrokenGame(value.fault)
-    return puzzles, value.notes
+    return GameResult(puzzles, value.notes, value.reason)
 
 
 def _puzzle(row: _Row) -> Puzzle:
@@ -158,4 +203,4 @@ def _puzzle(row: _Row) -> Puzzle:
         if after.fen() != board.fen():
             raise ValueError
     solution = Solution.of(board, moves, previous_fen, previous)
-    return Puzzle(solution, solution.id, row.themes, row.rating, row.game)
+    return Puzzle(solution, solution.id, row.themes, row.rating, row.game, row.openings)

@@ -1,79 +1,146 @@
-"""The rating of a puzzle: the lowest level of ``UCI_Elo``, or of a scale below it, that solves the puzzle."""
+"""The rating of a puzzle on the scale of Lichess's puzzles, by what it costs the engine and by how it looks.
+
+The rating is a weighted sum. The weights are the least-squares fit to 2,164 puzzles of Lichess's database, whose
+ratings are spread evenly from 400 to 2800 (docs/puzzles.md tells how well it fits).
+"""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from typing import Protocol
+import math
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+import chess
 import chess.engine
 
-from knightadder.engine.info import Score
-from knightadder.engine.strength import CANDIDATES, MAX_ELO, MIN_ELO, Handicap, handicap_for
 from knightadder.puzzles.puzzle import Solution
+from knightadder.puzzles.tactics import VALUES, balance, is_unsafe
 from knightadder.review.accuracy import capped
 from knightadder.review.evaluation import Analyst
 
-# Even the engine's lowest level sees short tactics, and half of all puzzles would have its rating. So there are lower
-# levels, which only ratings use. Their rising temperature makes the ratings similar to Lichess's.
-_LOWEST = 400
-_CENTIPAWNS_PER_ELO = 1.35
-_STEP = 50
-_LEVELS = range(_LOWEST, MAX_ELO + 1, _STEP)
-UNSOLVED = MAX_ELO + _STEP  # the rating of a puzzle that no level solves
+LOWEST, HIGHEST = 400, 3000
+
+_EFFORTS = tuple(4**power for power in range(3, 9))  # nodes, from 64 to 65,536
+_GLANCE = 400  # nodes of the search that tells how tempting the moves are
+_CANDIDATES = 4  # its moves
+_TEMPERATURE = 100  # centipawns: a move that is worse by so much tempts less often by the factor e
+_LEAST_CHANCE = 0.01
+_MOST_CHECKS, _MOST_CAPTURES, _MOST_GAIN = 6, 6, 9
+
+_BASE = 1202.0
+_WEIGHTS = {
+    "effort": 48.7,
+    "doubt": -30.4,
+    "least": -385.2,
+    "moves": 199.7,
+    "captures": -35.9,
+    "retakes": -120.4,
+    "sacrifices": -19.7,
+    "backward": 55.6,
+    "first_check": -256.1,
+    "other_checks": 270.3,
+    "other_captures": 193.6,
+    "in_check": 221.5,
+    "gain": -18.3,
+    "mate": -137.1,
+}
 
 
-class Player(Analyst, Protocol):
-    """The part of `knightadder.Engine` that a rating needs."""
+class _Step(NamedTuple):
+    """A move of the solver: the board before and after it, the move, and the square of the reply before it."""
 
-    def configure(self, options: Mapping[str, str | int | bool]) -> list[str]:
-        """Set UCI options."""
+    before: chess.Board
+    move: chess.Move
+    after: chess.Board
+    previous: chess.Square | None
 
 
-def rate(solution: Solution, player: Player, most_nodes: int) -> int:
-    """Return the rating of a puzzle, by an engine that is set to levels 50 Elo apart; EngineError if a search fails.
+def rate(solution: Solution, analyst: Analyst) -> int:
+    """Return the rating of a puzzle, from `LOWEST` to `HIGHEST`; EngineError if a search fails.
 
-    A weakened engine chooses its move at random, by the scores that a small search gives its candidates. So the
-    probability of each move is known, and so is the probability of the whole solution; no random games are needed. The
-    rating is the least of the levels that plays the whole solution with a probability of at least one half; a higher
-    level is taken to solve what a lower one does. `UNSOLVED` if no level does. Searches have `most_nodes` at most; the
-    highest levels would take millions.
+    The analyst is cleared before each search, so that the rating depends on the solution alone.
     """
-    low, high = 0, len(_LEVELS)
-    while low < high:
-        middle = (low + high) // 2
-        if _solves(solution, _LEVELS[middle], player, most_nodes):
-            high = middle
-        else:
-            low = middle + 1
-    return _LEVELS[low] if low < len(_LEVELS) else UNSOLVED
+    parts = {**_looks(solution), **_costs(solution, analyst)}
+    rating = _BASE + sum(weight * parts[name] for name, weight in _WEIGHTS.items())
+    return round(min(max(rating, LOWEST), HIGHEST))
 
 
-def _solves(solution: Solution, elo: int, player: Player, most_nodes: int) -> bool:
-    player.configure({"UCI_LimitStrength": True, "UCI_Elo": max(elo, MIN_ELO)})
-    handicap = _handicap(elo)
-    limit = chess.engine.Limit(nodes=handicap.node_limit(most_nodes))
-    probability = 1.0
+def _steps(solution: Solution) -> Iterator[_Step]:
+    boards, moves = solution.boards(), solution.moves
+    previous = solution.previous
+    for turn in range(0, len(moves), 2):
+        last = moves[turn - 1] if turn else previous
+        yield _Step(boards[turn], moves[turn], boards[turn + 1], last.to_square if last else None)
+
+
+def _costs(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
+    """Return what the moves of the solution cost the engine.
+
+    ``effort`` is by how many of the growing searches they are missed, ``doubt`` how unlikely all of them are for a
+    player who only glances at the positions, and ``least`` the chance of the most difficult one.
+    """
+    effort, chances = 0, []
     for board, move in solution.steps():
-        player.new_game()  # hash entries of larger searches would help
-        lines = player.analyse(board, limit, multipv=CANDIDATES).lines
-        shares = handicap.probabilities([_score(line.score.relative, elo) for line in lines])
-        probability *= sum(share for share, line in zip(shares, lines, strict=True) if line.move == move)
-        if probability < 0.5:
-            return False
-    return True
+        effort += _effort(board, move, analyst)
+        chances.append(_chance(board, move, analyst))
+    return {
+        "effort": effort,
+        "doubt": -sum(math.log(max(chance, _LEAST_CHANCE)) for chance in chances),
+        "least": min(chances),
+    }
 
 
-def _handicap(elo: int) -> Handicap:
-    """Return the handicap of a level; below the engine's own levels, a lower level chooses moves more randomly."""
-    handicap = handicap_for(elo)
-    rise = _CENTIPAWNS_PER_ELO * max(0, MIN_ELO - elo)
-    return dataclasses.replace(handicap, temperature=handicap.temperature + rise)
+def _effort(board: chess.Board, move: chess.Move, analyst: Analyst) -> int:
+    """Return how many of the searches, from the shortest one on, end before the engine has settled on a move."""
+    for count in range(len(_EFFORTS), 0, -1):
+        analyst.new_game()
+        if analyst.analyse(board, chess.engine.Limit(nodes=_EFFORTS[count - 1])).best.move != move:
+            return count
+    return 0
 
 
-def _score(score: chess.engine.Score, elo: int) -> Score:
-    """Convert a score; below the engine's own levels, a mate counts only as much as a piece, so it may be missed."""
-    if elo < MIN_ELO:
-        return Score(cp=capped(score))
-    mate = score.mate()
-    return Score(cp=score.score()) if mate is None else Score(mate=mate)
+def _chance(board: chess.Board, move: chess.Move, analyst: Analyst) -> float:
+    """Return the chance of a move against the best other one, by their scores in a short search."""
+    analyst.new_game()
+    lines = analyst.analyse(board, chess.engine.Limit(nodes=_GLANCE), multipv=_CANDIDATES).lines
+    own = [capped(line.score.relative) for line in lines if line.move == move]
+    others = [capped(line.score.relative) for line in lines if line.move != move]
+    if not own or not others:
+        return float(bool(own))
+    return 1 / (1 + math.exp((max(others) - own[0]) / _TEMPERATURE))
+
+
+def _looks(solution: Solution) -> Mapping[str, float]:
+    """Return how the solution looks: numbers of moves and of kinds of moves, and what the first position offers."""
+    steps = list(_steps(solution))
+    first, solver, end = steps[0].before, steps[0].before.turn, steps[-1].after
+    checks = [move for move in first.legal_moves if first.gives_check(move)]
+    first_check = steps[0].move in checks
+    captures = sum(1 for _ in first.generate_legal_captures())
+    gain = balance(end, solver) - balance(first, solver)
+    return {
+        "moves": len(steps),
+        "captures": sum(step.before.is_capture(step.move) for step in steps),
+        "retakes": sum(step.move.to_square == step.previous for step in steps),
+        "sacrifices": sum(map(_is_sacrifice, steps)),
+        "backward": sum(map(_is_backward, steps)),
+        "first_check": first_check,
+        "other_checks": math.log1p(max(min(len(checks), _MOST_CHECKS) - first_check, 0)),
+        "other_captures": math.log1p(min(captures, _MOST_CAPTURES)),
+        "in_check": first.is_check(),
+        "gain": max(-_MOST_GAIN, min(_MOST_GAIN, gain)),
+        "mate": end.is_checkmate(),
+    }
+
+
+def _is_sacrifice(step: _Step) -> bool:
+    """Return whether a move leaves its piece to be taken, and takes less than that piece is worth."""
+    taken, mover = step.before.piece_type_at(step.move.to_square), step.before.piece_type_at(step.move.from_square)
+    if mover is None or step.after.is_checkmate() or step.after.piece_at(step.move.to_square) is None:
+        return False
+    return (VALUES[taken] if taken else 0) < VALUES[mover] and is_unsafe(step.after, step.move.to_square)
+
+
+def _is_backward(step: _Step) -> bool:
+    ranks = chess.square_rank(step.move.to_square) - chess.square_rank(step.move.from_square)
+    return ranks < 0 if step.before.turn == chess.WHITE else ranks > 0

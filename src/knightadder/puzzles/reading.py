@@ -61,6 +61,7 @@ def _from_row(row: dict[str, str]) -> Puzzle:
         themes,
         whole_or_none(row.get("Rating") or ""),
         row.get("GameUrl") or "",
+        tuple((row.get("OpeningTags") or "").split()),
     )
 
 
@@ -112,5 +113,6 @@ def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
                 tuple(headers.get("Themes", "").split()),
                 whole_or_none(headers.get("Rating", "")),
                 headers.get("Site", "?").removeprefix("?"),
+                tuple(headers.get("OpeningTags", "").split()),
             ),
         )

@@ -75,7 +75,7 @@ def has_skewer(line: PlayedLine) -> bool:
             and reply.from_square in chess.SquareSet.between(move.to_square, then.to_square)
             and then.to_square not in attacked
             and VALUES[front] > VALUES[behind.piece_type]
-            and (VALUES[behind.piece_type] > VALUES[taker] or not _is_unsafe(end, then.to_square))
+            and (VALUES[behind.piece_type] > VALUES[taker] or not is_unsafe(end, then.to_square))
         ):
             return True
     return False
@@ -136,8 +136,8 @@ def has_sacrifice(line: PlayedLine) -> bool:
     """
     if any(move.promotion for move in line.moves[1::2]):
         return False
-    first = _balance(line.boards[0], line.solver)
-    return any(_balance(board, line.solver) <= first - _SACRIFICE for board in line.boards[3::2])
+    first = balance(line.boards[0], line.solver)
+    return any(balance(board, line.solver) <= first - _SACRIFICE for board in line.boards[3::2])
 
 
 def has_attraction(line: PlayedLine) -> bool:
@@ -286,7 +286,7 @@ def _is_trapped(board: chess.Board, square: chess.Square) -> bool:
     kind = board.piece_type_at(square)
     if kind in (None, chess.PAWN, chess.KING) or board.is_check() or board.is_pinned(board.turn, square):
         return False
-    if not _is_unsafe(board, square):
+    if not is_unsafe(board, square):
         return False
     for move in board.generate_legal_moves(chess.BB_SQUARES[square]):
         victim = board.piece_type_at(move.to_square)
@@ -294,12 +294,12 @@ def _is_trapped(board: chess.Board, square: chess.Square) -> bool:
             return False
         after = board.copy(stack=False)
         after.push(move)
-        if not _is_unsafe(after, move.to_square):
+        if not is_unsafe(after, move.to_square):
             return False
     return True
 
 
-def _is_unsafe(board: chess.Board, square: chess.Square) -> bool:
+def is_unsafe(board: chess.Board, square: chess.Square) -> bool:
     """Return whether the piece on a square is attacked, and unguarded or worth more than an attacker."""
     piece = board.piece_at(square)
     assert piece is not None
@@ -363,7 +363,7 @@ def has_clearance(line: PlayedLine) -> bool:
         if end.is_check() and line.boards[turn + 1].piece_type_at(line.moves[turn + 1].from_square) == chess.KING:
             continue
         path = chess.SquareSet.between(then.from_square, then.to_square) | chess.BB_SQUARES[then.to_square]
-        gives = not start.is_capture(first) or _is_unsafe(line.boards[turn + 1], first.to_square)
+        gives = not start.is_capture(first) or is_unsafe(line.boards[turn + 1], first.to_square)
         if first.from_square in path and gives:
             return True
     return False
@@ -435,7 +435,7 @@ def has_castling(line: PlayedLine) -> bool:
     return any(before.is_castling(move) for move, before, _ in line.solver_moves())
 
 
-def _balance(board: chess.Board, side: chess.Color) -> int:
+def balance(board: chess.Board, side: chess.Color) -> int:
     """Return how many points of material a side has more than the other."""
     return sum(VALUES[piece.piece_type] * (1 if piece.color == side else -1) for piece in board.piece_map().values())
 

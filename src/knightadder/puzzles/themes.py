@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import chess
 from chess.engine import Score
 
@@ -25,13 +27,26 @@ _ENDGAMES = {
 }
 
 
-def themes_of(solution: Solution, score: Score, saves: bool) -> tuple[str, ...]:
-    """Return the themes of a puzzle in alphabetical order. The score is for the solver; `saves` is as in `Found`."""
+# Names that say nothing of the idea of a solution.
+_GENERAL = {
+    *("veryLong", "opening", "middlegame", "endgame", "advantage", "crushing"),
+    *_LENGTHS.values(),
+    *_ENDGAMES.values(),
+    *(f"mateIn{count}" for count in range(1, _LONGEST_NAMED_MATE + 1)),
+}
+
+
+def themes_of(solution: Solution, score: Score, saves: bool, zugzwang: bool = False) -> tuple[str, ...]:
+    """Return the themes of a puzzle in alphabetical order.
+
+    The score is for the solver; `saves` and `zugzwang` are as in `Found`.
+    """
     line = PlayedLine(solution.boards(), solution.moves)
     count = len(line.turns())
-    themes = {_LENGTHS.get(count, "veryLong"), *_phase(line.boards[0])}
+    themes = {_LENGTHS.get(count, "veryLong"), *_phase(line.boards[0]), *named_mates(line)}
     themes.update(name for name, has in TACTICS.items() if has(line))
-    themes.update(named_mates(line))
+    if zugzwang:
+        themes.add("zugzwang")
     if line.boards[-1].is_checkmate():
         themes.add("mate")
         if count <= _LONGEST_NAMED_MATE:
@@ -41,6 +56,11 @@ def themes_of(solution: Solution, score: Score, saves: bool) -> tuple[str, ...]:
     else:
         themes.add("crushing" if score.score(mate_score=100_000) >= _CRUSHING else "advantage")
     return tuple(sorted(themes))
+
+
+def kind_of(themes: Iterable[str]) -> frozenset[str]:
+    """Return what two puzzles have in common that are of one kind: all themes but those of length, phase and size."""
+    return frozenset(themes) - _GENERAL
 
 
 def _phase(board: chess.Board) -> list[str]:

@@ -13,7 +13,7 @@ import chess
 from knightadder.puzzles.line import PlayedLine
 from knightadder.puzzles.mates import named_mates
 from knightadder.puzzles.puzzle import boards_along
-from knightadder.puzzles.tactics import TACTICS, VALUES, has_hanging_piece
+from knightadder.puzzles.tactics import TACTICS, VALUES, balance, has_hanging_piece
 from knightadder.review.evaluation import SearchedPosition
 
 #: The kinds in words, in the order in which they are looked for.
@@ -108,9 +108,7 @@ def _takes_a_piece(board: chess.Board, after: chess.Board, reply: PlayedLine) ->
     loose = not reply.boards[1].attackers(mover, taking.to_square)
     if not loose and VALUES[victim] <= VALUES[taker]:
         return False
-    return all(
-        _material(each, mover) <= _material(board, mover) - _PIECE for each in (reply.boards[1], reply.boards[-1])
-    )
+    return all(balance(each, mover) <= balance(board, mover) - _PIECE for each in (reply.boards[1], reply.boards[-1]))
 
 
 def _gain(start: chess.Board, position: SearchedPosition, side: chess.Color, before: chess.Board) -> int:
@@ -119,9 +117,5 @@ def _gain(start: chess.Board, position: SearchedPosition, side: chess.Color, bef
     The line may end within an exchange. So the gain counts that is the smaller one, before or after the last move.
     """
     moves = position.variations[0].moves if position.variations else ()
-    gains = [_material(board, side) - _material(before, side) for board in boards_along(start, moves)[-2:]]
+    gains = [balance(board, side) - balance(before, side) for board in boards_along(start, moves)[-2:]]
     return min(gains, key=abs)
-
-
-def _material(board: chess.Board, side: chess.Color) -> int:
-    return sum(VALUES[piece.piece_type] * (1 if piece.color == side else -1) for piece in board.piece_map().values())
