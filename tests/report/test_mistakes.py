@@ -5,7 +5,7 @@ import pytest
 from chess.engine import Cp, Mate, PovScore
 
 from knightadder.report.mistakes import KINDS, kind_of
-from knightadder.review.evaluation import SearchedPosition, Variation
+from knightadder.review.evaluation import ScoredLine, SearchedPosition
 
 
 def searched(board, score, line):
@@ -13,7 +13,7 @@ def searched(board, score, line):
     for san in line.split():
         moves.append(end.push_san(san))
     pov = PovScore(score, board.turn)
-    return SearchedPosition(pov, 9, (Variation(pov, tuple(moves)),) if moves else ())
+    return SearchedPosition(pov, 9, (ScoredLine(pov, tuple(moves)),) if moves else ())
 
 
 CASES = {
