@@ -138,7 +138,7 @@ class Options:
     threads = _Setting("Threads", int)
     ponder = _Setting("Ponder", bool)  # whether the interface may let the engine think on the opponent's time
     multipv = _Setting("MultiPV", int)  # number of best lines to find
-    move_overhead = _Setting("Move Overhead", int)  # milliseconds of each move for the delay of the interface
+    move_overhead = _Setting("Move Overhead", int)  # milliseconds to reserve for delays of each move
     node_time = _Setting("nodestime", int)  # nodes that count as a millisecond; 0 for real time
     chess960 = _Setting("UCI_Chess960", bool)  # whether castling is read and written as king takes rook
     analyse_mode = _Setting("UCI_AnalyseMode", bool)  # whether the engine analyses rather than plays a game

@@ -90,7 +90,7 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
     moves = None
     if limits.movestogo is not None and limits.movestogo > 0:
         moves = min(limits.movestogo, _HORIZON)
-        # Every move to go loses its overhead too.
+        # Each of the moves to go has its overhead, too.
         left = max(left - overhead * (moves - 1), 1)
     usable = max(left - _RESERVE * overhead, left * _LEAST_USABLE)
     # The overhead reduces the increment, but by half at most: the user may have set it far larger than the real one.

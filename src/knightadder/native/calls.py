@@ -31,15 +31,7 @@ class _Place:
 
 
 def bind(signature: Signature, address: int) -> Callable[..., Any]:
-    """Return a Python function that calls an exported function.
-
-    Parameters
-    ----------
-    signature : Signature
-        The types of the arguments and of the result.
-    address : int
-        The address of its machine code, which must stay there.
-    """
+    """Return a Python function that calls an exported function, whose machine code must stay at the address."""
     parameters: list[Any] = [
         _Place(kind) if kind.dimensions or kind.is_record else np.ctypeslib.as_ctypes_type(np.dtype(kind.dtype))
         for kind in signature.arguments

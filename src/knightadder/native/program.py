@@ -116,11 +116,11 @@ class Program:
                 self.places.update((name, code + start) for name, start in image.places.items())
 
     def image_file(self) -> Path:
-        """Give the file of this machine's image; ImageError if there is no machine code for its processor."""
+        """Return the file of this machine's image; ImageError if there is no machine code for its processor."""
         return self.folder / self.file_name(host_target())
 
     def file_name(self, target: str) -> str:
-        """Name the file of the image for one of `builder.TARGETS`."""
+        """Return the name of the image for one of `builder.TARGETS`."""
         return f"{self.name}-{target}{'-checked' * BOUNDSCHECK}.image"
 
     @functools.cached_property
@@ -129,7 +129,7 @@ class Program:
         return images.digest([self._sources, Path(__file__).parent], self._data)
 
     def read(self, file: Path) -> images.Image | None:
-        """Read an image of this program; None if there is no matching one."""
+        """Read an image of this program; None if there is no matching image."""
         return images.read(file, self.digest)
 
     def write(self, file: Path, image: images.Image) -> None:
@@ -137,24 +137,11 @@ class Program:
         images.write(file, image, self.digest)
 
     def build(self, folder: Path, targets: Sequence[str], report: Callable[[str], None], *options: str) -> None:
-        """Build images of the program from its sources, in a separate process.
+        """Build images of the program from its sources for some of `builder.TARGETS`, in a separate process.
 
-        Parameters
-        ----------
-        folder : Path
-            Folder for the images.
-        targets : sequence of str
-            The names of the processors to build for, see `builder.TARGETS`.
-        report : callable
-            Receives a line such as ``compiling 31/334`` after each step.
-        *options : str
-            Options of the builder: ``--tune`` tunes the code for this processor, but it runs on all processors of the
-            target.
-
-        Raises
-        ------
-        ImageError
-            If the program cannot be compiled. The error's cause has the whole output of the builder.
+        `report` receives a line such as ``compiling 31/334`` after each step. The option ``--tune`` tunes the code for
+        this processor, but it runs on all processors of the target. An `ImageError` is raised if the program cannot be
+        compiled; its cause has the whole output of the builder.
         """
         root = self._sources.parents[self.package.count(".")]
         try:
@@ -208,16 +195,7 @@ class Program:
 class Export:
     """A function of a program that Python calls.
 
-    Attributes
-    ----------
-    function : callable
-        The Python function.
-    signature : Signature
-        The types of its arguments and its result.
-    name : str
-        Its name in the image.
-    run : callable
-        The function that a call runs: the compiled one as soon as it is loaded.
+    `run` is the function that a call runs: the compiled one as soon as it is loaded.
     """
 
     def __init__(self, program: Program, function: Callable[..., Any], signature: Signature) -> None:
@@ -241,17 +219,7 @@ class Export:
 
 
 class Constant:
-    """A record that is computed when an image is built.
-
-    Attributes
-    ----------
-    function : callable
-        The Python function that computes it.
-    kind : ValueType
-        Its type.
-    name : str
-        Its name in the image.
-    """
+    """A record of type `kind` that `function` computes when an image is built; `name` is its name in the image."""
 
     def __init__(self, program: Program, function: Callable[[], np.record], kind: ValueType) -> None:
         functools.update_wrapper(self, function)

@@ -14,14 +14,9 @@ import numpy as np
 class ValueType:
     """The type of an argument or a result.
 
-    Attributes
-    ----------
-    dtype : numpy.dtype or None
-        The dtype of a number, a record or an array's elements; None for no result.
-    dimensions : int
-        Number of dimensions of a contiguous array; 0 for a single value.
-    count : int
-        Number of values in a tuple; 0 if the type is not a tuple.
+    `dtype` is that of a number, a record or the elements of an array; None for no result. `dimensions` is the number of
+    dimensions of a contiguous array, 0 for a single value. `count` is the number of values in a tuple, 0 for other
+    types.
     """
 
     dtype: np.dtype | None
@@ -34,37 +29,29 @@ class ValueType:
         return self.dimensions == 0 and self.dtype is not None and self.dtype.names is not None
 
     def __getitem__(self, axes: slice | tuple[slice, ...]) -> ValueType:
-        """Give the type of an array, such as ``int64[::1]`` or ``int64[:, ::1]``."""
+        """Return the type of an array, such as ``int64[::1]`` or ``int64[:, ::1]``."""
         return ValueType(self.dtype, len(axes) if isinstance(axes, tuple) else 1)
 
     def __call__(self, *arguments: ValueType) -> Signature:
-        """Give the signature of a function that returns this type."""
+        """Return the signature of a function that returns this type."""
         return Signature(self, arguments)
 
 
 @dataclass(frozen=True)
 class Signature:
-    """The type of a function.
-
-    Attributes
-    ----------
-    returns : ValueType
-        The result's type.
-    arguments : tuple of ValueType
-        The arguments' types.
-    """
+    """The type of a function: the types of its result and of its arguments."""
 
     returns: ValueType
     arguments: tuple[ValueType, ...]
 
 
 def record_type(dtype: np.dtype) -> ValueType:
-    """Give the type of a record with this structured dtype."""
+    """Return the type of a record with this structured dtype."""
     return ValueType(dtype)
 
 
 def pair(kind: ValueType) -> ValueType:
-    """Give the type of a tuple of two numbers."""
+    """Return the type of a tuple of two numbers."""
     return ValueType(kind.dtype, count=2)
 
 

@@ -67,8 +67,8 @@ def find_dtz_after(tables, tablebases, worker, move):
     Returns
     -------
     tuple of int
-        The distance to zeroing in plies, with the move, from the view of the side that makes it, as `probe_dtz` defines
-        it; and 1 if it is known, else 0. A mate has the distance 1. A draw has 0, even by the fifty-move rule or by
+        The distance to zeroing in plies, from before the move, for the side that makes it, as `probe_dtz` defines it;
+        and 1 if it is known, else 0. A mate has the distance 1. A draw has 0, even by the fifty-move rule or by
         repetition.
     """
     if _draws_at_once(tables, worker, move):

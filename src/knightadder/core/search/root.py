@@ -62,8 +62,8 @@ def find_root_move(worker, move):
 def update_root_move(worker, index, score, alpha, beta):
     """Store the score and line of a root move that raised alpha or came first, and bring the move to ``pv_index``.
 
-    A first move that fails low with a losing score keeps what the last iteration found. One reply was enough for the
-    fail low, so its line shows no mate, and another move may not lose.
+    A first move that fails low with a losing score keeps the score and line of the last iteration. The search that
+    failed low needed only one reply. So it has not found the line of a mate, and a different move may not lose.
     """
     if score <= alpha and score <= -DECISIVE:
         return

@@ -145,7 +145,7 @@ def _plies(table, pairs, value, wdl):
     """Return the plies that a value of a DTZ array stands for, and the outcome."""
     flags = pairs.dtz_flags
     if flags & MAPPED:
-        # `which` is the order of the maps in the file.
+        # The maps in the file are for wins, losses, cursed wins and blessed losses.
         if wdl > 0:
             which = np.int64(0 if wdl == 2 else 2)
         else:
