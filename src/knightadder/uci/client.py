@@ -89,11 +89,11 @@ def _pinned(processors: Collection[int]) -> Iterator[None]:
 class UciClient(Closing):
     """A running engine, started by a command (see `resolve_command`) in a folder.
 
-    The environment's variables are set on top of those of this process. The engine keeps to the processors, where the
-    system can pin it (`os.sched_setaffinity`). `name` is the engine's own name; before `handshake`, that of its
+    The variables of the environment are added to those of this process. The engine keeps to the processors, if the
+    system can pin it (`os.sched_setaffinity`). `name` is the engine's own name; before `handshake`, it is that of its
     program. `options` has the names of its options in the engine's spelling, by name in lower case. `trace` notes each
-    line; it is closed with the engine. `remarks` is what it has said to its user about its options, filled by who sets
-    them: see `wait_ready`. OptionError if there is no such program, EngineError if it cannot be started.
+    line, and is closed with the engine. `remarks` are the engine's messages about its options; the code that sets the
+    options fills them (see `wait_ready`). OptionError if there is no such program, EngineError if it cannot be started.
     """
 
     def __init__(
@@ -218,7 +218,8 @@ class UciClient(Closing):
     def wait_ready(self, timeout: float) -> list[str]:
         """Send ``isready`` and wait for the answer; raises the same errors as `read_until`.
 
-        Returns what the engine has said meanwhile to its user, as about an option: the texts of ``info string``.
+        Returns the engine's messages to its user in the meantime, such as notes about an option: the texts of ``info
+        string``.
         """
         self.send("isready")
         lines = self.read_until("readyok", timeout)

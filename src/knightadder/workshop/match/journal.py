@@ -31,10 +31,10 @@ class Fixture:
 class Record:
     """The record of a finished game.
 
-    `fault` is the kind of the fault that ended it, and `culprit` the engine at fault; `plies` does not count the
-    opening. `warnings` counts by engine and kind, and `details` has the first ones: engine, kind, line and position.
-    `lowest` is the least time left after a move, in seconds, of engines with a clock; `versions` has the engines' own
-    names, and `scale` what the limits of time were multiplied by.
+    `fault` is the kind of the fault that ended it, and `culprit` the engine at fault. `plies` does not count the
+    opening. `warnings` counts by engine and kind, and `details` has the first warnings: engine, kind, line and
+    position. `lowest` is, for engines with a clock, the least time in seconds that was left after a move. `versions`
+    has the engines' own names, and `scale` is the factor of the time limits.
     """
 
     fixture: Fixture
@@ -75,7 +75,7 @@ class Record:
 
     @classmethod
     def read(cls, values: Mapping[str, Any], fixture: Fixture) -> Self:
-        """Return the record that `dataclasses.asdict` has converted; ValueError if it is not one of the game."""
+        """Return the record that `dataclasses.asdict` has converted; ValueError if it does not belong to the game."""
         if not {each.name for each in fields(cls)} - {"scale"} <= values.keys():  # older logs lack the scale
             raise ValueError("not a record")
         record: Self = converted(values, cls)
@@ -100,9 +100,9 @@ class Record:
 class MatchLog(Closing):
     """The log of a match and its records; without a file nothing is kept.
 
-    The pairings together with the rounds number the games, and `setup` identifies the match. `records` has the games of
-    the file by number, then others in the order of addition; `pgn_end` is the length of the PGN file after the last
-    game of the file, 0 if it is not known. OptionError if the file belongs to another match, is damaged, in use, or
+    The pairings and the rounds number the games, and `setup` identifies the match. `records` has the games of the file
+    by number, and then the others in the order of addition. `pgn_end` is the length of the PGN file after the last game
+    of the log, 0 if it is not known. OptionError if the file belongs to a different match, is damaged, in use, or
     cannot be written.
     """
 

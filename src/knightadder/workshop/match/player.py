@@ -39,9 +39,10 @@ _FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGI
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a worker made of a game: its record, which is None if the engine `absent` did not start, and its PGN.
+    """The outcome of a game on a worker: its record and its PGN.
 
-    `error` says why, and the notes are lines about the worker that the user should know.
+    The record is None if the engine `absent` did not start; then `error` has the reason. The notes are lines about the
+    worker for the user.
     """
 
     record: Record | None
@@ -52,7 +53,7 @@ class Outcome:
 
     @classmethod
     def read(cls, data: bytes, fixture: Fixture) -> Outcome:
-        """Return the outcome of a game from what `GamePlayer` returned; EngineError if it is something else."""
+        """Return the outcome of a game from the result of `GamePlayer`; EngineError if it is not an outcome."""
         try:
             outcome: Outcome = parse_json(data, cls)
             if outcome.record is not None:

@@ -42,7 +42,7 @@ def _values(network: Network, records: NDArray[np.void]) -> NDArray[np.int64]:
 def features_of(records: NDArray[np.void], mirrored: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the features of packed positions for the side to move, and for the other side: two arrays (positions, 32).
 
-    They are in the order of the squares; behind them is 768 where there is no man.
+    The features are in the order of the squares. After the last piece, the places have the value 768.
     """
     count = len(records)
     bytes_of = np.ascontiguousarray(records["occupied"]).astype("<u8").view(np.uint8).reshape(count, 8)

@@ -39,11 +39,11 @@ _DOTS_PER_INCH = 100
 class NetworkStatistics:
     """Statistics of a network's work on positions.
 
-    `worth` has, for each man but the kings, by how many centipawns the value of its side falls if it is taken from the
-    board; `kinds` and `squares` have its type, 0 (pawn) to 4 (queen), and its square as its side sees it. `shares` and
-    `active` are the shares of views in which an input, or a neuron, is switched on. `moves` is the standard deviation
-    of what a neuron adds to the value, in centipawns; `outputs` has the mean output weights for the side to move and
-    for the other side.
+    `worth` is, for each piece except kings, the number of centipawns that its side loses if the piece is removed.
+    `kinds` and `squares` are its type, 0 (pawn) to 4 (queen), and its square from its side's point of view. `shares`
+    and `active` are the shares of views in which an input, or a neuron, is switched on. `moves` is the standard
+    deviation of a neuron's contribution to the value, in centipawns. `outputs` are the mean output weights for the side
+    to move and the other side.
     """
 
     worth: NDArray[np.float64]
@@ -139,8 +139,7 @@ def _activation(sums: NDArray[Any]) -> NDArray[Any]:
 
 
 def choose(feature_weights: NDArray[Any], sample: NetworkStatistics, count: int) -> list[int]:
-    """Choose neurons that move the value much, and differ from each other; return their numbers in the order of the
-    choice.
+    """Choose neurons that move the value much and differ from each other; return their numbers in that order.
 
     Each neuron is a vector in the direction of its weights (weights of frequent inputs count more), with its effect on
     the value as its length. The longest vector is chosen, its component is removed from all others, and so on.
@@ -184,9 +183,9 @@ def draw_worth(sample: NetworkStatistics) -> Figure:
 
 
 def worth_by_square(sample: NetworkStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what men are worth on average, in centipawns: on each square as their side sees it, and on all squares.
+    """Return the mean worth of pieces in centipawns: on each square from their side's view, and on all squares.
 
-    There is a board of ranks and files for each type but the king; not a number stands where there were too few.
+    There is a board of ranks and files for each type except the king. A square with too few pieces has "not a number".
     """
     places = 64 * sample.kinds + sample.squares
     counts = np.bincount(places, minlength=64 * _KING)
