@@ -13,7 +13,7 @@ REPERTOIRE = """[Event "my white repertoire"]
 
 [Event "a transposition"]
 
-1. Nf3 e5 2. e4 *
+1. Nf3 (1. Nf3 d5) e5 2. e4 *
 
 [Event "broken"]
 
@@ -42,6 +42,12 @@ GAMES = """[White "Anna"]
 [Result "1-0"]
 
 1. e4 e5 2. Nf3 Nc6 3. Bb5 1-0
+
+[White "Anna"]
+[Black "Dora"]
+[Result "1-0"]
+
+1. e4 Nc6 2. Nf3 e5 3. Bb5 1-0
 
 [White "Bert"]
 [Black "Anna"]
@@ -96,6 +102,7 @@ def test_where_games_left_the_repertoire(drills, capsys):
     capsys.readouterr()
     assert drills("left", "games.pgn", "--player", "Anna") == 0
     lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in capsys.readouterr().out.splitlines()]
+    # 1. e4 Nc6 2. Nf3 e5 transposes to the repertoire.
     assert ["2", "75 %", "1. e4 e5 2. Nf3 Nc6", "Bc4 (2)", "Bb5"] in lines
     assert ["1", "0 %", "1. e4", "c6"] in lines
     assert len([line for line in lines if line]) == 2

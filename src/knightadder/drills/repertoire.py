@@ -56,10 +56,11 @@ def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
         if board.turn == white:
             children = [child for child in children if not child.nags & _BAD]
             if children:
+                lines = {child.uci(): _line(child) for child in reversed(children)}  # a move may be there twice
                 drill = Drill(
                     "repertoire",
                     board.fen(),
-                    tuple(map(_line, children)),
+                    tuple(lines[child] for child in dict.fromkeys(child.uci() for child in children)),
                     "Repertoire",
                     opening.partition(":")[0] or "Unnamed",
                     board.chess960,
@@ -155,31 +156,28 @@ def departures(
 def _leave(
     game: chess.pgn.Game, white: bool, repertoire: Mapping[str, Sequence[str]]
 ) -> tuple[str, Departure, str] | None:
-    """Find where a game leaves a repertoire: the position's key, the departure, and the move played.
+    """Find where a game leaves a repertoire for good: the position's key, the departure, and the move played.
 
-    None if the game never reached it; the move is empty if the game or the repertoire ended first.
+    None if the game never reached it; the move is empty if the game ended first.
     """
-    board, inside, last = game.board(), False, None
+    board, reached, inside, last = game.board(), False, False, None
+    left: tuple[str, Departure, str] | None = None
     for move in game.mainline_moves():
         if not move:
             break
         if board.turn == white:
             moves = repertoire.get(position_key(board))
-            if moves is None and inside:
-                break
             if moves is not None:
-                inside = True
-                if board.uci(move) not in moves:
+                left, reached, inside = None, True, board.uci(move) in moves
+                if not inside:
                     sans = tuple(board.san(board.parse_uci(each)) for each in moves)
-                    return position_key(board), Departure(_before(board), True, sans), board.san(move)
+                    left = position_key(board), Departure(_before(board), True, sans), board.san(move)
+            elif inside and last is not None:
+                before, reply = last
+                inside, left = False, (position_key(before), Departure(_before(before), False, ()), before.san(reply))
         last = board.copy(), move
         board.push(move)
-    else:
-        return ("", Departure("", False, ()), "") if inside else None
-    if not inside or last is None:
-        return None
-    before, reply = last
-    return position_key(before), Departure(_before(before), False, ()), before.san(reply)
+    return (left or ("", Departure("", False, ()), "")) if reached else None
 
 
 def _before(board: chess.Board) -> str:

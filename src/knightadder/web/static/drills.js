@@ -97,7 +97,8 @@ async function open() {
   board.setArrows([]);
   if (drill === null) {
     over = true;
-    tell("Done for now", found.wait ? `The next one is due ${found.wait}.` : "There is no drill of this choice.");
+    if (!groups.length) tell("There are no drills yet", "knightadder report --drills and knightadder drills repertoire make some.");
+    else tell("Done for now", found.wait ? `The next one is due ${found.wait}.` : "There is no drill of this choice.");
     return;
   }
   last = drill.number;
