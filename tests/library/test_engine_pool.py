@@ -178,5 +178,7 @@ with pool.lend() as engine, pool.lend():
     assert os.waitpid(child, 0)[1] == 0
 print(pool.play("startpos", Limit(nodes=100)).move is not None)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=250)
+    # Since Python 3.12 a fork warns if there are threads.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\nTrue\n", "")

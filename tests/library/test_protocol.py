@@ -107,6 +107,17 @@ def test_quit_ends_searches_and_refuses_calls(closes: bool) -> None:
     within_time(work)
 
 
+def test_a_transport_may_be_closed_at_the_very_end() -> None:
+    async def run() -> None:
+        transport, engine = await popen()
+        await engine.analysis(BOARD)
+        transport.close()
+        transport.close()
+        assert transport.is_closing()
+
+    asyncio.run(run())
+
+
 def test_quit_ends_an_analysis() -> None:
     async def work(engine: UciProtocol) -> None:
         analysis = await engine.analysis(BOARD)

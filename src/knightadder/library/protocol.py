@@ -372,7 +372,8 @@ class _Transport(asyncio.SubprocessTransport):
     def __init__(self, protocol: UciProtocol) -> None:
         super().__init__()
         self._protocol = protocol
-        self._closing: asyncio.Task[None] | None = None
+        self._closing = False
+        self._quit: asyncio.Task[None] | None = None
 
     def get_pid(self) -> int:
         return os.getpid()
@@ -384,13 +385,24 @@ class _Transport(asyncio.SubprocessTransport):
         return None
 
     def is_closing(self) -> bool:
-        return self._closing is not None
+        return self._closing
 
     def close(self) -> None:
-        """End the engine soon."""
-        if self._closing is None:
-            self._protocol.end_search()
-            self._closing = self._protocol.loop.create_task(self._protocol.quit())
+        """End the engine soon; callable from any thread."""
+        if self._closing:
+            return
+        self._closing = True
+        self._protocol.end_search()
+        loop, running = self._protocol.loop, None
+        with contextlib.suppress(RuntimeError):  # there is no event loop in this thread
+            running = asyncio.get_running_loop()
+        if running is loop:
+            self._end()
+        else:
+            loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        self._quit = self._protocol.loop.create_task(self._protocol.quit())
 
     def terminate(self) -> None:
         self.close()

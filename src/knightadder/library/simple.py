@@ -285,8 +285,8 @@ class SimpleEngine(chess.engine.SimpleEngine):
 
     # --- waiting ---------------------------------------------------------------------------------------------------
 
-    def _patience(self, limit: Limit) -> float | None:
-        time = limit.time
+    def _patience(self, limit: Limit | None) -> float | None:
+        time = limit.time if isinstance(limit, Limit) else None
         return None if self.timeout is None or time is None else self.timeout + time
 
     def _is_here(self) -> bool:
@@ -300,12 +300,29 @@ class SimpleEngine(chess.engine.SimpleEngine):
 
     def _call(self, work: Coroutine[object, object, T], timeout: float | None = None) -> T:
         """Run a coroutine in the event loop's thread, and wait for its result."""
+        task: asyncio.Task[T] | None = None
+        given_up = False
+
+        async def run() -> T:
+            nonlocal task
+            task = asyncio.current_task()
+            if given_up:
+                work.close()
+                raise asyncio.CancelledError
+            return await asyncio.wait_for(work, timeout)
+
         try:
             self._check_open()
         except EngineTerminatedError:
             work.close()
             raise
-        return result_of(asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, timeout), self._loop))
+        try:
+            return result_of(asyncio.run_coroutine_threadsafe(run(), self._loop))
+        except BaseException:  # Ctrl-C may come when the future is not known here yet
+            given_up = True
+            if task is not None:
+                self._loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
 class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):

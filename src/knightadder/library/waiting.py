@@ -10,18 +10,11 @@ LOOK_UP = 0.5  # seconds after which a waiting thread checks for Ctrl-C, because
 
 
 def result_of(future: Future[T], timeout: float | None = None) -> T:
-    """Wait for a result and give it, or raise its exception; TimeoutError if it takes longer, in seconds.
-
-    If the wait ends otherwise, such as by Ctrl-C, the future is cancelled.
-    """
+    """Wait for a result and give it, or raise its exception; TimeoutError if it takes longer, in seconds."""
     end = None if timeout is None else time.monotonic() + timeout
-    try:
-        while not future.done():
-            left = LOOK_UP if end is None else min(LOOK_UP, end - time.monotonic())
-            if left <= 0:
-                raise TimeoutError
-            wait([future], left)
-        return future.result()
-    except BaseException:
-        future.cancel()
-        raise
+    while not future.done():
+        left = LOOK_UP if end is None else min(LOOK_UP, end - time.monotonic())
+        if left <= 0:
+            raise TimeoutError
+        wait([future], left)
+    return future.result()
