@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache, partial
 from itertools import chain, islice
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import chess
 import numpy as np
@@ -24,9 +24,9 @@ from knightadder.library.shared import Stock, tables_of
 from knightadder.native.processors import processors
 from knightadder.native.records import new_record
 
-Positions: TypeAlias = Iterable[Position] | NDArray[Any]
+Positions: TypeAlias = Iterable[Position] | NDArray[np.generic]
 
-_Block: TypeAlias = Sequence[str] | NDArray[Any]  # FENs, or packed positions
+_Block: TypeAlias = Sequence[str] | NDArray[np.generic]  # FENs, or packed positions
 _Numbered: TypeAlias = tuple[int, _Block]  # a block, with the index of its first position
 
 _BLOCK = 1 << 15  # positions in a call of the core; Ctrl-C does not interrupt a call
@@ -286,14 +286,14 @@ def _workers() -> Stock[np.record]:
     return Stock(lambda: new_record(WORKER))
 
 
-def _is_packed(positions: object) -> bool:
+def _is_packed(positions: object) -> TypeGuard[NDArray[np.void]]:
     if not isinstance(positions, np.ndarray):
         return False
     kind = positions.dtype
     return kind.names == PACKED.names and all(kind[name].newbyteorder("=") == PACKED[name] for name in kind.names)
 
 
-def _check_array(positions: NDArray[Any]) -> None:
+def _check_array(positions: NDArray[np.generic]) -> None:
     """Check by dimensions and type that an array contains positions."""
     if positions.ndim != 1:
         raise ValueError(f"an array of positions must have one dimension, not {positions.ndim}")

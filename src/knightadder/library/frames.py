@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from knightadder.extras import needed_by
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas
 
 Cell: TypeAlias = str | int | float | bool | None
+Rows: TypeAlias = list[dict[str, Cell]]
 
 
 class Tabular(ABC):
@@ -20,7 +21,7 @@ class Tabular(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Mapping[str, Cell | Rows]:
         """Give the result as plain values by name."""
 
     def to_frame(self) -> pandas.DataFrame:
@@ -33,8 +34,8 @@ class Tabular(ABC):
         """
         return _frame(self._rows())
 
-    def _rows(self) -> list[dict[str, Cell]]:
-        return [self.to_dict()]
+    def _rows(self) -> Rows:
+        return [cast(dict[str, Cell], self.to_dict())]  # a result whose values are rows gives them here
 
 
 def to_frame(results: Iterable[Tabular] | Tabular) -> pandas.DataFrame:

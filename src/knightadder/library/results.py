@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import chess
 from chess.engine import Cp, InfoDict, Mate, PovScore, PovWdl, Wdl
@@ -15,7 +14,7 @@ from chess.engine import Cp, InfoDict, Mate, PovScore, PovWdl, Wdl
 from knightadder.engine.info import Bound, Info
 from knightadder.library.boards import board_of
 from knightadder.library.drawing import lines_panel
-from knightadder.library.frames import Cell, Tabular
+from knightadder.library.frames import Cell, Rows, Tabular
 from knightadder.library.scores import score_text
 
 _PLIES_IN_TEXT, _PLIES_IN_TABLE = 6, 10
@@ -181,7 +180,7 @@ class Analysis(Tabular):
         """The position."""
         return self.best.fen
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Cell | Rows]:
         """Give the analysis as plain values: ``fen``, both moves in UCI notation, and ``lines`` (`Line.to_dict`)."""
         return {
             "fen": self.fen,
@@ -190,7 +189,7 @@ class Analysis(Tabular):
             "lines": self._rows(),
         }
 
-    def _rows(self) -> list[dict[str, Cell]]:
+    def _rows(self) -> Rows:
         return [line.to_dict() for line in self.lines]
 
     def to_info(self) -> list[InfoDict]:
