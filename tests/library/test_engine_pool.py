@@ -17,6 +17,11 @@ LONG, SHORT = Limit(nodes=10**15), Limit(nodes=100)
 MOVES = list(chess.Board().legal_moves)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _loaded() -> None:
+    Engine().close()  # so that no test waits for the compiler
+
+
 def within_time(work: Callable[[EnginePool], Awaitable[None]], pool: EnginePool) -> None:
     async def run() -> None:
         async with pool:

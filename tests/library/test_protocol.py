@@ -8,10 +8,15 @@ import chess.engine
 import pytest
 from chess.engine import EngineError, EngineTerminatedError, Limit
 
-from knightadder import UciProtocol, popen
+from knightadder import Engine, UciProtocol, popen
 
 BOARD = chess.Board()
 LONG, SHORT = Limit(nodes=10**15), Limit(nodes=100)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded() -> None:
+    Engine().close()  # so that no test waits for the compiler
 
 
 def within_time(work: Callable[[UciProtocol], Awaitable[None]]) -> None:
