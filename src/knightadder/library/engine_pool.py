@@ -46,7 +46,7 @@ class EnginePool(Closing):
     waiting : int, optional
         Maximum number of callers that wait; no maximum by default.
     timeout : float, optional
-        Maximum time that a caller waits for an engine, in seconds; no maximum by default.
+        Maximum time that a caller waits for an engine, or until one is made, in seconds; no maximum by default.
     hash_mb, threads, evaluation, syzygy_path, options
         Settings of each engine; see `Engine`.
 
@@ -70,6 +70,8 @@ class EnginePool(Closing):
     ) -> None:
         self._most = processors() if engines is None else whole("engines", engines, 1)
         self._most_waiting = None if waiting is None else whole("waiting", waiting, 0)
+        if timeout is not None and not timeout >= 0:
+            raise ValueError(f"timeout must be at least 0, not {timeout}")
         self.timeout = timeout
 
         def make() -> Engine:
@@ -141,7 +143,9 @@ class EnginePool(Closing):
         """Lend an engine for an ``async with`` block; see `lend`. Cancelling the task gives its place up."""
         wanted = self._ask()
         try:
-            engine = await asyncio.wait_for(asyncio.wrap_future(wanted), self.timeout)
+            if not wanted.done():
+                await asyncio.wait_for(asyncio.wrap_future(wanted), self.timeout)
+            engine = wanted.result()
         except BaseException as error:
             self._withdraw(wanted)
             if isinstance(error, TimeoutError):
