@@ -188,17 +188,19 @@ def test_after_stop_the_next_position_and_search_need_not_wait_for_bestmove(talk
     ("begin", "end", "call"),
     [("go infinite", "stop", "stop"), ("go ponder wtime 300 btime 300", "ponderhit", "ponderhit")],
 )
+@pytest.mark.parametrize("between", [[], ["position startpos moves e2e4"]])
 def test_what_follows_a_search_that_waits_is_for_that_search(
-    talk: Conversation, begin: str, end: str, call: str
+    talk: Conversation, begin: str, end: str, call: str, between: list[str]
 ) -> None:
     talk.engine.answers.clear()
-    talk.send("go infinite", "stop", "position startpos moves e2e4", begin, end, "position startpos moves d2d4", "uci")
+    talk.send("go infinite", "stop", *between, begin, end, "position startpos moves d2d4", "uci")
     talk.read_until("uciok")  # all of it has been heard before the first search has ended
     talk.engine.answers.set()
     lines = talk.read_until("bestmove") + talk.read_until("bestmove")
     assert not [line for line in lines if line.startswith("info string")]
     talk.ask()
-    assert talk.engine.calls == ["go", "stop", "set_position startpos e2e4", "go", call, "set_position startpos d2d4"]
+    moved = [f"set_{command.replace(' moves', '')}" for command in between]
+    assert talk.engine.calls == ["go", "stop", *moved, "go", call, "set_position startpos d2d4"]
 
 
 @pytest.mark.parametrize(
