@@ -104,6 +104,41 @@ def test_the_last_line_has_the_chosen_move_and_no_bound(weak: Searcher) -> None:
         assert (last.pv[0], last.bound) == (listener.result.best_move, Bound.EXACT)
 
 
+def _share(searcher: Searcher, elo: int, fen: str, move: str, searches: int = 60) -> float:
+    """Return how often a level plays a move."""
+    _set(searcher, UCI_Elo=elo)
+    return sum(searcher.search(FREE, fen).result.best_move == move for _ in range(searches)) / searches
+
+
+# A queen that hangs to a rook two squares away, to a bishop across the board, and to one that must go back for it.
+NEAR = "6k1/5ppp/8/3q4/8/3R4/5PPP/6K1 w - - 0 1"
+LONG_DIAGONAL = "q5k1/5ppp/8/8/8/8/5PBP/6K1 w - - 0 1"
+BACKWARD = "6k1/5ppp/8/8/3B4/8/1q3PPP/6K1 w - - 0 1"
+
+
+def test_errors_are_those_of_people(weak: Searcher) -> None:
+    near = _share(weak, 600, NEAR, "d3d5")
+    assert near > 0.6  # even a beginner sees it more often than not
+    assert _share(weak, 1800, NEAR, "d3d5") > 0.95
+    for hidden in (_share(weak, 600, LONG_DIAGONAL, "g2a8"), _share(weak, 600, BACKWARD, "d4b2")):
+        assert hidden < near - 0.1
+
+
+def test_a_recapture_is_never_overlooked(weak: Searcher) -> None:
+    exchange = "3q2k1/5ppp/8/3R4/8/2N5/5PPP/6K1 b - - 0 1"
+    assert {weak.search(FREE, exchange, ("d8d5",)).result.best_move for _ in range(30)} == {"c3d5"}
+
+
+@pytest.mark.parametrize("fen", ["8/8/8/4k3/8/8/8/KR6 w - - 0 1", "8/8/8/4k3/8/8/8/KQ6 w - - 0 1"])
+def test_the_lowest_level_mates_a_bare_king(weak: Searcher, fen: str) -> None:
+    board = chess.Board(fen)
+    while not board.is_game_over():
+        move = weak.search(Limits(nodes=20_000), fen, tuple(move.uci() for move in board.move_stack)).result.best_move
+        board.push_uci(move)
+    assert board.is_checkmate()
+    assert board.ply() <= 40
+
+
 def test_a_forced_move_and_none(weak: Searcher) -> None:
     assert weak.search(Limits(nodes=100), "7k/R7/8/8/8/8/8/1R2K3 b - - 0 1").result.best_move == "h8g8"
     assert weak.search(Limits(nodes=100), STALEMATE).result.best_move is None

@@ -54,6 +54,9 @@ def expect_shown(page, san):
 
 
 def start_game(page, side="White"):
+    pace = page.get_by_label("It takes its time")
+    if pace.is_visible():
+        pace.uncheck()  # no test waits longer than it must
     page.locator(".segments").get_by_text(side, exact=True).click()
     page.get_by_role("button", name="Start the game").click()
     expect(page.locator("#game .running")).to_be_visible()

@@ -77,3 +77,19 @@ def test_the_engine_is_given_the_clocks_or_a_time():
 )
 def test_an_engine_that_cannot_win_accepts_a_draw(fen, user, accepts):
     assert PlayedGame(user, None, None, 1.0, 0).accepts_draw(chess.Board(fen)) is accepts
+
+
+def _pauses(board, move, **settings):
+    game = PlayedGame(chess.WHITE, settings.pop("elo", 900), settings.pop("clock", None), 1.0, 0, **settings)
+    return [game.pause(board, move) for _ in range(200)]
+
+
+def test_a_weakened_engine_takes_its_time_if_it_is_asked_to():
+    board = chess.Board("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2")
+    board.push_san("exd5")
+    quiet, recapture = board.parse_san("Nf6"), board.parse_san("Qxd5")
+    assert set(_pauses(board, quiet) + _pauses(board, quiet, elo=None, pace=True)) == {0.0}
+    pauses = _pauses(board, quiet, pace=True)
+    assert 0 < min(pauses) < max(pauses) <= 8
+    assert sum(_pauses(board, recapture, pace=True)) < sum(pauses)
+    assert max(_pauses(board, quiet, pace=True, clock=ChessClock(10, 0))) <= 0.2

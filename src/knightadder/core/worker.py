@@ -34,11 +34,15 @@ WORKER = record(  # one search thread
     ("pawns", PAWN_ENTRY, PAWN_ENTRIES),
     ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # position keys of the game up to the root, then of the searched line
     ("key_count", np.int64),  # number of keys of the game before the root
+    ("last_move", np.int64),  # the game's last move before the root; `NO_MOVE` if unknown
     ("nodes", np.uint64),
     ("node_limit", np.uint64),
     ("seldepth", np.int64),
     ("stopped", np.int64),
     ("proving", np.int64),  # 1 = a mate is being proved: all moves are searched equally deeply
+    ("oversight", np.int64),  # weaker play: chance in 1024ths of overlooking a plain quiet move; 0 = none
+    ("misjudgement", np.int64),  # weaker play: maximum error of evaluations in centipawns
+    ("weak_seed", np.uint64),  # weaker play: random seed of these errors
     ("null_from_ply", np.int64),  # minimum ply of null moves while a null move is being verified
     ("stop_address", np.uint64),
     ("tt_address", np.uint64),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from knightadder.core.api import game
 from knightadder.core.api.perft import perft
 from knightadder.core.board import fen
-from knightadder.core.layout import NO_SQUARE
+from knightadder.core.layout import NO_SQUARE, QUEEN, ROOK
 from knightadder.core.worker import WORKER
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.info import Ending
@@ -32,6 +32,7 @@ def copy_game(source: np.record, target: np.record) -> None:
     new["stack"][0, 0] = old["stack"][0, 0]
     new["keys"] = old["keys"]
     new["key_count"] = old["key_count"]
+    new["last_move"] = old["last_move"]
 
 
 class Game:
@@ -168,6 +169,13 @@ class Game:
     def men(self) -> int:
         """Number of men on the board, with the kings."""
         return int(self._position["by_type"][0]).bit_count()
+
+    @property
+    def simply_won(self) -> bool:
+        """Whether the side to move has a rook or a queen against a bare king."""
+        own = 8 * self.side_to_move
+        others = sum(1 for piece in self.board if piece and piece & 8 != own)
+        return others == 1 and bool({own | ROOK, own | QUEEN}.intersection(self.board))
 
     @property
     def material(self) -> int:

@@ -29,9 +29,8 @@ from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
-from knightadder.engine.reporting import Report, Reporter, no_moves, to_score
-from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation, vote
-from knightadder.engine.strength import CANDIDATES
+from knightadder.engine.reporting import Report, Reporter, no_moves
+from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation, Weakness, vote
 from knightadder.engine.tablebases.play import (
     Probing,
     Ranking,
@@ -47,6 +46,7 @@ _SHOW_DETAILS_AFTER = 3.0  # seconds; before, current moves and bounds would flo
 _CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move
 _GRACE = 0.05  # seconds that the first iteration may still take after a stop; it usually takes less than a millisecond
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
+_WEAK_TABLE = 1  # MiB of a weakened search, whose errors must not stay in the user's hash table
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
 
 
@@ -54,7 +54,7 @@ class Search:
     """A search of one position.
 
     Each of the `workers` is the state of a thread, the first that of the main thread. The game must not change during
-    the search. `random` chooses the moves of a weakened engine. `report` receives analysis from the search's own
+    the search. `random` decides on the errors of a weakened engine. `report` receives analysis from the search's own
     threads, and `done` receives the result once.
     """
 
@@ -97,17 +97,22 @@ class Search:
             allowed = max(round(self._budget.hard * self._node_time), 1)
             nodes = min(nodes or allowed, allowed)
             self._budget = replace(self._budget, hard=None)
-        self._random, self._handicap = random, options.handicap
-        probing, ranking = self._consult_tablebases(options)
-        self._shown = self._lines = min(options.multipv, len(self._root_moves))
-        if self._handicap is not None:
+        # Even a weak player mates with a rook.
+        handicap = None if game.simply_won else options.handicap
+        probing, ranking = self._consult_tablebases(options, handicap is not None)
+        weakness = Weakness()
+        if handicap is not None:
             workers = workers[:1]
-            nodes = self._handicap.node_limit(nodes)
-            self._lines = min(max(options.multipv, CANDIDATES), len(self._root_moves))
+            nodes = handicap.node_limit(nodes)
+        if handicap is not None and handicap.errs:
+            weakness = Weakness(round(1024 * handicap.oversight), round(handicap.misjudgement), random.getrandbits(64))
+            self._root_moves = weakness.seen(tables, game, self._root_moves, workers[0])
+            table = HashTable(_WEAK_TABLE)
+        self._lines = min(options.multipv, len(self._root_moves))
         self._stop_flag = np.zeros(1, np.uint64)
         self._table = table
         table.age()
-        root = Root(tables, game, self._root_moves, table, self._stop_flag, probing, ranking)
+        root = Root(tables, game, self._root_moves, table, self._stop_flag, probing, ranking, weakness)
         self._node_limits = _split(nodes, len(workers)) if nodes else [NO_NODE_LIMIT] * len(workers)
         threads = [SearchThread(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)]
         self._main, *self._helpers = threads
@@ -211,14 +216,14 @@ class Search:
         wanted = {self._game.find(name) for name in set(self._limits.searchmoves)}
         return [move for move in legal if move in wanted]
 
-    def _consult_tablebases(self, options: Options) -> tuple[Probing, Ranking | None]:
+    def _consult_tablebases(self, options: Options, weakened: bool) -> tuple[Probing, Ranking | None]:
         """Rank the root moves by the tablebases and drop the worse ones; return the settings for probing, and the
         ranking.
 
         A weakened engine plays endings without tablebases. Nor are they used if the user asks for a mate, because a
         tablebase win is not a mate.
         """
-        if self._handicap is not None or self._limits.mate or not self._root_moves:
+        if weakened or self._limits.mate or not self._root_moves:
             return Probing(), None
         men = min(self._tablebases.largest, options.syzygy_probe_limit)
         wanted = Probing(self._tablebases.address, men, options.syzygy_probe_depth, options.syzygy_50_move_rule)
@@ -244,7 +249,7 @@ class Search:
                     self._tables, main.worker, depth, depth, lines, NO_NODE_LIMIT, mate_plies, lines == 1
                 )
                 if main.completed == depth:
-                    self._report_lines([main.line(index) for index in range(self._shown)])
+                    self._report_lines([main.line(index) for index in range(self._lines)])
                     if self._stopped_at is not None or self._enough(depth):
                         break
                     if self._elapsed() > _CLOCK_TICK:
@@ -332,9 +337,7 @@ class Search:
     def _elect(self) -> Variation:
         """Choose the line to play. Report it and the lines below it, unless they were the last report."""
         main = self._main
-        if self._handicap is not None and main.completed:
-            return self._choose_weaker()
-        lines = [main.line(index) for index in range(self._shown if main.completed else 1)]
+        lines = [main.line(index) for index in range(self._lines if main.completed else 1)]
         # A stopped iteration may have found better moves, and it has counted more nodes.
         changed = main.stopped or self._all_at_once
         # If the user asked for a depth or for several lines, only the main thread's lines can be the answer.
@@ -345,16 +348,6 @@ class Search:
             lines = [chosen]
         if changed:
             self._report_last(_descending(lines))
-        return lines[0]
-
-    def _choose_weaker(self) -> Variation:
-        """Choose one of the best lines for a weakened engine, and report it as the first line."""
-        assert self._handicap is not None
-        lines = [self._main.line(index) for index in range(self._lines)]
-        index = self._handicap.choose([to_score(line.score) for line in lines], self._random)
-        if index or self._main.stopped:
-            lines.insert(0, lines.pop(index))
-            self._report_last(lines[: self._shown])
         return lines[0]
 
     def _report_last(self, lines: Sequence[Variation]) -> None:

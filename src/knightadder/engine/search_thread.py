@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.api.game import play_expected
-from knightadder.core.api.search import forget, start_search
+from knightadder.core.api.search import forget, overlooks_at_root, start_search
 from knightadder.core.search import transposition
 from knightadder.engine.game import Game, array_of, copy_game
 from knightadder.engine.hashtable import HashTable
@@ -30,12 +30,36 @@ _BOUNDS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Weakness:
+    """The errors of a weakened engine in one search, see ``core/search/oversight.py``.
+
+    `oversight` is the chance in 1024ths of overlooking a plain quiet move, `misjudgement` the maximum error of an
+    evaluation in centipawns, `seed` the random seed (64 bits) of these errors.
+    """
+
+    oversight: int = 0
+    misjudgement: int = 0
+    seed: int = 0
+
+    def impose(self, worker: np.record) -> None:
+        """Weaken the next search of a worker that `start_search` has prepared."""
+        state = array_of(worker)
+        state["oversight"], state["misjudgement"], state["weak_seed"] = self.oversight, self.misjudgement, self.seed
+
+    def seen(self, tables: np.record, game: Game, moves: Sequence[int], worker: np.record) -> list[int]:
+        """Return the moves that the player sees; all, if it sees none. The worker must be idle."""
+        copy_game(game.record, worker)
+        self.impose(worker)
+        return [move for move in moves if not overlooks_at_root(tables, worker, move)] or list(moves)
+
+
+@dataclass(frozen=True, slots=True)
 class Root:
     """The data that all threads of a search share.
 
     The game must not change during the search. `moves` are the root moves in the core's encoding, in the order of
     `ranking` if tablebases know the position. Every thread stops at its next node after the 64-bit word of `stop_flag`
-    is set.
+    is set. `weakness` are the errors of a weakened engine.
     """
 
     tables: np.record
@@ -45,6 +69,7 @@ class Root:
     stop_flag: NDArray[np.uint64]
     probing: Probing = field(default_factory=Probing)
     ranking: Ranking | None = None
+    weakness: Weakness = field(default_factory=Weakness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +115,7 @@ class SearchThread:
         moves["move"] = root.moves
         moves["rank"] = root.ranking.ranks if root.ranking else 0
         start_search(self.worker, len(moves), node_limit)
+        root.weakness.impose(self.worker)
         share_memory(state, root.table, root.stop_flag)
         state["tt_generation"] = root.table.generation
         probing = root.probing

@@ -45,7 +45,8 @@ class NewGame(_Message):
 
     `elo` is the engine's strength, None for full strength. Without a clock (`initial` and `increment` in seconds), it
     has `move_time` seconds per move. `start` is ``standard``, ``chess960``, or ``here`` for the position on the board;
-    `number` is that of a start position of Chess960, None for a random one.
+    `number` is that of a start position of Chess960, None for a random one. With `pace`, a weakened engine waits as
+    long as a person might think.
     """
 
     color: Literal["white", "black", "random"]
@@ -55,6 +56,7 @@ class NewGame(_Message):
     move_time: Annotated[float, Meta(ge=0.05, le=600)] = 1.0
     start: Literal["standard", "chess960", "here"] = "standard"
     number: Annotated[int, Meta(ge=0, le=959)] | None = None
+    pace: bool = False
 
 
 class Play(_Message):

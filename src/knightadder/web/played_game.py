@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from dataclasses import dataclass, field
 
 import chess
@@ -21,14 +23,21 @@ _REASONS = {
     chess.Termination.FIFTY_MOVES: "Fifty moves without a capture or a pawn's move",
 }
 
+# How long a weakened engine waits. People's times are spread like this; the numbers are our own choice.
+_PAUSE, _PAUSE_SPREAD = 1.8, 0.7  # seconds, the median; and the standard deviation of their logarithm
+_LONGEST_PAUSE = 8.0  # seconds
+_PAUSE_CLOCK_SHARE = 0.02  # the longest pause as a share of the clock
+_OBVIOUS_SHARE = 0.4  # the share of its pause that a recapture or the only move gets
+
 
 @dataclass(slots=True)
 class PlayedGame:
     """A game of the user against the engine.
 
     Without a clock, the engine has `move_time` seconds per move; without `elo`, it plays at full strength. Moves before
-    `start_ply` cannot be taken back. The result is in PGN's notation, ``*`` while the game runs. `settlement` decides
-    for the engine about draws, and `draw_offered` says whether the engine offered one with its last move.
+    `start_ply` cannot be taken back. With `pace`, a weakened engine takes its time. The result is in PGN's notation,
+    ``*`` while the game runs. `settlement` decides for the engine about draws, and `draw_offered` says whether the
+    engine offered one with its last move.
     """
 
     user: chess.Color
@@ -36,6 +45,7 @@ class PlayedGame:
     clock: ChessClock | None
     move_time: float
     start_ply: int
+    pace: bool = False
     result: str = "*"
     reason: str = ""
     settlement: Settlement = field(default_factory=Settlement)
@@ -61,6 +71,18 @@ class PlayedGame:
             white_inc=self.clock.increment,
             black_inc=self.clock.increment,
         )
+
+    def pause(self, board: chess.Board, move: chess.Move) -> float:
+        """Return for how many seconds a weakened engine waits before it plays a move, since it finds it at once."""
+        if not self.pace or self.elo is None:
+            return 0.0
+        seconds = min(random.lognormvariate(math.log(_PAUSE), _PAUSE_SPREAD), _LONGEST_PAUSE)
+        last = board.move_stack[-1].to_square if board.move_stack else None
+        if move.to_square == last or board.legal_moves.count() == 1:
+            seconds *= _OBVIOUS_SHARE
+        if self.clock is not None:
+            seconds = min(seconds, self.clock.remaining(board.turn) * _PAUSE_CLOCK_SHARE)
+        return seconds
 
     def finish(self, result: str, reason: str) -> None:
         """End the game with this result."""

@@ -150,7 +150,7 @@ class Session:
         await self._worker.stop()
         user = {"white": chess.WHITE, "black": chess.BLACK, "random": random.choice(chess.COLORS)}[message.color]
         clock = None if message.initial is None else ChessClock(message.initial, message.increment)
-        game = PlayedGame(user, message.elo, clock, message.move_time, start_ply=board.ply())
+        game = PlayedGame(user, message.elo, clock, message.move_time, start_ply=board.ply(), pace=message.pace)
         headers = tree.game.headers
         headers["Event"] = "Game on the web board"
         headers["Date"] = f"{datetime.date.today():%Y.%m.%d}"
@@ -209,6 +209,8 @@ class Session:
         # Leaving the block waits for the end of the search, so the engine is idle even after a cancelled search.
         async with engine.stream(board, game.limit()) as stream:
             analysis = await stream.result_async()
+        if analysis.best_move is not None:
+            await asyncio.sleep(game.pause(board, analysis.best_move))
         if analysis.best_move is not None and not game.out_of_time(board):
             self._make_move(game, analysis.best_move)
             game.note_score(analysis.score, board.fullmove_number)

@@ -29,6 +29,7 @@ def _set_up(tables, worker):
     pos = worker.stack[0]
     set_up(tables, pos)
     worker.key_count = 0
+    worker.last_move = NO_MOVE
     return np.int64(can_take_king(tables, pos))
 
 
@@ -121,6 +122,7 @@ def _play(tables, worker, move):
     if after.rule50 == 0:
         worker.key_count = 0
     copy_record(pos, after)
+    worker.last_move = move
 
 
 @kernel
@@ -190,6 +192,7 @@ def set_up_packed(tables, worker, records, index, moves):
         The number of moves played; see `play_all`.
     """
     worker.key_count = 0
+    worker.last_move = NO_MOVE
     unpack(tables, records[index], worker.stack[0])
     return play_all(tables, worker, moves)
 

@@ -17,6 +17,7 @@ from ..program import core
 from ..search.forgetting import forget_searches
 from ..search.frame import NO_PLY
 from ..search.mate import prove_mate
+from ..search.oversight import overlooks
 from ..search.root import clear_root_killers, move_to_front
 from ..search.search import search
 from ..search.transposition import DECISIVE, EXACT, INFINITE, MATE, NO_EVAL
@@ -62,8 +63,20 @@ def start_search(worker, count, node_limit):
     worker.seldepth = 0
     worker.stopped = 0
     worker.proving = 0
+    worker.oversight = 0
+    worker.misjudgement = 0
     worker.null_from_ply = 0
     worker.frames[NO_PLY].static_eval = NO_EVAL
+
+
+@core.exported(int64(Tables, Worker, int64))
+def overlooks_at_root(tables, worker, move):
+    """Return 1 if a weakened player overlooks a legal move of ``worker.stack[0]``, else 0; in check it sees all.
+
+    ``worker.oversight`` and ``worker.weak_seed`` must be set, after `start_search`.
+    """
+    pos = worker.stack[0]
+    return np.int64(pos.checkers == ZERO and overlooks(tables, worker, pos, move, worker.last_move))
 
 
 @core.exported(int64(Tables, Worker, int64, int64, int64, int64, int64, int64))

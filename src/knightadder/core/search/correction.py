@@ -15,6 +15,7 @@ from ..layout import BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
 from .forgetting import note_correction_row
 from .frame import PIECE_TO
 from .history import apply_gravity, frame_before
+from .oversight import misjudged
 from .transposition import LOWER, UPPER
 
 CORRECTIONS = 16_384  # number of entries for each feature and side to move; a power of 2
@@ -110,6 +111,8 @@ def corrected_eval(tables, worker, pos, ply):
         + tuned.correction_continuation * np.int64(worker.continuation_correction[0][replies])
         + tuned.correction_continuation_4 * np.int64(worker.continuation_correction[1][plans])
     )
+    if worker.misjudgement:
+        eval = misjudged(worker, pos, eval)
     return max(-MAX_EVAL, min(MAX_EVAL, eval + correction // 2048))
 
 

@@ -20,6 +20,7 @@ from .correction import corrected_eval
 from .history import prepare_histories
 from .make import make_move
 from .movepick import next_move, start_picking
+from .oversight import overlooks
 from .pv import update_pv
 from .see import captured_value, see_at_least
 from .transposition import (
@@ -114,6 +115,8 @@ def quiesce(tables, worker, ply, alpha, beta):
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
+        if worker.oversight and not in_check and overlooks(tables, worker, pos, move, worker.frames[ply - 1].move):
+            continue
         if not in_check and futility_base <= alpha and best_score > -KNOWN_WIN and not is_promotion(move):
             # Delta pruning: the captured piece does not make up the distance to alpha, or the exchange wins nothing.
             # Positions that are known to be lost are exempt, because one capture can turn them into draws.

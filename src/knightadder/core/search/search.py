@@ -26,6 +26,7 @@ from .history import (
 )
 from .make import make_move, make_null_move
 from .movepick import next_move, start_picking
+from .oversight import overlooks
 from .pruning import (
     hindsight_extension,
     is_improving,
@@ -217,13 +218,16 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     start_picking(frame, hash_move, np.int64(1))
     best_move, bound = NO_MOVE, UPPER
     move_count, quiets, noisies, quiet_count = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    futile = False
+    futile = overlooked = False
     root_index, nodes_before = np.int64(0), worker.nodes
     while True:
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
         if move == excluded:
+            continue
+        if worker.oversight and not is_root and not in_check and overlooks(tables, worker, pos, move, parent.move):
+            overlooked = True
             continue
         if is_root:
             root_index = find_root_move(worker, move)
@@ -308,6 +312,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     if move_count == 0:
         if excluded != NO_MOVE:
             return alpha
+        if overlooked:
+            return static_eval
         return ply - MATE if in_check else np.int64(0)
     if best_score > max_score:  # tablebases know that the score is lower
         best_score, bound = max_score, UPPER
@@ -317,7 +323,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             update_prior_move(tables, worker, worker.stack[ply - 1], parent, depth)
         # The evaluation judges quiet positions, so what a capture wins is not its error.
         is_quiet = not in_check and (best_move == NO_MOVE or not is_noisy(pos, best_move))
-        if is_quiet and corrects(bound, best_score, static_eval):
+        if is_quiet and worker.misjudgement == 0 and corrects(bound, best_score, static_eval):
             update_corrections(worker, pos, ply, best_score - static_eval, depth)
         store(worker, pos.key, best_move, best_score, depth, bound, ply, was_pv)
     return best_score

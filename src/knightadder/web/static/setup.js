@@ -1,5 +1,17 @@
 // The form for a new game: side, strength, clock, start position.
 
+// What strengths mean, up to an Elo each.
+const LEVELS = [
+  [700, "beginner"],
+  [1050, "learner"],
+  [1350, "casual player"],
+  [1650, "club player"],
+  [1950, "strong club player"],
+  [2250, "expert"],
+  [2550, "master"],
+  [Infinity, "grandmaster"],
+];
+
 export class Setup {
   /**
    * @param {HTMLFormElement} form
@@ -40,7 +52,8 @@ export class Setup {
 
   render() {
     const { strength } = this.form.elements;
-    const text = this.elo === null ? "Full" : `${this.elo} Elo`;
+    const text = this.elo === null ? "Full" : `${this.elo} Elo: ${LEVELS.find(([elo]) => this.elo <= elo)[1]}`;
+    this.form.querySelector("[data-limited]").hidden = this.elo === null;
     this.form.querySelector("output").textContent = text;
     strength.setAttribute("aria-valuetext", text);
     for (const field of this.form.querySelectorAll("[data-when]")) {
@@ -52,8 +65,8 @@ export class Setup {
   }
 
   fields() {
-    const { color, clock, move_time: moveTime, start, number, minutes, increment } = this.form.elements;
-    const fields = { color: color.value, start: start.value, elo: this.elo };
+    const { color, clock, pace, move_time: moveTime, start, number, minutes, increment } = this.form.elements;
+    const fields = { color: color.value, start: start.value, elo: this.elo, pace: pace.checked };
     if (clock.value === "custom") {
       fields.initial = Number(minutes.value) * 60;
       fields.increment = Number(increment.value);

@@ -1,0 +1,70 @@
+"""Weaker play that resembles a person's: moves that a player overlooks, and positions that it misjudges.
+
+A weakened search skips some moves of both sides, as if they did not occur to the player. So the player walks into
+replies that it has not seen, and misses its own chances: a long combination more often than a short one, since each of
+its moves must be seen. Errors depend on how hidden the refutation is (Anderson, Kleinberg and Mullainathan, *Assessing
+Human Error Against a Benchmark of Perfection*, KDD 2016). The weights are our own choice.
+
+Chance is a hash of the position and of a seed, so that a search sees the same moves wherever it meets the position.
+"""
+
+import numpy as np
+
+from knightadder.native.jit import inlined, kernel
+
+from ..board.bitboard import ZERO, bit
+from ..board.moves import NO_MOVE, is_promotion
+from ..layout import BISHOP, BLACK, KING, PAWN, QUEEN
+from ..split_mix import split_mix
+
+_PLAIN = np.int64(16)  # weight of a quiet move that is neither long nor a retreat
+
+# How much of the weight is left to a capture, in 16ths, by type of victim: nobody overlooks a hanging queen for long.
+_SEEN_VICTIM = (16, 12, 8, 8, 6, 4, 0, 0)
+
+_LONG = 4  # squares; from this distance on, a line is easily overlooked
+_LONG_LINE, _LONG_DIAGONAL, _RETREAT, _OPENED = np.int64(8), np.int64(16), np.int64(12), np.int64(16)
+
+
+@inlined
+def _weight(tables, pos, move, last_move):
+    """Return how easily a move is overlooked, in 16ths of a plain quiet move."""
+    source, target = move & 63, (move >> 6) & 63
+    kind = pos.board[source] & 7
+    files, ranks = abs((source & 7) - (target & 7)), (target >> 3) - (source >> 3)
+    weight = _PLAIN
+    if kind >= BISHOP and kind <= QUEEN and max(files, abs(ranks)) >= _LONG:
+        weight += _LONG_DIAGONAL if files == abs(ranks) else _LONG_LINE
+    if kind != PAWN and kind != KING and (ranks > 0 if pos.stm == BLACK else ranks < 0):
+        weight += _RETREAT
+    if last_move != NO_MOVE and tables.between[source, target] & bit(last_move & 63) != ZERO:
+        weight += _OPENED  # the last move opened this line
+    if is_promotion(move):
+        return weight >> 1
+    return (weight * np.int64(_SEEN_VICTIM[pos.board[target] & 7])) >> 4
+
+
+@kernel
+def overlooks(tables, worker, pos, move, last_move):
+    """Say whether the player overlooks a move; never one that takes back.
+
+    Parameters
+    ----------
+    move : int
+        A legal move in `pos`.
+    last_move : int
+        The move that led to `pos`, or `NO_MOVE`.
+    """
+    if last_move != NO_MOVE and ((move ^ last_move) >> 6) & 63 == 0:
+        return False
+    chance = np.int64(split_mix(worker.weak_seed ^ pos.key, np.uint64(move)) >> np.uint64(54))
+    return chance < (worker.oversight * _weight(tables, pos, move, last_move)) >> 4
+
+
+@inlined
+def misjudged(worker, pos, eval):
+    """Return an evaluation as the player judges it: off by up to ``worker.misjudgement``, seldom by so much."""
+    chance = split_mix(worker.weak_seed, pos.key)
+    # The sum of two numbers from 0 to 1,023 has the mean 1,023.
+    error = np.int64(chance >> np.uint64(54)) + np.int64((chance >> np.uint64(44)) & np.uint64(1023)) - 1023
+    return eval + ((error * worker.misjudgement) >> 10)
