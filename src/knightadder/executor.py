@@ -17,6 +17,7 @@ from queue import SimpleQueue
 from types import FrameType
 from typing import Any, Self
 
+from knightadder.arguments import declare
 from knightadder.engine.errors import EngineError
 from knightadder.extras import needed_by
 from knightadder.pool import Pool, Tasks, failure
@@ -24,9 +25,11 @@ from knightadder.pool import Pool, Tasks, failure
 _END_SECONDS = 10.0  # for a process to end at the end of a run, before it is killed
 
 
-def add_cluster(command: argparse._ActionsContainer) -> None:
-    """Declare the argument ``--cluster``."""
-    command.add_argument(
+def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None:
+    """Declare ``--concurrency``, with these changes, or else ``--cluster``: where a command's tasks are done."""
+    where = command.add_mutually_exclusive_group()
+    declare(where, "--concurrency", **concurrency)
+    where.add_argument(
         "--cluster",
         metavar="ADDRESS",
         help="do the work on a Dask cluster: the address of its scheduler (tcp://host:8786), the name of its scheduler "

@@ -21,7 +21,7 @@ from knightadder import __version__
 from knightadder.arguments import declare, engine_options, search_limit
 from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.executor import add_cluster, open_pool
+from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import check_new, replacing
 from knightadder.progress import progress
@@ -72,9 +72,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(limit, "--nodes", help=f"stop each search after N nodes (default: {_NODES}, unless another limit is given)")
     declare(limit, "--depth", help="stop each search at this depth")
     declare(limit, "--time", help="stop each search after this time")
-    where = command.add_mutually_exclusive_group()
-    declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
-    add_cluster(where)
+    add_workers(command, help="number of processes (default: one for each processor core)")
     declare(command, "--multipv", default=1, help="number of best lines to show beside each marked move")
     command.add_argument(
         "-o",

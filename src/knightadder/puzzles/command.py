@@ -14,7 +14,7 @@ from knightadder import __version__
 from knightadder.arguments import declare, engine_options
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
-from knightadder.executor import add_cluster, open_pool
+from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, state_beside
@@ -51,9 +51,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="file for the puzzles: .pgn, .epd or .csv (default: PGN on standard output)",
     )
     declare(command, "--nodes", default=_NODES, help="number of nodes to search in each position")
-    where = command.add_mutually_exclusive_group()
-    declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
-    add_cluster(where)
+    add_workers(command, help="number of processes (default: one for each processor core)")
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
     declare(command, "--syzygy", "--eval", "--eval-file")
     declare(command, "--engine", help="a different UCI engine that finds the puzzles; keys: cmd, option.NAME")

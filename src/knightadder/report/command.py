@@ -14,7 +14,7 @@ from knightadder.arguments import declare, engine_options, not_negative, search_
 from knightadder.digests import content_digest
 from knightadder.drills.command import declare_file, open_box
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.executor import add_cluster, open_pool
+from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
@@ -75,9 +75,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(limit, "--nodes", help=f"stop each search after N nodes (default: {_NODES}, unless another limit is given)")
     declare(limit, "--depth", help="stop each search at this depth")
     declare(limit, "--time", help="stop each search after this time")
-    where = command.add_mutually_exclusive_group()
-    declare(where, "--concurrency", help="number of processes (default: one for each processor core)")
-    add_cluster(where)
+    add_workers(command, help="number of processes (default: one for each processor core)")
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
     declare(command, "--syzygy", "--eval", "--eval-file", "--engine", "--force", "--restart")
     command.set_defaults(run=run)

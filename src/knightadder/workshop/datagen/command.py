@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import declare, not_negative, positive, share
 from knightadder.engine.errors import OptionError
-from knightadder.executor import add_cluster, open_pool
+from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_not_games
 from knightadder.progress import progress
 from knightadder.runs import going_on
@@ -59,9 +59,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="number of nodes after which a move's search begins no further depth: 100 to 300 for a network, 1000 for "
         "tune texel (default: 100)",
     )
-    where = games.add_mutually_exclusive_group()
-    declare(where, "--concurrency", help="number of processes that play (default: one for each processor core)")
-    add_cluster(where)
+    add_workers(games, help="number of processes that play (default: one for each processor core)")
     declare(games, "--seed")
     games.add_argument(
         "--chess960-share",

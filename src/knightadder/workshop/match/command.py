@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import KeyValues, declare, positive
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.executor import add_cluster, open_pool
+from knightadder.executor import add_workers, open_pool
 from knightadder.extras import install_command, needed_by
 from knightadder.runs import going_on, state_beside
 from knightadder.text import tell
@@ -88,9 +88,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     games.add_argument(
         "--gauntlet", action="store_true", help="let only the first engine play, against each of the others"
     )
-    where = games.add_mutually_exclusive_group()
-    declare(where, "--concurrency", default=1, help="number of games at the same time")
-    add_cluster(where)
+    add_workers(games, default=1, help="number of games at the same time")
     games.add_argument(
         "--affinity", action="store_true", help="give the engines of each game processor cores of their own"
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import declare, engine_options, positive
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.executor import add_cluster, open_pool
+from knightadder.executor import add_workers, open_pool
 from knightadder.files import write_whole
 from knightadder.progress import progress
 from knightadder.text import tell
@@ -40,9 +40,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(limit, "--time", help="stop each search after this time")
     declare(limit, "--nodes", help="stop each search after N nodes")
     declare(limit, "--depth", help="stop each search at this depth")
-    where = command.add_mutually_exclusive_group()
-    declare(where, "--concurrency", default=1, help="number of engines that work at the same time")
-    add_cluster(where)
+    add_workers(command, default=1, help="number of engines that work at the same time")
     declare(command, "--threads", help="number of search threads of each engine")
     declare(command, "--hash", help="size of each engine's hash table")
     declare(command, "--syzygy", "--eval", "--eval-file", "--option")

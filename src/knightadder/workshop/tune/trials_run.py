@@ -14,7 +14,7 @@ from knightadder.arguments import declare
 from knightadder.closing import Closing
 from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
-from knightadder.executor import add_cluster, open_pool
+from knightadder.executor import add_workers, open_pool
 from knightadder.progress import progress
 from knightadder.runs import REMEDY, Journal, going_on
 from knightadder.workshop.book_argument import add_openings, read_book
@@ -33,9 +33,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     limit = command.add_mutually_exclusive_group()
     declare(limit, "--nodes", default=20_000, help="number of nodes of each move")
     limit.add_argument("--tc", metavar="TC", help="time control, such as 8+0.08 or 40/1:30; not with --cluster")
-    where = command.add_mutually_exclusive_group()
-    declare(where, "--concurrency", default=1, help="number of games at the same time")
-    add_cluster(where)
+    add_workers(command, default=1, help="number of games at the same time")
     add_openings(command)
     declare(command, "--seed")
     declare(
