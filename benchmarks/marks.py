@@ -17,10 +17,8 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import chess
 import chess.engine
@@ -32,45 +30,18 @@ from knightadder.arguments import positive
 from knightadder.library.engine import Engine
 from knightadder.pgn.games import parse, read_texts
 from knightadder.review.accuracy import capped
-from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate, from_json, to_json
+from knightadder.review.evaluation import SearchedPosition, evaluate, from_json, to_json
 from knightadder.review.judgement import Judgement, judge
 from knightadder.review.review import review
-from knightadder.uci.client import resolve_command
+from knightadder.uci.analyst import UciAnalyst
 
 KNOTS = (0, 250, 500, 1000, 2500)  # centipawns of this engine
-
-
-class Other:
-    """Another engine, with the methods that `evaluate` needs."""
-
-    def __init__(self, engine: chess.engine.SimpleEngine) -> None:
-        self._engine, self._game = engine, object()
-
-    def new_game(self) -> None:
-        """Let the next search begin with an empty hash table."""
-        self._game = object()
-
-    def analyse(
-        self,
-        board: chess.Board,
-        limit: chess.engine.Limit,
-        *,
-        multipv: int = 1,
-        root_moves: Iterable[chess.Move] | None = None,
-    ) -> Any:
-        """Analyse a position."""
-        infos = self._engine.analyse(board, limit, multipv=multipv, game=self._game, root_moves=root_moves)
-        return SimpleNamespace(
-            lines=[SimpleNamespace(score=i["score"], depth=i["depth"], pv=tuple(i.get("pv", ()))) for i in infos]
-        )
 
 
 def measure(games: Path, out: Path, command: str, nodes: int, their_nodes: int) -> None:
     """Evaluate games by both engines and append them to a file."""
     known = {json.loads(line)["number"] for line in out.read_text().splitlines()} if out.exists() else set()
-    with Engine() as ours, chess.engine.SimpleEngine.popen_uci(resolve_command(command)) as engine:
-        engine.configure({"Hash": 16})
-        theirs: Analyst = Other(engine)
+    with Engine() as ours, UciAnalyst(command, {"Hash": "16"}) as theirs:
         for text in read_texts(games):
             game = None if text.number in known else parse(text)
             if game is None:

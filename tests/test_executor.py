@@ -419,7 +419,8 @@ def test_a_worker_of_another_version_is_refused(cluster, client, make_other, cap
     found, calls = squares(cluster.scheduler_address, 0, 30)
     assert found == {item: item * item for item in range(30)}
     assert str(client.run(os.getpid)[one]) not in calls
-    assert capsys.readouterr().err == f"{one} is not used: it has {has}, but needs Knightadder {version()}\n"
+    said = f"knightadder: {one} is not used: it has {has}, but needs Knightadder {version()}\n"
+    assert capsys.readouterr().err == said
     # No worker has yet another version.
     wanted, there = "1.2.3-d", version()
     monkeypatch.setattr(dask_cluster, "version", lambda: wanted)
@@ -427,8 +428,8 @@ def test_a_worker_of_another_version_is_refused(cluster, client, make_other, cap
         squares(cluster.scheduler_address, 0, 30)
     assert sorted(capsys.readouterr().err.splitlines()) == sorted(
         [
-            f"{one} is not used: it has {has}, but needs Knightadder {wanted}",
-            f"{other} is not used: it has Knightadder {there}, but needs Knightadder {wanted}",
+            f"knightadder: {one} is not used: it has {has}, but needs Knightadder {wanted}",
+            f"knightadder: {other} is not used: it has Knightadder {there}, but needs Knightadder {wanted}",
         ]
     )
 
@@ -464,7 +465,8 @@ def test_a_worker_of_another_version_comes_in_the_middle_of_a_run(cluster, clien
         with open_pool(Slow(), cluster.scheduler_address, 0) as pool:
             assert sorted(item for item, _ in pool.run(items()))[1:] == taken
         (other,) = client.nthreads().keys() - known
-        assert said == [f"{other} is not used: it has Knightadder 0.0.9-abc, but needs Knightadder {version()}\n"]
+        what = "is not used: it has Knightadder 0.0.9-abc, but needs Knightadder"
+        assert said == [f"knightadder: {other} {what} {version()}\n"]
     finally:
         client.unregister_worker_plugin("other")
         client.run(_say_it_is_another, version())
@@ -498,7 +500,7 @@ def test_a_scheduler_that_is_lost(tmp_path, capsys):
 
             with pytest.raises(EngineError, match=r"^the cluster's scheduler is lost$"):
                 list(pool.run(items()))
-    assert capsys.readouterr().err == "The cluster has no workers: waiting for one\n"
+    assert capsys.readouterr().err == "knightadder: the cluster has no workers: waiting for one\n"
 
 
 # --- what is wrong at once -----------------------------------------------------------------------------------------

@@ -352,7 +352,7 @@ def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
     """Set up the position of a FEN in one or (without quotes) several arguments; PositionError if it is refused."""
     text = " ".join(fen)
     for note in engine.set_position(None if text == "startpos" else text):
-        print(f"knightadder: {note}", file=sys.stderr)
+        tell(note)
 
 
 # --- showing an analysis -------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import contextlib
 import logging
 import pickle
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from distributed.utils import silence_logging_cmgr
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import whole_or_none
 from knightadder.pool import Pool, failure, version
+from knightadder.text import tell
 
 _LOOK_SECONDS = 2.0  # seconds between queries of a cluster's workers
 _MOST_DEATHS = 10  # deaths of four workers each (Dask's allowed-failures) after which the task is blamed
@@ -200,7 +200,7 @@ class _Cluster(Pool):
         if time.monotonic() - self._looked >= _LOOK_SECONDS:
             self._look()
             if not self._workers and not self._waiting:
-                print("The cluster has no workers: waiting for one", file=sys.stderr)
+                tell("the cluster has no workers: waiting for one")
             self._waiting = not self._workers
         return sum(self._workers.values())
 
@@ -224,7 +224,7 @@ class _Cluster(Pool):
             address, found = error.args
             if address not in self._refused:
                 self._refused.add(address)
-                print(f"{address} is not used: it has {found}, but needs Knightadder {version()}", file=sys.stderr)
+                tell(f"{address} is not used: it has {found}, but needs Knightadder {version()}")
             self._look()
         elif isinstance(error, KilledWorker):
             self._deaths[number] += 1

@@ -60,7 +60,7 @@ def progress(
 
 
 @contextlib.contextmanager
-def reading(files: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> Iterator[list[Read]]:
+def reading_progress(files: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> Iterator[list[Read]]:
     """Show on standard error how much of some files of games has been read, the speed, and the time left.
 
     Yield a function for each file, in the order in which they are read. Call it with the bytes of the file that have

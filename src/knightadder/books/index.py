@@ -20,7 +20,7 @@ from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.files import locked, replacing
 from knightadder.foreign import parse_json, whole_or_none
-from knightadder.progress import Read, reading, steps
+from knightadder.progress import Read, reading_progress, steps
 from knightadder.runs import REMEDY, check_same_run, state_beside
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
             counts = Counts(*database.execute("SELECT read, sound, unfinished, broken FROM run").fetchone())
             if counts.read:
                 print(f"Continuing after {counts.read} games", file=sys.stderr)
-            with reading([file for _, file in files]) as updates:
+            with reading_progress([file for _, file in files]) as updates:
                 _read(database, files, plies, counts, updates)
         try:
             with steps() as show:

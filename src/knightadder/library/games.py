@@ -23,7 +23,7 @@ from knightadder.library.boards import warn
 from knightadder.library.loading import load_core
 from knightadder.pgn.bulk import pack_block
 from knightadder.pgn.records import GameRecord, is_mate, move_names, moves_to_mate, read_records, spans, squares_of
-from knightadder.progress import reading
+from knightadder.progress import reading_progress
 
 if TYPE_CHECKING:
     import pandas
@@ -134,7 +134,7 @@ class Games:
             for file in self._files:
                 yield from self._read(file, None)
             return
-        with reading(self._files) as updates:
+        with reading_progress(self._files) as updates:
             for file, update in zip(self._files, updates, strict=True):
                 yield from self._read(file, update)
 

@@ -96,4 +96,4 @@ def test_the_file_is_the_same_by_one_process_two_and_a_cluster_whose_workers_are
         monkeypatch.setattr(Parts, "add", add_and_kill)
         assert merged("cluster", "--cluster", cluster.scheduler_address) == by_one
     assert processes == []
-    assert capsys.readouterr().err in ("", "The cluster has no workers: waiting for one\n")
+    assert capsys.readouterr().err in ("", "knightadder: the cluster has no workers: waiting for one\n")

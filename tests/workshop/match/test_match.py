@@ -481,7 +481,7 @@ def test_openings_are_not_played_again_unnoticed(capsys, tmp_path, two):
     book.write_text("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 5\n")
     arguments = [*two, "--openings", f"file={book}"]
     status, _, err = _run(capsys, *arguments, "--games", "6")
-    assert (status, err) == (0, "book has only 2 openings: they are played again\n")
+    assert (status, err) == (0, "knightadder: book has only 2 openings: they are played again\n")
     # Without a clock nothing new can come of them, so a test ends undecided.
     status, out, err = _run(capsys, *arguments, "--sprt", "elo1=0.5", "--state", str(log))
     assert (status, err) == (0, "")

@@ -149,7 +149,7 @@ def test_games_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.Captur
     (games / "chunk-000002.vf").unlink()
     assert train(games, tmp_path / "run", "--epochs", "1") == 0
     assert capsys.readouterr().err.splitlines() == [
-        f"{games / name} is damaged or missing: its games are left out"
+        f"knightadder: {games / name} is damaged or missing: its games are left out"
         for name in ("chunk-000000.vf", "chunk-000002.vf")
     ]
 
@@ -157,7 +157,7 @@ def test_games_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.Captur
 def test_what_this_engine_cannot_use_is_told(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     size = "the network has 528 neurons and 1 buckets; at most 512 and 8 fit"
     assert train(games, tmp_path / "run", "--epochs", "1", "--width", "528") == 0
-    assert capsys.readouterr().err == f"This engine cannot play with the network: {size}\n"
+    assert capsys.readouterr().err == f"knightadder: this engine cannot play with the network: {size}\n"
     shape = Shape(528, 1, True)
     weights = initial_weights(shape, 1)
     weights[:3] = 1.99, -2.5, 1.98
@@ -165,8 +165,8 @@ def test_what_this_engine_cannot_use_is_told(games: Path, tmp_path: Path, capsys
     write_arrays(file, weights, shape, 200)
     assert main(["train", "--import", str(file), "--out", str(tmp_path / "one.nnue")]) == 0
     assert capsys.readouterr().err.splitlines() == [
-        f"{file}: 2 weights are beyond ±1.98: they were clipped",
-        f"This engine cannot play with the network: {size}",
+        f"knightadder: {file}: 2 weights are beyond ±1.98: they were clipped",
+        f"knightadder: this engine cannot play with the network: {size}",
     ]
 
 

@@ -17,6 +17,7 @@ from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_not_games
 from knightadder.progress import progress
 from knightadder.runs import going_on
+from knightadder.text import tell
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
     with parts.open(same, arguments.restart):
         _note_damaged(parts)
         if others := parts.other_versions():
-            print(f"{parts.folder} has games of different versions of the engine: {', '.join(others)}", file=sys.stderr)
+            tell(f"{parts.folder} has games of different versions of the engine: {', '.join(others)}")
         if parts.first(arguments.positions) is None:
             if book is not None:
                 book.check(len(book))
@@ -196,7 +197,7 @@ def _add_files(parts: Parts, files: Sequence[Path]) -> None:
 
 def _note_damaged(parts: Parts) -> None:
     for damaged in parts.damaged:
-        print(f"{damaged} is damaged: its games do not count, and are played again", file=sys.stderr)
+        tell(f"{damaged} is damaged: its games do not count, and are played again")
 
 
 def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -> None:

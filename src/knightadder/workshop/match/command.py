@@ -321,7 +321,7 @@ class Match:
             if self.verdict(standings) or (self.total is not None and all(each in played for each in self.fixtures())):
                 return
             if self.rounds is not None and self.rounds > len(self.book):
-                print(f"{self.book.name} has only {len(self.book)} openings: they are played again", file=sys.stderr)
+                tell(f"{self.book.name} has only {len(self.book)} openings: they are played again")
             self.book.check(len(self.book) if self.rounds is None else self.rounds)
             versions = self._try_out()
             journal.check_versions(versions)
@@ -349,7 +349,7 @@ class Match:
                     tell(f"{competitor.name}: {remark}")
                 for name in competitor.common_options:
                     if name.lower() not in client.options:
-                        print(f"{competitor.name} has no option {name}", file=sys.stderr)
+                        tell(f"{competitor.name} has no option {name}")
         return versions
 
     def verdict(self, standings: Standings) -> str | None:

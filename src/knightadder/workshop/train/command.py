@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from knightadder.extras import needed_by
 from knightadder.files import locked, make_folder, write_whole
 from knightadder.progress import progress
 from knightadder.runs import going_on
+from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.core.evaluation.network_file import Network
@@ -258,7 +258,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     if not has_positions(folder):  # a wrong folder of games leaves no folder for the run
         for parts in [open_games(games) for games in arguments.games]:
             for file in (*parts.damaged, *parts.lost):
-                print(f"{file} is damaged or missing: its games are left out", file=sys.stderr)
+                tell(f"{file} is damaged or missing: its games are left out")
     make_folder(folder)
     threads = arguments.threads or processors()
     with locked(folder):
@@ -271,7 +271,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         with settings.trainer(weights, threads) as trainer, progress(total * size, 0, "positions") as update:
             begun, first = time.perf_counter(), 0
 
-            def tell(now: int, text: str) -> None:
+            def tell_progress(now: int, text: str) -> None:
                 nonlocal begun, first
                 if not first:  # a run that goes on has not trained on the positions before in this time
                     begun, first = time.perf_counter(), now
@@ -279,7 +279,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
                 update(now, f"{speed:.0f}/s  {text}")
 
             with going_on(lambda: f"The state is in {folder}" if first else ""):
-                losses = training.train(folder, settings, selection, held_out, trainer, tell)
+                losses = training.train(folder, settings, selection, held_out, trainer, tell_progress)
         last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
         print(f"{total * size} positions trained on  {last}")
         network = _quantised(trainer.averaged, settings.shape, settings.scale, arguments.name)
@@ -377,7 +377,7 @@ def _import(arguments: argparse.Namespace) -> Network:
     else:
         weights, shape, scale = read_arrays(file)
         if cut := int((abs(weights) > LIMIT).sum()):
-            print(f"{file}: {cut} weights are beyond ±{LIMIT}: they were clipped", file=sys.stderr)
+            tell(f"{file}: {cut} weights are beyond ±{LIMIT}: they were clipped")
         network = _quantised(weights, shape, scale, arguments.name)
     _warn_of_size(Shape(network.width, network.buckets, network.mirrored))
     return network
@@ -390,7 +390,7 @@ def _warn_of_size(shape: Shape) -> None:
     try:
         check_size(shape.width, shape.buckets)
     except ValueError as error:
-        print(f"This engine cannot play with the network: {error}", file=sys.stderr)
+        tell(f"this engine cannot play with the network: {error}")
 
 
 def _quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
