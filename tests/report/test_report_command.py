@@ -169,7 +169,7 @@ def test_without_matplotlib_there_is_advice(file, capsys, monkeypatch):
 
 
 def test_a_game_without_result_clock_and_rating_is_enough(file):
-    file.write_text('[White "Anna"]\n\n1. e4 e5 2. Nf3 *\n', "utf-8")
+    file.write_text('[White "Anna"]\n[TimeControl "60+1"]\n\n1. e4 e5 2. Nf3 *\n', "utf-8")
     out = file.with_name("anna.html")
     assert report(file, "--player", "anna", "-o", out) == 0
     page = out.read_text("utf-8")

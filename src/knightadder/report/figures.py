@@ -222,10 +222,13 @@ def player_game(study: StudiedGame) -> PlayerGame:
     points = scored if scored is None or white else 1 - scored
     opponent = "Black" if white else "White"
     control = time_control(headers.get("TimeControl", ""))
+    times = move_times(game)
+    if all(time.after is None for time in times):  # only the initial time is known, which is no clock
+        control = None
     colour = chess.COLOR_NAMES[white]
     moves = tuple(
         PlayerMove(move, _time_left(time.before, control[0] if control else None))
-        for move, time in zip(study.moves, move_times(game), strict=True)
+        for move, time in zip(study.moves, times, strict=True)
         if move.colour == colour and move.accuracy is not None
     )
     play = study.review.white if white else study.review.black
