@@ -35,6 +35,7 @@ CASES = {
         ("4k3/r7/5n2/8/8/8/4P1PP/3Q2K1 w - - 0 1", "Qd4 Ra8 Qxf6", True),  # both are unprotected
         ("4k3/r5p1/5n2/8/8/8/4P1PP/3Q2K1 w - - 0 1", "Qd4 Ra8 Qxf6", False),  # the knight is protected
         ("r1b2k1r/pppp2pp/5q2/4n3/2BQ4/8/PPP2PPP/RN2R1K1 b - - 0 13", "Nf3+ gxf3 Qxd4", False),  # the knight is taken
+        ("5r2/r6k/7p/5R2/3p4/1Pq3P1/p1Q4P/3R2K1 w - - 0 47", "Rf7+ Kg8 Qh7#", False),  # the king has left h7
     ],
     "pin": [
         ("4k3/4n3/8/8/8/8/3P4/R3R1K1 w - - 0 1", "Ra8+ Kd7 Rxe7+", False),  # the knight was pinned before
@@ -95,6 +96,11 @@ CASES = {
         ("6k1/3r1ppp/8/8/8/8/3Q1PPP/4R1K1 w - - 0 1", "Qxd7 h6 Re8+", False),
         ("3r2k1/3q1pp1/7p/8/8/8/3Q1PPP/4R1K1 w - - 0 1", "Qxd7 Rxd7 Re8+", False),  # gains nothing
         ("6k1/p3pp1p/6p1/3Q4/4P3/5B2/P2q2PP/2r2RK1 b - - 2 23", "Qe3+ Kh1 Rxf1#", True),
+        (
+            "r1b1r1k1/2ppqpp1/1pn4p/p1n1P1N1/2P4P/P3P3/1PQN1PP1/2KR1B1R w - - 0 16",
+            "Qh7+ Kf8 Qh8#",
+            False,
+        ),  # the king flees
     ],
     "backRankMate": [
         ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "Rd8#", True),

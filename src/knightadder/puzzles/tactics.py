@@ -29,7 +29,7 @@ def has_fork(line: PlayedLine) -> bool:
             continue
         assert forker is not None
         targets = [at for at in after.attacks(move.to_square) if _is_target(after, at, forker, line.solver)]
-        if len(targets) > 1 and then.to_square in targets:
+        if len(targets) > 1 and then.to_square in targets and then.to_square != reply.from_square:
             return True
     return False
 
@@ -177,7 +177,9 @@ def has_deflection(line: PlayedLine) -> bool:
         guarded = then.to_square in before.attacks(reply.from_square)
         guards = then.to_square in end.attacks(reply.to_square)
         victim, taker = after.piece_type_at(then.to_square), after.piece_type_at(then.from_square)
-        gains = end.is_checkmate() or then.promotion is not None
+        # A king that only flees from a check is not deflected from the squares around it.
+        flees = before.piece_type_at(reply.from_square) == chess.KING and not after.is_capture(then)
+        gains = (end.is_checkmate() and not flees) or then.promotion is not None
         if victim not in (None, chess.PAWN) and taker is not None:
             assert victim is not None
             gains = gains or VALUES[victim] <= VALUES[taker]  # a guard does not save a more valuable piece
