@@ -10,9 +10,10 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 import chess
 import chess.engine
@@ -23,7 +24,7 @@ from knightadder.puzzles.tactics import VALUES
 from knightadder.review.accuracy import Scale, rescale, winning_chances
 from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate
 
-_SCAN_NODES = 1_000  # nodes of the search of each position of a game
+SCAN_NODES = 700  # nodes of the search of each position of a game
 
 # Nodes of the other searches, as shares of the deciding search's nodes.
 _CONFIRM_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
@@ -44,6 +45,9 @@ _FEW_MOVES = 15  # legal moves; zugzwang with more is so rare that it is not loo
 _MOST_MOVES = 6  # maximum number of the solver's moves
 _MOST_QUIET = 60  # plies without capture or pawn move before a puzzle; later the fifty-move rule may decide
 _APART = 6  # minimum number of plies between puzzles of a game; closer ones are often about the same threat
+
+
+Scan: TypeAlias = Callable[[chess.Board], Sequence[SearchedPosition | None]]
 
 
 class Reason(StrEnum):
@@ -81,13 +85,17 @@ class Findings:
     reason: Reason | None = None
 
 
-def find_puzzles(game: chess.Board, analyst: Analyst, nodes: int, scale: Scale = rescale) -> Findings:
+def find_puzzles(
+    game: chess.Board, analyst: Analyst, nodes: int, scale: Scale = rescale, scan: Scan | None = None
+) -> Findings:
     """Find the puzzles of a game, given by its last position with all moves; EngineError if a search fails.
 
     The analyst is cleared first, so that the result depends only on the arguments. `nodes` are those of the search that
-    decides on a move, and `scale` converts the engine's scores to those of Stockfish.
+    decides on a move, and `scale` converts the engine's scores to those of Stockfish. `scan` evaluates all positions of
+    the game; without it, the analyst does.
     """
-    evaluations = evaluate(game, analyst, chess.engine.Limit(nodes=min(_SCAN_NODES, nodes)))
+    analyst.new_game()
+    evaluations = scan(game) if scan else evaluate(game, analyst, chess.engine.Limit(nodes=min(SCAN_NODES, nodes)))
     boards = boards_along(game.root(), game.move_stack)
     seeker = _Seeker(analyst, nodes, scale)
     found: list[Found] = []

@@ -8,23 +8,26 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 import chess
+import chess.engine
 import chess.pgn
 
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
+from knightadder.library.many import analyse_many
 from knightadder.opening_names import find_opening
 from knightadder.pgn.games import BrokenGame, GameText, moves_of, parse
-from knightadder.puzzles.finding import Found, find_puzzles
-from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.puzzles.finding import SCAN_NODES, Found, find_puzzles
+from knightadder.puzzles.puzzle import Puzzle, Solution, boards_along
 from knightadder.puzzles.rating import rate
 from knightadder.puzzles.themes import kind_of, themes_of
 from knightadder.review.accuracy import rescale, unchanged
-from knightadder.review.evaluation import Analyst
+from knightadder.review.evaluation import Analyst, SearchedPosition, at_the_end, evaluation_of
 from knightadder.uci.analyst import UciAnalyst
 
 _LICHESS_GAME = re.compile(r"https?://lichess\.org/\w{8}(?=$|\w{4}$|/|#|\?)")
 _LAST_OPENING_MOVE = 20  # later positions have little to do with the opening; the same as on Lichess
+_SCAN_HASH_MB = 1
 _RATING_HASH_MB = 1  # cleared before each search, which is quick if it is small
 
 
@@ -73,7 +76,7 @@ class PuzzleMaker:
         rows = []
         try:
             end = _end_of(game)
-            findings = find_puzzles(end, seeker, self._nodes, scale)
+            findings = find_puzzles(end, seeker, self._nodes, scale, None if self._other else _scan)
             kinds = set()
             for found in findings.puzzles:
                 themes = themes_of(found.solution, found.score, found.saves, found.zugzwang)
@@ -98,6 +101,23 @@ def _end_of(game: chess.pgn.Game) -> chess.Board:
     for move in moves_of(game):
         board.push(move)
     return board
+
+
+def _scan(game: chess.Board) -> list[SearchedPosition | None]:
+    """Evaluate the positions of a game by very short searches, many at once because each call takes its time."""
+    boards = boards_along(game.root(), game.move_stack)
+    open_boards = [board for board in boards if board.is_valid() and any(board.legal_moves)]
+    limit = chess.engine.Limit(nodes=SCAN_NODES)
+    analyses = iter(analyse_many(open_boards, limit, workers=1, hash_mb=_SCAN_HASH_MB))
+    found: list[SearchedPosition | None] = []
+    for board in boards:
+        if not board.is_valid():
+            found.append(None)
+        elif any(board.legal_moves):
+            found.append(evaluation_of(board, next(analyses).lines))
+        else:
+            found.append(at_the_end(board))
+    return found
 
 
 def _place(address: str, found: Found) -> str:
