@@ -1,6 +1,7 @@
 """The book: its small engine is plain Python, short, correct, and able to play; its examples do what they say."""
 
 import doctest
+import json
 import re
 import sys
 from pathlib import Path
@@ -97,9 +98,18 @@ def test_the_examples_of_a_page(page, small_engine, monkeypatch):
 
 
 def test_the_pictures_are_those_of_the_script():
-    from draw_book import PICTURES, Drawing
+    from draw_book import PICTURES, Drawing, savings_table
 
     drawings = {name: draw() for name, draw in PICTURES.items()}
     # python-chess draws the boards, differently from version to version.
     drawn = {name: str(drawing) for name, drawing in drawings.items() if isinstance(drawing, Drawing)}
     assert drawn == {name: (DOCS / "images" / name).read_text("utf-8") for name in drawn}
+    assert (DOCS / "small_engine" / "savings.txt").read_text("utf-8") == savings_table()
+
+
+def test_what_was_measured_is_what_the_small_engine_does(small_engine):
+    from measure_small_engine import SAVINGS, measure
+
+    _, search = small_engine
+    found = json.loads(SAVINGS.read_text("utf-8"))
+    assert measure(search.TECHNIQUES)["nodes"] == found["with"][search.TECHNIQUES[-1]]["nodes"]

@@ -1,6 +1,8 @@
 """Draw the pictures of the book (docs/how-it-works) into docs/images, some from searches of its small engine."""
 
 import argparse
+import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +12,7 @@ import chess.svg
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
+SAVINGS = ROOT / "docs" / "small_engine" / "savings.json"
 sys.path.insert(0, str(ROOT / "docs"))
 
 INK, LINE, PAPER, BOX, WARM, COOL = "#222", "#5a6472", "#fdfdfb", "#e8eef5", "#f6e7d3", "#dcebdc"
@@ -169,8 +172,52 @@ def draw_bishop() -> str:
     return _board("8/8/1p3p2/8/3B4/8/8/8 w - - 0 1", marked=marked)
 
 
+def _saved() -> list[tuple[str, str, int, bool]]:
+    """Give the rows of what was measured: the group, the name, the nodes, and whether the search was finished."""
+    found = json.loads(SAVINGS.read_text("utf-8"))
+    rows = [
+        (group, name, result["nodes"], result["finished"])
+        for group in ("with", "without")
+        for name, result in found[group].items()
+    ]
+    return [*rows, ("minimax", "plain minimax", found["minimax"]["nodes"], True)]
+
+
+def draw_savings() -> Drawing:
+    """The nodes with fewer and fewer techniques, on a logarithmic scale."""
+    rows = [row for row in _saved() if row[0] != "without"]
+    drawing = Drawing(760, 30 + 34 * len(rows))
+    for number, (group, name, nodes, finished) in enumerate(rows):
+        y = 20 + 34 * number
+        label = name if group == "minimax" else "all techniques" if number == 0 else f"only up to: {name}"
+        width = 85 * (math.log10(nodes) - 3)
+        drawing.text(200, y + 18, label, anchor="end", size=13)
+        drawing.box(212, y, width, 26, WARM if group == "minimax" else BOX)
+        drawing.text(222 + width, y + 18, _count(nodes, finished), anchor="start", size=13)
+    return drawing
+
+
+def _count(nodes: int, finished: bool) -> str:
+    return f"{'' if finished else 'more than '}{nodes:,}"
+
+
+def savings_table() -> str:
+    """The tables of what was measured, as Markdown."""
+    rows = _saved()
+    least = next(nodes for group, _, nodes, _ in rows if group == "with")
+    lines = ["| Techniques | Nodes | Times as many |", "|---|--:|--:|"]
+    for number, (group, name, nodes, finished) in enumerate(row for row in rows if row[0] != "without"):
+        label = name if group == "minimax" else "all" if number == 0 else f"up to {name}"
+        lines.append(f"| {label} | {_count(nodes, finished)} | {nodes / least:.1f} |")
+    lines += ["", "| Left out | Nodes | Times as many |", "|---|--:|--:|"]
+    for _, name, nodes, finished in (row for row in rows if row[0] == "without"):
+        lines.append(f"| {name} | {_count(nodes, finished)} | {nodes / least:.1f} |")
+    return "\n".join([*lines, ""])
+
+
 PICTURES: dict[str, Callable[[], object]] = {
     "threads.svg": draw_threads,
+    "savings.svg": draw_savings,
     "bishop.svg": draw_bishop,
     "knight.svg": draw_squares,
     "tree.svg": draw_tree,
@@ -191,6 +238,7 @@ def main() -> None:
     for name, draw in PICTURES.items():
         (folder / name).write_text(str(draw()), encoding="utf-8")
         print(folder / name)
+    SAVINGS.with_suffix(".txt").write_text(savings_table(), encoding="utf-8")
 
 
 if __name__ == "__main__":
