@@ -1,114 +1,131 @@
-"""How quickly the opening explorer answers: indexes games, asks for 200 of their positions, and prints the times.
+"""How quickly the opening explorer indexes games and answers: prints times, size, and each filter's answer.
 
-Without a file, random games are made first. Each answer is timed with the index just opened, as `knightadder book ask`
-opens it, and with an index that stays open, as the board's. The worst time on a busy machine is that of other programs,
-so the processor time is printed, too. No limit is asserted, since machines differ.
+Without a file, `made_games.py` makes games first. Each question is asked at the start position, which all games have,
+and at positions of some games; the times are those of the processor, since a busy machine's clock says little. "First"
+is the first answer after the index was opened, the opening included. No limit is asserted, since machines differ.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
-from time import perf_counter, process_time
+from time import process_time
+from typing import TypeVar
 
 import chess
-import chess.pgn
-import chess.polyglot
+from made_games import write
 
-from knightadder import Explorer
-from knightadder.pgn.games import BrokenGame, parse, read_texts
+from knightadder import Explorer, GameFilter, read_games
 
-ASKED = 200  # positions
-MOST_PLIES = 20  # before a position that is asked for
-LENGTH = 80  # plies of a random game
-SPREAD = 1.2  # of random moves: the smaller, the more of them are played in a position
+T = TypeVar("T")
+
+ASKED = 50  # positions
+REPEATED = 5  # times that a question is asked at the start position
+MOST_PLIES = 24  # before a position that is asked for
+SCANNED = 20_000  # games that are read to choose positions and a player
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, metavar="GAMES.pgn", help="random games by default")
-    parser.add_argument("--games", type=int, default=20_000, help="number of random games; 20000 by default")
+    parser.add_argument("file", nargs="?", type=Path, metavar="GAMES.pgn", help="made games by default")
+    parser.add_argument("--games", type=int, default=20_000, help="number of made games; 20000 by default")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--index", type=Path, help="an index that is there, of the same games")
     arguments = parser.parse_args()
     random = Random(arguments.seed)
     with tempfile.TemporaryDirectory() as folder:
-        games, index = arguments.file or Path(folder, "games.pgn"), Path(folder, "games.sqlite")
+        games = arguments.file or Path(folder, "games.pgn")
         if arguments.file is None:
-            with games.open("w", encoding="utf-8") as stream:
-                for number in range(1, arguments.games + 1):
-                    stream.write(random_game(number, random))
-            print(f"{arguments.games} random games of at most {LENGTH} plies")
-        start = perf_counter()
-        command = [sys.executable, "-m", "knightadder", "book", "index", games, "--out", index]
-        print(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip())
-        print(f"{perf_counter() - start:.0f} s to index, {index.stat().st_size / 1e6:.1f} MB")
-        boards = positions(games, random)
-        show("just opened", [time_to_answer(index, board) for board in boards])
+            write(games, arguments.games, arguments.seed)
+        index = arguments.index or Path(folder, "games.sqlite")
+        if arguments.index is None:
+            build(games, index)
+        boards, player = positions(games, random)
         with Explorer(index) as explorer:
-            show("kept open", [time_to_answer(explorer, board) for board in boards])
+            count = len(explorer)
+        print(f"{count} games, {index.stat().st_size / count:.0f} bytes a game")
+        first, _ = timed(lambda: Explorer(index).moves("startpos"))
+        print(f"first answer: {first:.1f} ms")
+        with Explorer(index) as explorer:
+            for name, wanted in filters(player).items():
+                show(name, explorer, wanted, boards)
+            for name, pieces, material in (("men on squares", "Nd5 Pe4 pd6", ""), ("material", "", "KRPvKR")):
+                spent, found = timed(partial(explorer.find, pieces, material))
+                print(f"all games with {name}: {len(found)} in {spent / 1000:.1f} s")
+            spent, groups = timed(explorer.duplicates)
+            print(f"near-duplicates: {len(groups)} groups in {spent / 1000:.1f} s")
     return 0
 
 
-def random_game(number: int, random: Random) -> str:
-    """Return a game as PGN: in each position a few of the moves are played much more often than the others."""
-    board = chess.Board()
-    moves: list[str] = []
-    while len(moves) < LENGTH and (legal := list(board.legal_moves)):
-        first = chess.polyglot.zobrist_hash(board) % len(legal)
-        moves.append(board.san_and_push(legal[(first + int(random.expovariate(SPREAD))) % len(legal)]))
-    result = board.result() if board.is_checkmate() else random.choices(("1-0", "1/2-1/2", "0-1"), (38, 34, 28))[0]
-    white, black = (max(1000, round(random.gauss(2200, 250))) for _ in range(2))
-    date = f"{random.randint(1970, 2025)}.{random.randint(1, 12):02}.{random.randint(1, 28):02}"
-    headers = {"Event": "Random", "Site": "?", "Date": date, "Round": number, "White": f"Player {white}"}
-    headers |= {"Black": f"Player {black}", "Result": result, "WhiteElo": white, "BlackElo": black}
-    return "\n".join(f'[{name} "{value}"]' for name, value in headers.items()) + f"\n\n{' '.join(moves)} {result}\n\n"
+def build(games: Path, index: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "knightadder", "book", "index", str(games), "--out", str(index)]
+    print(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.strip()
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+    print(f"indexed in {user:.0f} s of the processor and {system:.0f} s of the system, {after.ru_maxrss / 1024:.0f} MB")
 
 
-def positions(file: Path, random: Random) -> list[chess.Board]:
-    """Choose positions of games, each after a random number of plies; the first is the start of a game."""
-    games = list(whole_games(file))
-    boards = [games[0].board()]
-    while len(boards) < ASKED:
-        game = random.choice(games)
+def filters(player: str) -> dict[str, GameFilter | None]:
+    """Return the filters to ask with, by name."""
+    return {
+        "no filter": None,
+        "rating": GameFilter(min_rating=1837, max_rating=2113),
+        "date": GameFilter(since="2018-03-15", until="2022-10"),
+        "speed": GameFilter(speeds=("blitz", "rapid")),
+        "result": GameFilter(result="1-0"),
+        "player": GameFilter(player=player),
+        "player and colour": GameFilter(player=player, color=chess.BLACK),
+        "all of them": GameFilter(1500, 2500, "2015", "2024", ("bullet", "blitz"), player, chess.WHITE, "1-0"),
+    }
+
+
+def positions(file: Path, random: Random) -> tuple[list[chess.Board], str]:
+    """Choose positions of games, each after a random number of plies, and the player of the first game."""
+    games = [game for _, game in zip(range(SCANNED), read_games(file), strict=False)]
+    boards = []
+    for game in random.choices(games, k=ASKED):
         board = game.board()
-        for move in list(game.mainline_moves())[: random.randint(0, MOST_PLIES)]:
+        for move in game.moves[: random.randint(0, MOST_PLIES)]:
             board.push(move)
         boards.append(board)
-    return boards
+    return boards, games[0].tags["White"]
 
 
-def whole_games(file: Path, most: int = 2000) -> Iterator[chess.pgn.Game]:
-    for text in read_texts(file):
-        if text.number > most:
-            return
-        try:
-            game = parse(text)
-        except BrokenGame:
-            continue
-        if game is not None:
-            yield game
+def timed(work: Callable[[], T]) -> tuple[float, T]:
+    """Return the milliseconds of the processor that some work takes, and its result."""
+    begin = process_time()
+    result = work()
+    return 1000 * (process_time() - begin), result
 
 
-def time_to_answer(explorer: Explorer | Path, board: chess.Board) -> tuple[float, float]:
-    """Return the milliseconds of the moves and the best games of a position: on the clock, and of the processor."""
-    starts = perf_counter(), process_time()
-    if isinstance(explorer, Path):
-        with Explorer(explorer) as opened:
-            opened.moves(board), opened.games(board)
-    else:
-        explorer.moves(board), explorer.games(board)
-    return 1000 * (perf_counter() - starts[0]), 1000 * (process_time() - starts[1])
+def ask(explorer: Explorer, wanted: GameFilter | None, board: chess.Board) -> None:
+    explorer.moves(board, wanted)
+    explorer.games(board, wanted)
 
 
-def show(how: str, times: list[tuple[float, float]]) -> None:
-    texts = [f"median {median(each):.2f} ms, worst {max(each):.2f} ms" for each in zip(*times, strict=True)]
-    print(f"{len(times)} positions, index {how}: {texts[0]}; of the processor {texts[1]}")
+def show(name: str, explorer: Explorer, wanted: GameFilter | None, boards: list[chess.Board]) -> None:
+    """Print the times of the moves and the best games of the start position, and of other positions."""
+    start = chess.Board()
+    times = []
+    for _ in range(REPEATED):
+        times.append(timed(partial(ask, explorer, wanted, start))[0])
+    others = [timed(partial(ask, explorer, wanted, board))[0] for board in boards]
+    count = sum(move.games for move in explorer.moves(start, wanted))
+    print(
+        f"{name}: {count} games; start position {median(times):.1f} ms (at worst {max(times):.1f}), "
+        f"others {median(others):.1f} ms (at worst {max(others):.1f})"
+    )
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from knightadder.library.explorer import Explorer as Explorer
     from knightadder.library.explorer import ExplorerGame as ExplorerGame
     from knightadder.library.explorer import ExplorerMove as ExplorerMove
+    from knightadder.library.explorer import GameFilter as GameFilter
     from knightadder.library.frames import to_frame as to_frame
     from knightadder.library.games import GameArrays as GameArrays
     from knightadder.library.games import Games as Games
@@ -92,6 +93,7 @@ _MODULES = {  # public name to its module
     "Explorer": "library.explorer",
     "ExplorerMove": "library.explorer",
     "ExplorerGame": "library.explorer",
+    "GameFilter": "library.explorer",
     "to_frame": "library.frames",
     "read_games": "library.games",
     "Games": "library.games",

@@ -73,7 +73,7 @@ def whole_or_none(text: str) -> int | None:
 def rating_or_none(text: str | None) -> int | None:
     """Return the rating that a PGN tag says; None if it says none, or one that nobody has."""
     rating = whole_or_none(text.strip()) if text else None
-    return rating if rating is not None and rating <= _MOST_RATING else None
+    return rating if rating is not None and 0 < rating <= _MOST_RATING else None
 
 
 def _finite(text: str) -> float:

@@ -55,9 +55,9 @@ def test_the_moves_of_the_start_position_and_the_best_games(ask) -> None:
     lines = ask()
     assert lines[0] == chess.STARTING_FEN
     assert cells(lines) == [
-        ["e4", "2", "50 %", "0 %", "50 %", "50 %", "2400", "2001"],
-        ["Nf3", "1", "0 %", "100 %", "0 %", "50 %", "", "1999"],
-        ["All", "3", "33 %", "33 %", "33 %", "50 %", "", ""],
+        ["e4", "2", "50 %", "0 %", "50 %", "50 %", "2400", "", "2001"],
+        ["Nf3", "1", "0 %", "100 %", "0 %", "50 %", "", "2501", "1999"],
+        ["All", "3", "33 %", "33 %", "33 %", "50 %", "", "", ""],
     ]
     assert lines[-3:] == [
         r"Anna (2400) - Ben\x1b[31m (2300)  1-0  2001",
@@ -85,6 +85,36 @@ def test_a_position_that_no_game_has(ask) -> None:
         "8/8/8/4k3/8/8/8/K7 w - - 0 1",
         "No game of the index continues from this position.",
     ]
+
+
+def test_filters_and_the_games_behind_a_move(ask, tmp_path: Path) -> None:
+    assert [row[:2] for row in cells(ask("--since", "2000", "--color", "white", "--player", "anna"))] == [
+        ["e4", "1"],
+        ["All", "1"],
+    ]
+    assert ask("--max-rating", "2400", "--result", "1-0")[-1] == r"Anna (2400) - Ben\x1b[31m (2300)  1-0  2001"
+    games = tmp_path / "found.pgn"
+    assert ask("--games", "2", "--latest", "--pgn", str(games))[-2].startswith("Anna")
+    assert games.read_text().count("[Result ") == 2
+    assert ask("--player", "Ann", status=2)[-1].endswith("do you mean Anna?")
+    assert ask("--since", "May", status=2) == ["knightadder: a date is such as 2024, 2024-03 or 2024-03-15, not 'May'"]
+    index = tmp_path / "games.sqlite"
+    assert ask("--pgn", str(index), status=2) == [f"knightadder: --pgn {index}: the file of games is not overwritten"]
+
+
+def test_find_by_pieces_or_material(tmp_path: Path, capsys: pytest.CaptureFixture[str], ask) -> None:
+    def find(*arguments: str, status: int = 0) -> str:
+        assert main(["book", "find", str(tmp_path / "games.sqlite"), *arguments]) == status
+        printed = capsys.readouterr()
+        return printed.err if status else printed.out
+
+    assert find("--pieces", "Pe4 Nf3") == (
+        "Anna (2400) - Ben\\x1b[31m (2300)  1-0  2001  move 2\nCarla - ? (2501)  1/2-1/2  1999  move 2\n"
+    )
+    assert find("--material", "KvK") == "No game of the index has such a position.\n"
+    assert find("--pieces", "Xe4", status=2) == (
+        "knightadder: a man on a square is such as Nd5, pd6 or -e4, not 'Xe4'\n"
+    )
 
 
 def test_bad_input_is_one_line(ask, tmp_path: Path) -> None:

@@ -11,12 +11,14 @@ from pathlib import Path
 from random import Random
 
 import chess
+import chess.pgn
 import pytest
 from random_games import random_game
 
 from knightadder import Explorer
-from knightadder.books import index
+from knightadder.books import indexer
 from knightadder.cli import main
+from knightadder.library import explorer_file
 
 GAMES = """\
 [Event "a"]
@@ -84,8 +86,8 @@ def test_broken_and_unfinished_games_are_left_out_and_told(games, out, capsys) -
     assert played(out, "e4", "c5") == {}  # a null move is no move
     with Explorer(out) as explorer:
         best, other = explorer.games("startpos")
-        assert (best.white, best.white_elo, best.black_elo, best.year) == ("Müller", 2400, None, 2001)
-        assert (other.event, other.white, other.year) == ("d", "?", 2020)
+        assert (best.white, best.white_elo, best.black_elo, best.date) == ("Müller", 2400, None, "2001-05-06")
+        assert (other.event, other.white, other.date) == ("d", "?", "2020-01-01")
 
 
 def test_any_encoding_and_compression_that_annotate_reads(tmp_path, out) -> None:
@@ -107,11 +109,12 @@ def test_any_encoding_and_compression_that_annotate_reads(tmp_path, out) -> None
 
 def test_games_are_added_to_an_index_once(tmp_path, out, capsys) -> None:
     random = Random(3)
-    all_games = [str(random_game(number, random, 24)) for number in range(60)]
-    parts = [all_games[:25], all_games[20:45], all_games[:10] + all_games[40:]]
+    all_games = [random_game(number, random, 24) for number in range(60)]
+    texts = [str(game) for game in all_games]
+    parts = [texts[:25], texts[20:45], texts[:10] + texts[40:]]
     for number, part in enumerate(parts):
         (tmp_path / f"{number}.pgn").write_text("\n\n".join(part))
-    (tmp_path / "all.pgn").write_text("\n\n".join(all_games))
+    (tmp_path / "all.pgn").write_text("\n\n".join(texts))
     whole = tmp_path / "whole.sqlite"
     assert run(tmp_path / "all.pgn", "-o", whole, "--plies", 20) == 0
     assert run(tmp_path / "0.pgn", "-o", out, "--plies", 20) == 0
@@ -120,16 +123,34 @@ def test_games_are_added_to_an_index_once(tmp_path, out, capsys) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[2] == f"{out}: 45 games; 20 games added; left out: 5 already there"
     assert lines[3] == f"{out}: 60 games; 15 games added; left out: 40 already there"
-    assert rows(out) == rows(whole)
+    assert answers(out, all_games) == answers(whole, all_games)
 
 
-def rows(file: Path) -> list[tuple]:
-    """Return what an index says of all moves, with its best games by name: ids depend on the order of the files."""
-    database = sqlite3.connect(file)
-    names = dict(database.execute("SELECT id, event FROM games"))
-    found = database.execute("SELECT * FROM moves ORDER BY key, move").fetchall()
+def answers(file: Path, games: list[chess.pgn.Game]) -> list[object]:
+    """Return what an index says of all positions of games; the numbers of games depend on the order of the files."""
+    found: list[object] = []
+    with Explorer(file) as explorer:
+        for board in (node.board() for game in games for node in [game, *game.mainline()]):
+            best = explorer.games(board, most=100)
+            found.append((explorer.moves(board), sorted(explorer.pgn(game.number) for game in best)))
+    return found
+
+
+def test_runs_are_merged(tmp_path, out, monkeypatch) -> None:
+    random = Random(4)
+    games = [random_game(number, random, 14) for number in range(40)]
+    file, whole = tmp_path / "games.pgn", tmp_path / "whole.sqlite"
+    file.write_text("\n\n".join(map(str, games)))
+    assert run(file, "-o", whole) == 0
+    monkeypatch.setattr(indexer, "_KEPT", 3)
+    monkeypatch.setattr(explorer_file, "_MERGED", 2)
+    monkeypatch.setattr(explorer_file, "_COMMON", 4)
+    assert run(file, "-o", out) == 0
+    assert answers(out, games) == answers(whole, games)
+    database = sqlite3.connect(out)
+    [[runs]] = database.execute("SELECT count(*) FROM runs")
     database.close()
-    return [(*row, {names[int(name)] for name in games.split(",")}) for *row, games in found]
+    assert runs < 5  # of 14 parts
 
 
 def test_how_many_plies(games, out, capsys) -> None:
@@ -179,14 +200,18 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
     assert run(games, "-o", out) == 0
     before = out.read_bytes()
     games.write_text('[Result "1-0"]\n\n1. g4 1-0\n')
-    for name, broken, status in (("_played", _interrupt, 130), ("_MERGE", "SELECT absent", 2)):
+    for place, name in ((indexer, "_read_game"), (explorer_file, "add_run")):
         with monkeypatch.context() as changed:
-            changed.setattr(index, name, broken)
-            assert run(games, "-o", out) == status
+            changed.setattr(place, name, _interrupt)
+            assert run(games, "-o", out) == 130
         assert out.read_bytes() == before
-        names = sorted(file.name for file in out.parent.iterdir())
-        assert names == ["games.pgn", "games.sqlite", "games.sqlite.unfinished"]
-    assert f"{out}: it is damaged: make it again (no such column: absent)\n" in capsys.readouterr().err
+        assert sorted(file.name for file in out.parent.iterdir()) == ["games.pgn", "games.sqlite"]
+    with sqlite3.connect(out) as database:
+        database.execute("DROP TABLE texts")
+    database.close()
+    assert run(games, "-o", out) == 2
+    complaint = f"cannot add to {out}: it is damaged: make it again (no such table: texts)\n"
+    assert capsys.readouterr().err.endswith(complaint)
 
 
 def _interrupt(*_: object) -> None:

@@ -34,6 +34,7 @@ from knightadder import (
     ExplorerGame,
     ExplorerMove,
     GameArrays,
+    GameFilter,
     GameRecord,
     Games,
     Line,
@@ -199,7 +200,7 @@ def games_of_files() -> None:
 def explored(file: str) -> None:
     with Explorer(file) as explorer:
         moves: list[ExplorerMove] = explorer.moves(chess.Board())
-        best: list[ExplorerGame] = explorer.games("startpos")
+        best: list[ExplorerGame] = explorer.games("startpos", GameFilter(player="Anna"), most=2)
     print([(move.san, move.games, move.score) for move in moves], to_frame(best))
 
 

@@ -9,6 +9,7 @@ GAMES = """\
 [WhiteElo "2400"]
 [BlackElo "2300"]
 [Date "2001.??.??"]
+[TimeControl "180+2"]
 [Result "1-0"]
 
 1. e4 e5 2. Nf3 Nc6 3. Bb5 Nf6 4. O-O Be7 1-0

@@ -1,6 +1,7 @@
 """What the server says of the games of an index."""
 
 import json
+import sqlite3
 from urllib.parse import quote
 
 import chess
@@ -25,7 +26,11 @@ def test_moves_and_games_of_a_position(index):
         ("e4", 2, 2400),
         ("Nf3", 1, None),
     ]
-    assert [(game["white"], game["year"]) for game in view["games"]] == [("Anna", 2001), ("Carla", 1999), ("?", None)]
+    assert [(game["white"], game["date"]) for game in view["games"]] == [
+        ("Anna", "2001"),
+        ("Carla", "1999"),
+        ("?", None),
+    ]
     assert json.loads(json.dumps(view)) == view and view["problem"] is None
 
 
@@ -44,18 +49,38 @@ def test_the_server_answers_by_fen(index):
         assert get(server, "/explorer", Cookie="")[0].status == 403
 
 
+def test_filters_and_the_text_of_a_game(index):
+    def ask(filters):
+        view = json.loads(get(server, f"/explorer?fen={quote(chess.STARTING_FEN)}&{filters}")[1])
+        return view["problem"] or [game["white"] for game in view["games"]]
+
+    with Explorer(index) as explorer, BoardServer(explorer=explorer).running() as server:
+        assert ask("min_rating=2350&speeds=blitz,rapid&player=ANNA&color=white&result=1-0&until=2001") == ["Anna"]
+        assert ask("since=1999&until=2000&player=&speeds=&color=black") == ["Carla"]
+        assert ask("player=ben&color=white") == []
+        assert ask("min_rating=strong") == "a rating is a whole number, not 'strong'"
+        assert ask("player=nobody") == f"no game of 'nobody' is in {index}"
+        assert ask("speeds=fast").startswith("unknown speed 'fast'")
+        answer, body = get(server, "/explorer/game?number=1")
+        assert answer.status == 200 and '[White "Carla"]' in body and "1. Nf3 e5" in body
+        assert [get(server, f"/explorer/game?number={number}")[0].status for number in ("9", "x", "")] == [404] * 3
+
+
 def test_without_an_index_the_answer_is_null(server):
     answer, body = get(server, f"/explorer?fen={quote(chess.STARTING_FEN)}")
     assert (answer.status, body) == (200, "null")
 
 
 def test_a_damaged_index_is_told(index, tmp_path):
-    content = index.read_bytes()
     damaged = tmp_path / "damaged.sqlite"
-    damaged.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+    damaged.write_bytes(index.read_bytes())
+    with sqlite3.connect(damaged) as database:
+        database.execute("UPDATE rare SET body = x'00'")
+    database.close()
     with Explorer(damaged) as explorer, BoardServer(explorer=explorer).running() as server:
         view = json.loads(get(server, f"/explorer?fen={quote(chess.STARTING_FEN)}")[1])
-    assert view["moves"] == [] and view["problem"] == f"cannot read {damaged}: database disk image is malformed"
+    assert view["moves"] == []
+    assert view["problem"] == f"cannot read {damaged}: it has wrong values: make it again"
 
 
 def test_a_file_that_is_no_index_is_refused(tmp_path, capsys):

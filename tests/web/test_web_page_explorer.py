@@ -43,11 +43,34 @@ def test_moves_results_and_games_of_the_position_on_the_board(page):
     expect_rows(page, ("e4", 2), ("Nf3", 1))
     first = card(page).locator("tbody tr").first
     expect(first.get_by_role("img")).to_have_attribute("aria-label", "White 50 %, draw 0 %, Black 50 %")
-    expect(first.locator("td")).to_have_text(["e4", "2", "50 %50 %", "2400", "2001"])
+    expect(first.locator("td")).to_have_text(["e4", "2", "50 %50 %", "2400", "", "2001"])
     expect(first.locator(".white")).to_have_attribute("style", "width: 50%;")
     games = card(page).get_by_role("listitem")
-    expect(games).to_have_text(["Anna (2400) - Ben (2300)1-0 · 2001", "Carla - ? (2501)½-½ · 1999", "? - ?0-1"])
+    expect(games).to_have_text(
+        ["Anna (2400) - Ben (2300)1-0 · 2001PGN", "Carla - ? (2501)½-½ · 1999PGN", "? - ?0-1PGN"]
+    )
     expect(games.first).to_have_attribute("title", "Spring Open")
+
+
+def test_filters_stay_and_count_the_games_anew(page):
+    analyse_tab(page)
+    expect_rows(page, ("e4", 2), ("Nf3", 1))
+    card(page).get_by_text("Opening explorer: filters").click()
+    card(page).get_by_label("Player").fill("anna")
+    card(page).get_by_label("Player").press("Enter")
+    card(page).get_by_label("Blitz", exact=True).check()
+    expect_rows(page, ("e4", 1))
+    expect(card(page).locator("summary")).to_contain_text("2 set")
+    click_move(page, "e2", "e4")
+    expect_rows(page, ("e5", 1))
+    with page.expect_download() as download:
+        card(page).get_by_role("link", name="PGN").click()
+    assert '[White "Anna"]' in download.value.path().read_text()
+    card(page).get_by_label("Since").fill("soon")
+    card(page).get_by_label("Since").press("Enter")
+    expect(card(page)).to_contain_text("a date is such as")
+    card(page).get_by_role("button", name="Clear").click()
+    expect_rows(page, ("e5", 2))
 
 
 def test_a_click_plays_the_move_and_the_table_follows_the_board(page):
@@ -118,7 +141,7 @@ def test_an_answer_that_comes_late_is_not_shown(page):
         const late = () => new Promise((resolve) => answers.push(resolve));
         window.fetch = (address) => (address.startsWith("/explorer?") ? late() : others(address));
         window.answer = async (number, san) => {
-            const move = { move: "e2e4", san, games: 1, white: 1, draws: 0, black: 0, rating: null, year: null };
+            const move = { move: "e2e4", san, games: 1, white: 1, draws: 0, black: 0, rating: null, last: null };
             answers[number]({ json: async () => ({ moves: [move], games: [], problem: null }) });
             for (let turn = 0; turn < 20; turn += 1) await null; // until the page has taken it
         };
@@ -150,5 +173,6 @@ def test_nothing_is_wider_than_the_window(open_page, engine, width):
     page = open_page(width=width)
     analyse_tab(page)
     expect_rows(page, ("e4", 2), ("Nf3", 1))
+    card(page).get_by_text("Opening explorer: filters").click()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate("(card => card.scrollWidth <= card.clientWidth)(document.getElementById('explorer'))")

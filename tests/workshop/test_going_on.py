@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from engine_process import TIMEOUT
 
-from knightadder import cli
-from knightadder.books import index
+from knightadder import Explorer, cli
+from knightadder.books import indexer
 from knightadder.runs import Journal
 from knightadder.workshop.datagen.parts import Parts
 
@@ -22,7 +22,7 @@ from knightadder.workshop.datagen.parts import Parts
 _KILLED = """
 import os, signal, sys
 from knightadder import cli
-from knightadder.books import index
+from knightadder.books import indexer
 from knightadder.runs import Journal
 from knightadder.workshop.datagen.parts import Parts
 kept = 0
@@ -36,7 +36,7 @@ def dying(keep):
     return add
 for kind in Journal, Parts:
     kind.add = dying(kind.add)
-index._KEPT, index._keep = 1, dying(index._keep)
+indexer._KEPT, indexer._keep = 1, dying(indexer._keep)
 sys.exit(cli.main(sys.argv[1:]))
 """
 
@@ -62,6 +62,11 @@ def essence(file: str | None, out: str) -> list[str]:
     if file.endswith(".pgn"):
         lines = Path(file).read_text().splitlines()
         return sorted(re.sub(r"[0-9.]+s", "", line) for line in lines if "[Date" not in line)
+    if file.endswith(".sqlite"):
+        with Explorer(file) as explorer:
+            return [explorer.pgn(number) for number in range(len(explorer))] + list(
+                map(str, explorer.moves("startpos"))
+            )
     return [Path(file).read_bytes().hex()]
 
 
@@ -80,7 +85,8 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     for kind in (Journal, Parts):
         monkeypatch.setattr(kind, "add", noted(kind.add))
-    monkeypatch.setattr(index, "_read_game", noted(index._read_game))
+    read = indexer._read_game
+    monkeypatch.setattr(indexer, "_read_game", lambda game: (read(game), numbers.append(_number(game)))[0])
     return numbers
 
 

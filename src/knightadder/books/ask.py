@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from knightadder.arguments import not_negative
+from knightadder.books.filters import add_filters, read_filter, show_games, write_games
 from knightadder.engine.errors import PositionError
-from knightadder.text import one_line, tell
+from knightadder.text import tell
 
 if TYPE_CHECKING:
     import chess
     from rich.table import Table
 
-    from knightadder.library.explorer import ExplorerGame, ExplorerMove
+    from knightadder.library.explorer import ExplorerMove
+
+_MOST = 5  # default number of games to list
 
 
 def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,22 +27,27 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "ask",
         help="show the moves that games played in a position",
         description="Show the moves that the games of an index played in a position, with their results, and the "
-        "highest rated of these games.",
+        "highest rated of these games. Options say which games count.",
     )
-    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
+    add_filters(command)
     command.add_argument(
         "fen", nargs="*", default=["startpos"], metavar="FEN", help="position (default: the start position)"
     )
     command.add_argument(
         "--moves", nargs="+", default=[], metavar="MOVE", help="moves from that position, such as e4 e5 Nf3"
     )
+    command.add_argument(
+        "--games", type=not_negative, default=_MOST, metavar="N", help=f"most games to list (default: {_MOST})"
+    )
+    command.add_argument("--latest", action="store_true", help="list the latest games, not the highest rated ones")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    OptionError if the file cannot be read or is no index; PositionError if the position or a move is illegal.
+    OptionError if the file cannot be read or is no index, or a filter is wrong; PositionError if the position or a move
+    is illegal.
     """
     from knightadder.core.board.fen import FenError
     from knightadder.library.boards import fen_text
@@ -55,7 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
         tell(note)
     _play(board, arguments.moves)
     with Explorer(arguments.file) as explorer:
-        moves, games = explorer.moves(board), explorer.games(board)
+        wanted = read_filter(arguments)
+        moves = explorer.moves(board, wanted)
+        games = explorer.games(board, wanted, most=arguments.games, latest=arguments.latest)
+        write_games(explorer, games, arguments.pgn, arguments.file)
     opening = find_opening(board)
     print(board.fen() if opening is None else f"{board.fen()}  {opening.eco} {opening.name}")
     if not moves:
@@ -64,8 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     Console().print(_table(moves))
-    for game in games:
-        print(_line(game))
+    show_games(games)
     return 0
 
 
@@ -81,12 +91,12 @@ def _play(board: chess.Board, words: Sequence[str]) -> None:
 def _table(moves: Sequence[ExplorerMove]) -> Table:
     from rich.table import Table
 
-    table = Table("Move", *(column for column in ("Games", "White", "Draw", "Black", "Score", "Rating", "Last")))
+    table = Table("Move", "Games", "White", "Draw", "Black", "Score", "Rating", "Perf.", "Last")
     for column in table.columns[1:]:
         column.justify, column.no_wrap = "right", True
     for move in moves:
-        rating, year = ("" if value is None else str(value) for value in (move.rating, move.year))
-        table.add_row(move.san, *_shares(move.white, move.draws, move.black), rating, year)
+        more = ("" if value is None else str(value) for value in (move.rating, move.performance, move.last))
+        table.add_row(move.san, *_shares(move.white, move.draws, move.black), *more)
     table.add_section()
     sums = (sum(getattr(move, name) for move in moves) for name in ("white", "draws", "black"))
     table.add_row("All", *_shares(*sums))
@@ -97,13 +107,3 @@ def _shares(white: int, draws: int, black: int) -> list[str]:
     """Return the number of games, and White's wins, draws, Black's wins, and White's score in per cent."""
     games = white + draws + black
     return [str(games), *(f"{100 * part / games:.0f} %" for part in (white, draws, black, white + draws / 2))]
-
-
-def _line(game: ExplorerGame) -> str:
-    """Return a game as a line."""
-    white, black = (
-        name + (f" ({elo})" if elo else "")
-        for name, elo in ((game.white, game.white_elo), (game.black, game.black_elo))
-    )
-    year = f"  {game.year}" if game.year else ""
-    return one_line(f"{white} - {black}  {game.result}{year}")

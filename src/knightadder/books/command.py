@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from knightadder.books import ask, index, make
+from knightadder.books import ask, find, index, make
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -14,3 +14,4 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     make.add_command(kinds)
     index.add_command(kinds)
     ask.add_command(kinds)
+    find.add_commands(kinds)

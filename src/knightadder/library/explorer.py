@@ -1,61 +1,137 @@
 """The class `Explorer`: answers from an index of games, which `knightadder book index` makes.
 
-The index is an SQLite database, whose schema is here because the reader and the writer (`knightadder.books.index`)
-share it. All games with the same move in a position share one row, so an answer is one look-up, whatever the number of
-games.
+`explorer_file` says what is in the file. An answer is counted from the list of games that have the position, by the
+core and for the filter that is asked for: a million games take some milliseconds.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import chess
+import chess.pgn
 import chess.polyglot
+import numpy as np
+from numpy.typing import NDArray
 
 from knightadder.closing import Closing
+from knightadder.core.api.explorer import (
+    ANY,
+    FILTER,
+    INDEXED,
+    PLAYED,
+    WANTED,
+    count_games,
+    filter_games,
+    find_positions,
+)
+from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
+from knightadder.core.board.pgn import RESULTS
+from knightadder.core.layout import MAX_MOVES
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError
 from knightadder.files import reading
-from knightadder.foreign import NotNegative, converted, parse_whole
+from knightadder.foreign import NotNegative, converted
 from knightadder.library.boards import Position, board_of
+from knightadder.library.explorer_file import (
+    APPLICATION,
+    VERSION,
+    Chunk,
+    chunks,
+    find_lists,
+    short_keys,
+    unpack_chunk,
+)
 from knightadder.library.frames import Cell, Tabular
+from knightadder.library.loading import load_core
+from knightadder.pgn.bulk import new_reader, tables
+from knightadder.pgn.records import moves_by_code
+from knightadder.text import plain_name
 
-APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"
-VERSION = 1  # version of the schema, in the file's user_version
-MOST_GAMES = 5  # maximum number of games to store for each move, and to show for each position
+if TYPE_CHECKING:
+    from knightadder.library.explorer_file import Games, Moves
 
-# `key` comes from `key_of`, `move` from `encode`. Results are counted from White's and Black's view; `rated` counts
-# the games where the player of the move has a rating, and `ratings` is the sum of these. `games` has the ids of the
-# highest rated games, separated by commas.
-SCHEMA = f"""
-PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {VERSION};
-CREATE TABLE settings (plies INTEGER NOT NULL);
-CREATE TABLE games (
-    id INTEGER PRIMARY KEY, digest INTEGER NOT NULL UNIQUE, white TEXT NOT NULL, black TEXT NOT NULL,
-    white_elo INTEGER, black_elo INTEGER, result TEXT NOT NULL, year INTEGER, event TEXT NOT NULL, site TEXT NOT NULL
-);
-CREATE TABLE moves (
-    key INTEGER NOT NULL, move INTEGER NOT NULL, white INTEGER NOT NULL, draws INTEGER NOT NULL,
-    black INTEGER NOT NULL, rated INTEGER NOT NULL, ratings INTEGER NOT NULL, year INTEGER, games TEXT NOT NULL,
-    PRIMARY KEY (key, move)
-) WITHOUT ROWID;
-"""
+MOST_GAMES = 5  # number of games to show for each position, unless another is asked for
 
-# The order of games: an SQLite expression over a row of `games`.
-STRENGTH = "(ifnull(white_elo, 0) + ifnull(black_elo, 0))"
+#: Speeds of games as Lichess names them, by the seconds that 40 moves of a player take: less than these.
+SPEEDS = {
+    "ultrabullet": 30.0,
+    "bullet": 180.0,
+    "blitz": 480.0,
+    "rapid": 1500.0,
+    "classical": 86_400.0,
+    "correspondence": math.inf,
+}
+_SPEED_NAMES = (None, *SPEEDS)
+_DECIDED = RESULTS[1:4]
+_DATE = re.compile(r"(\d{4})(?:[-./](\d{1,2})(?:[-./](\d{1,2}))?)?")
+_LETTERS = " PNBRQK  pnbrqk"  # of pieces, by their numbers
+_UNKNOWN = ("", "?", "-")
+_SUGGESTED = 5
+_KEPT = 8  # positions whose lists stay in memory: six megabytes for one that a million games have
 
-_GAME = "white, black, white_elo, black_elo, result, year, event, site"
 
-_MOVE_ROW = tuple[int, NotNegative, NotNegative, NotNegative, NotNegative, NotNegative, int | None]
-_GAME_ROW = tuple[str, str, int | None, int | None, Literal["1-0", "1/2-1/2", "0-1"], int | None, str, str]
+@dataclass(frozen=True, slots=True)
+class GameFilter:
+    """Which games of an index count; by default all do.
+
+    A game whose rating, date or speed is not known does not pass a filter for it.
+
+    Attributes
+    ----------
+    min_rating, max_rating : int or None
+        Limits of the average of both ratings, or of the only one that is known.
+    since, until : str or None
+        The first and the last date: ``2024``, ``2024-03`` or ``2024-03-15``. An unknown month or day of a game counts
+        as the first one.
+    speeds : sequence of str
+        Some of ``ultrabullet``, ``bullet``, ``blitz``, ``rapid``, ``classical`` and ``correspondence``, as Lichess
+        divides them by the time control; empty for all.
+    player : str or None
+        A player's name, without regard to case.
+    color : chess.Color or None
+        The player's colour.
+    result : str or None
+        ``1-0``, ``1/2-1/2`` or ``0-1``.
+
+    Raises
+    ------
+    OptionError
+        If a value is not one of these.
+    """
+
+    min_rating: int | None = None
+    max_rating: int | None = None
+    since: str | None = None
+    until: str | None = None
+    speeds: Sequence[str] = ()
+    player: str | None = None
+    color: chess.Color | None = None
+    result: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        object.__setattr__(self, "speeds", tuple(self.speeds))
+        for date in (self.since, self.until):
+            if date is not None:
+                date_limits(date)
+        for speed in self.speeds:
+            if speed not in SPEEDS:
+                raise OptionError(f"unknown speed {speed!r:.60}: there are {', '.join(SPEEDS)}")
+        if self.result is not None and self.result not in _DECIDED:
+            raise OptionError(f"the result is 1-0, 1/2-1/2 or 0-1, not {self.result!r:.60}")
+        if self.color is not None and self.player is None:
+            raise OptionError("a colour needs the name of a player")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +148,11 @@ class ExplorerMove(Tabular):
         Numbers of games that White won, that were drawn, and that Black won.
     rating : int or None
         Average Elo rating of the players who chose the move; ``None`` if none of them has one.
-    year : int or None
-        Year in which it was last played; ``None`` if it is unknown.
+    performance : int or None
+        The rating of which Elo's formula expects their score against opponents with the average rating of those who
+        have one; ``None`` without ratings, or if they won or lost all games.
+    last : str or None
+        Date when it was last played, such as ``2024-03-15`` or ``2024``; ``None`` if it is unknown.
     """
 
     move: chess.Move
@@ -82,7 +161,8 @@ class ExplorerMove(Tabular):
     draws: int
     black: int
     rating: int | None
-    year: int | None
+    performance: int | None
+    last: str | None
 
     @property
     def games(self) -> int:
@@ -105,7 +185,8 @@ class ExplorerMove(Tabular):
             "black": self.black,
             "score": self.score,
             "rating": self.rating,
-            "year": self.year,
+            "performance": self.performance,
+            "last": self.last,
         }
 
 
@@ -115,26 +196,35 @@ class ExplorerGame(Tabular):
 
     Attributes
     ----------
+    number : int
+        The number of the game in the index, which `Explorer.pgn` takes.
     white, black : str
         The players; ``?`` if not known.
     white_elo, black_elo : int or None
         Their Elo ratings.
     result : str
         ``1-0``, ``1/2-1/2`` or ``0-1``.
-    year : int or None
-        Year of the game.
+    date : str or None
+        Date of the game, such as ``2024-03-15``, ``2024-03`` or ``2024``.
+    speed : str or None
+        One of those of `GameFilter`.
     event, site : str
         The headers with these names; ``?`` if not known.
+    ply : int or None
+        Moves of both sides before the position that was searched for, in answers of `Explorer.find`.
     """
 
+    number: int
     white: str
     black: str
     white_elo: int | None
     black_elo: int | None
     result: str
-    year: int | None
+    date: str | None
+    speed: str | None
     event: str
     site: str
+    ply: int | None = None
 
     def to_dict(self) -> dict[str, Cell]:
         """Give the attributes by name."""
@@ -149,7 +239,7 @@ class Explorer(Closing):
     Parameters
     ----------
     path : path
-        An index that ``knightadder book index`` has made. Later changes of the file have no effect.
+        An index that ``knightadder book index`` has made. Games that are added to the file later have no effect.
 
     Raises
     ------
@@ -161,13 +251,14 @@ class Explorer(Closing):
         self._path = Path(path)
         with reading(self._path), self._path.open("rb"):
             pass  # raises an error with the reason, which SQLite does not report
-        # An index is only ever replaced as a whole, so SQLite needs no locks, which some folders do not allow.
-        address = f"{self._path.resolve().as_uri()}?mode=ro&immutable=1"
         self._lock = threading.Lock()
+        # SQLite has to be able to write if a run was killed that added games: it takes back what is not complete.
         with self._reading():
-            self._database = sqlite3.connect(address, uri=True, check_same_thread=False)
+            address = f"{self._path.resolve().as_uri()}?mode=rw"
+            self._database = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
         try:
             self._check()
+            self._load()
         except BaseException:
             self.close()
             raise
@@ -175,9 +266,12 @@ class Explorer(Closing):
     def _check(self) -> None:
         """Raise an OptionError unless the file is an index of this version."""
         try:
+            self._database.execute("PRAGMA query_only = ON")
             application, version = (
                 self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
             )
+        except sqlite3.OperationalError as error:  # it is locked, or cannot be read
+            raise OptionError(f"cannot read {self._path}: {error}") from None
         except sqlite3.Error:
             application = version = 0
         if application != APPLICATION:
@@ -185,17 +279,32 @@ class Explorer(Closing):
         if version != VERSION:
             raise OptionError(
                 f"{self._path} has index version {version}, but this program needs version {VERSION}: "
-                "make the index again"
+                "remove it, and make it anew from the games with `knightadder book index`"
             )
+
+    def _load(self) -> None:
+        """Read what is needed for each answer."""
+        [(self._plies,)] = self._select("SELECT plies FROM settings", tuple[NotNegative])
+        with self._reading():
+            facts = [np.empty(0, INDEXED)]
+            for first, raw in self._rows("SELECT first, facts FROM games ORDER BY first"):
+                if first != sum(map(len, facts)) or not isinstance(raw, bytes):
+                    raise ValueError("games are missing")
+                facts.append(np.frombuffer(raw, INDEXED))
+            self._facts = np.concatenate(facts).view(INDEXED)
+        self._counted: tuple[Any, tuple[list[Any], list[int]]] = None, ([], [])  # the last question and its answer
+        self._kept: dict[int, list[tuple[Games, Moves]]] = {}  # lists of positions, the last one at the end
 
     @property
     def plies(self) -> int:
         """The number of indexed plies of each game."""
-        with self._reading():
-            [(plies,)] = self._select("SELECT plies FROM settings", tuple[NotNegative])
-            return int(plies)
+        return int(self._plies)
 
-    def moves(self, position: Position) -> list[ExplorerMove]:
+    def __len__(self) -> int:
+        """Return the number of games."""
+        return len(self._facts)
+
+    def moves(self, position: Position, wanted: GameFilter | None = None) -> list[ExplorerMove]:
         """Give the moves that were played in a position.
 
         A game in which the position occurs several times counts once, with its last move there.
@@ -204,6 +313,8 @@ class Explorer(Closing):
         ----------
         position : chess.Board or str
             A board, a FEN or ``"startpos"``.
+        wanted : GameFilter, optional
+            Which games count; all by default.
 
         Returns
         -------
@@ -215,57 +326,301 @@ class Explorer(Closing):
         PositionError
             If the argument is not a legal chess position.
         OptionError
-            If the file is damaged.
+            If the file is damaged, or has no game of the player.
         """
         board = board_of(position)
-        rows = self._select(
-            "SELECT move, white, draws, black, rated, ratings, year FROM moves WHERE key = ?",
-            _MOVE_ROW,
-            key_of(board),
-        )
-        legal = {encode(board, move): move for move in board.legal_moves} if rows else {}
+        rows, _ = self._count(board, wanted, None, MOST_GAMES, False)  # the same as for `games` by default
+        legal = {_code_of(board, move): move for move in board.legal_moves} if rows else {}
         found = []
-        for code, white, draws, black, rated, ratings, year in rows:
-            if code in legal and white + draws + black:  # otherwise, two positions share a key, or the file is damaged
-                move, rating = legal[code], round(ratings / rated) if rated else None
-                found.append(ExplorerMove(move, board.san(move), white, draws, black, rating, year))
+        for row in rows:
+            code, (_, white, draws, black) = row["move"], row["results"]
+            move = legal.get(int(code))
+            if move is not None and white + draws + black:  # otherwise, two positions share a key
+                rating = round(row["ratings"] / row["rated"]) if row["rated"] else None
+                numbers = int(white), int(draws), int(black)
+                found.append(
+                    ExplorerMove(move, board.san(move), *numbers, rating, _performance(row), date_text(row["last"]))
+                )
         return sorted(found, key=lambda each: (-each.games, each.san))
 
-    def games(self, position: Position) -> list[ExplorerGame]:
-        """Return the highest rated games that reached a position and continued from it.
+    def games(
+        self,
+        position: Position,
+        wanted: GameFilter | None = None,
+        *,
+        move: chess.Move | None = None,
+        most: int = MOST_GAMES,
+        latest: bool = False,
+    ) -> list[ExplorerGame]:
+        """Return the best games that reached a position and continued from it.
 
         Parameters
         ----------
         position : chess.Board or str
             A board, a FEN or ``"startpos"``.
+        wanted : GameFilter, optional
+            Which games count; all by default.
+        move : chess.Move, optional
+            The move with which they continued; any by default.
+        most : int
+            The largest number of games to return.
+        latest : bool
+            Whether the latest games come first, and not those with the highest sum of both ratings. What is not known
+            counts as 0.
 
         Returns
         -------
         list of ExplorerGame
-            At most five games, the highest sum of both ratings first; a missing rating counts as 0.
+            The games.
 
         Raises
         ------
         PositionError
             If the argument is not a legal chess position.
         OptionError
+            If the file is damaged, or has no game of the player.
+        """
+        _, best = self._count(board_of(position), wanted, move, most, latest)
+        return self._described((number, None) for number in best)
+
+    def find(
+        self,
+        pieces: str = "",
+        material: str = "",
+        wanted: GameFilter | None = None,
+        *,
+        most: int | None = None,
+    ) -> list[ExplorerGame]:
+        """Find games by a part of a position: all games are replayed, a hundred thousand and more a second.
+
+        Parameters
+        ----------
+        pieces : str
+            Men on squares, such as ``"Nd5 Pe4 pd6"``: the letters of a FEN, uppercase for White, and ``-d4`` for an
+            empty square.
+        material : str
+            The men of both sides without those of any other kind, such as ``"KRPvKR"``; either colour may have the
+            first ones.
+        wanted : GameFilter, optional
+            Which games count; all by default.
+        most : int, optional
+            The largest number of games to return; all by default.
+
+        Returns
+        -------
+        list of ExplorerGame
+            The games that have such a position, in the order of the index; ``ply`` says where it is at first.
+
+        Raises
+        ------
+        OptionError
+            If nothing is searched for, it cannot be read, or the file is damaged.
+        """
+        if not pieces.split() and not material.strip():
+            raise OptionError("what is searched for? give men on squares, or material")
+        squares, sides = _read_pieces(pieces), _read_material(material)
+        records = [_wanted_men(squares, men) for men in ((sides, sides[::-1]) if sides else (None,))]
+        passing = np.zeros(len(self), np.uint8)
+        load_core()
+        filter_games(self._facts, self._filter(wanted), passing)
+        found: list[tuple[int, int]] = []
+        for first, chunk in self._chunks():
+            now = passing[first : first + len(chunk.plies)]
+            if now.any():
+                found += [(first + index, ply) for index, ply in _first_plies(chunk, records) if now[index]]
+            if most is not None and len(found) >= most:
+                break
+        return self._described(iter(found[:most]))
+
+    def duplicates(self) -> list[list[ExplorerGame]]:
+        """Find games that are probably the same one, although their moves or headers differ.
+
+        Such are games of players with similar names in which the moves of one are those of the other, or its first
+        ones, twenty at least. All moves have to be in memory.
+
+        Returns
+        -------
+        list of list of ExplorerGame
+            Two or more games each; the longest of them first.
+
+        Raises
+        ------
+        OptionError
             If the file is damaged.
         """
-        rows = self._select("SELECT games FROM moves WHERE key = ?", tuple[str], key_of(board_of(position)))
-        with self._reading():
-            ids = [parse_whole(name) for (names,) in rows for name in names.split(",")]
-        # The ids are part of the text, because SQLite limits the number of parameters; all are whole numbers.
-        wanted = ",".join(map(str, ids))
-        order = f"ORDER BY {STRENGTH} DESC, id LIMIT {MOST_GAMES}"
-        query = f"SELECT {_GAME} FROM games WHERE id IN ({wanted}) {order}"
-        return [ExplorerGame(*row) for row in self._select(query, _GAME_ROW)]
+        from knightadder.library.near_duplicates import similar_games
 
-    def _select(self, query: str, row: Any, *values: int) -> Sequence[Any]:
+        texts = []
+        for first, chunk in self._chunks():
+            _, games = chunk.for_core()
+            fens = [tags.get("FEN", "") for tags in chunk.tags] if b'"FEN"' in chunk.json else [""] * len(games)
+            raw, ends = chunk.moves.tobytes(), np.cumsum(2 * chunk.plies).tolist()
+            begins = [0, *ends[:-1]]
+            texts += [
+                (fen, raw[begin:end], first + index)
+                for index, (fen, begin, end) in enumerate(zip(fens, begins, ends, strict=True))
+            ]
+        names = cache(self._plain_name)
+        years = self._facts["date"] >> 9
+
+        def facts(number: int) -> tuple[str, str, int]:
+            game = self._facts[number]
+            return names(int(game["white"])), names(int(game["black"])), int(years[number])
+
+        groups = similar_games(texts, facts)
+        return [self._described((number, None) for number in group) for group in groups]
+
+    def pgn(self, number: int) -> str:
+        """Return a game in Portable Game Notation: its headers and its moves, without comments and variations.
+
+        Parameters
+        ----------
+        number : int
+            The game's number in the index, as an `ExplorerGame` has it.
+
+        Raises
+        ------
+        OptionError
+            If there is no such game, or the file is damaged.
+        """
+        tags, codes = self._text(number)
+        with self._reading():
+            headers = chess.pgn.Headers(tags)
+            game = chess.pgn.Game(headers)
+            board = game.board()
+            table = moves_by_code(board.chess960)
+            node: chess.pgn.GameNode = game
+            for code in codes.tolist():
+                move = table[code]
+                if not board.is_legal(move):
+                    raise ValueError("an illegal move")
+                board.push(move)
+                node = node.add_variation(move)
+            return str(game)
+
+    # --- lists and counts ------------------------------------------------------------------------------------------
+
+    def _count(
+        self, board: chess.Board, wanted: GameFilter | None, move: chess.Move | None, most: int, latest: bool
+    ) -> tuple[list[Any], list[int]]:
+        """Count the games of a position: return records of its moves, and the numbers of the best games."""
+        load_core()
+        asked = key_of(board), wanted, move, most, latest
+        last, answer = self._counted
+        if last == asked:
+            return answer
+        record = self._filter(wanted)
+        slots, played = np.zeros(1 << 16, np.int32), np.zeros(MAX_MOVES, PLAYED)
+        best, counts = np.zeros(most, np.int64), np.zeros(2, np.int64)
+        only = 0 if move is None else _code_of(board, move)
+        for games, moves in self._lists(key_of(board)):
+            count_games(
+                self._facts, record, int(board.turn), int(latest), games, moves, only, slots, played, best, counts
+            )
+        answer = list(played[: counts[0]]), best[: counts[1]].tolist()
+        self._counted = asked, answer
+        return answer
+
+    def _lists(self, key: int) -> list[tuple[Games, Moves]]:
+        """Return the lists of a position; those of some positions are kept for the next questions."""
+        with self._reading(), self._lock:
+            lists = self._kept.pop(key, None)
+            if lists is None:
+                lists = find_lists(self._database, key)
+            self._kept[key] = lists
+            if len(self._kept) > _KEPT:
+                del self._kept[next(iter(self._kept))]  # the one that was not asked for longest
+            return lists
+
+    def _filter(self, wanted: GameFilter | None) -> Any:
+        """Return a filter as a record of the core."""
+        wanted = wanted or GameFilter()
+        record = np.zeros(1, FILTER)[0]
+        record["white"] = record["black"] = -1
+        if wanted.player is not None:
+            number = self._player(wanted.player)
+            record["black" if wanted.color is chess.BLACK else "white"] = number
+            record["either"] = wanted.color is None
+        record["least_rating"], record["most_rating"] = wanted.min_rating or 0, wanted.max_rating or 0
+        record["since"] = date_limits(wanted.since)[0] if wanted.since else 0
+        record["until"] = date_limits(wanted.until)[1] if wanted.until else 0
+        record["speeds"] = sum(1 << _SPEED_NAMES.index(speed) for speed in set(wanted.speeds)) or 0xFF
+        record["results"] = 1 << RESULTS.index(wanted.result) if wanted.result else 0xFF
+        return record
+
+    def _player(self, name: str) -> int:
+        """Return the number of a player; OptionError if there is no such player."""
+        rows = self._select("SELECT id FROM players WHERE plain = ?", tuple[int], plain_name(name))
+        if rows:
+            return int(rows[0][0])
+        words = sorted(re.findall(r"\w{3,}", plain_name(name)), key=len)
+        like = f"%{words[-1]}%" if words else ""
+        rows = self._select(f"SELECT name FROM players WHERE plain LIKE ? LIMIT {_SUGGESTED}", tuple[str], like)
+        known = f"; do you mean {' or '.join(name for (name,) in rows)}?" if rows else ""
+        raise OptionError(f"no game of {name!r:.80} is in {self._path}{known}")
+
+    def _plain_name(self, player: int) -> str:
+        rows = self._select("SELECT plain FROM players WHERE id = ?", tuple[str], player)
+        return rows[0][0] if rows else ""
+
+    # --- games -----------------------------------------------------------------------------------------------------
+
+    def _described(self, found: Iterator[tuple[int, int | None]]) -> list[ExplorerGame]:
+        """Describe games, given by number, and the ply in which a position was found."""
+        games = []
+        for number, ply in found:
+            tags, _ = self._text(number)
+            facts = self._facts[number]
+            with self._reading():
+                result, speed = _DECIDED[facts["result"] - 1], _SPEED_NAMES[facts["speed"]]
+            games.append(
+                ExplorerGame(
+                    number=number,
+                    white=tags.get("White", "?"),
+                    black=tags.get("Black", "?"),
+                    white_elo=int(facts["white_elo"]) or None,
+                    black_elo=int(facts["black_elo"]) or None,
+                    result=result,
+                    date=date_text(facts["date"]),
+                    speed=speed,
+                    event=tags.get("Event", "?"),
+                    site=tags.get("Site", "?"),
+                    ply=ply,
+                )
+            )
+        return games
+
+    def _text(self, number: int) -> tuple[dict[str, str], Moves]:
+        """Return the tags and the moves of a game."""
+        if not 0 <= number < len(self):
+            raise OptionError(f"{self._path} has no game {number}")
+        with self._reading():
+            query = "SELECT first, body FROM texts WHERE first <= ? ORDER BY first DESC LIMIT 1"
+            [(first, body)] = self._rows(query, number)
+            chunk = unpack_chunk(body)
+            tags = chunk.tags
+            if not 0 <= number - first < len(tags):
+                raise ValueError("a game is missing")
+            return tags[number - first], chunk.codes(number - first)
+
+    def _chunks(self) -> Iterator[tuple[int, Chunk]]:
+        """Give the texts of all games, and the number of the first one in each."""
+        with self._reading():
+            for first, body in chunks(self._rows):
+                chunk = unpack_chunk(body)
+                if first + len(chunk.plies) <= len(self):
+                    yield first, chunk
+
+    # --- the file --------------------------------------------------------------------------------------------------
+
+    def _rows(self, query: str, *values: int | str) -> list[Any]:
+        with self._lock:
+            return self._database.execute(query, values).fetchall()
+
+    def _select(self, query: str, row: Any, *values: int | str) -> Sequence[Any]:
         """Return the rows of a query as objects of this type; OptionError if the file is damaged."""
         with self._reading():
-            with self._lock:
-                rows = self._database.execute(query, values).fetchall()
-            return cast(Sequence[Any], converted(rows, list[row]))
+            return cast(Sequence[Any], converted(self._rows(query, *values), list[row]))
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
@@ -273,7 +628,7 @@ class Explorer(Closing):
             yield
         except sqlite3.Error as error:
             raise OptionError(f"cannot read {self._path}: {error}") from None
-        except ValueError:  # SQLite allows values of any type in any column
+        except (ValueError, TypeError, IndexError, OverflowError):  # SQLite allows values of any type in any column
             raise OptionError(f"cannot read {self._path}: it has wrong values: make it again") from None
 
     def close(self) -> None:
@@ -282,8 +637,11 @@ class Explorer(Closing):
             self._database.close()
 
 
+# --- what an index knows of games ------------------------------------------------------------------------------------
+
+
 def key_of(board: chess.Board) -> int:
-    """Return Polyglot's key of a position, as a signed 64-bit number for SQLite.
+    """Return the key of a position in an index: a part of Polyglot's key.
 
     Polyglot counts a square for capturing en passant if a pawn stands beside it; here the capture must also be legal,
     as in the FEN of a position.
@@ -291,5 +649,106 @@ def key_of(board: chess.Board) -> int:
     if board.ep_square is not None and not board.has_legal_en_passant():
         board = board.copy(stack=False)
         board.ep_square = None
-    key = chess.polyglot.zobrist_hash(board)
-    return key - (1 << 64) if key >> 63 else key
+    return int(short_keys(np.array([chess.polyglot.zobrist_hash(board)], np.uint64))[0])
+
+
+def date_code(text: str) -> int:
+    """Return the date of a PGN tag as a number that sorts as dates do, with 0 for what is not known."""
+    parts = [*text.split("."), "", ""][:3]
+    year, month, day = (int(part) if part.isascii() and part.isdigit() and len(part) <= 4 else 0 for part in parts)
+    if not year or not 1 <= month <= 12:
+        return year << 9
+    return year << 9 | month << 5 | (day if day <= 31 else 0)
+
+
+def date_text(code: int) -> str | None:
+    """Return a date as text, as far as it is known."""
+    year, month, day = int(code) >> 9, int(code) >> 5 & 15, int(code) & 31
+    if not year:
+        return None
+    return f"{year:04}" + (f"-{month:02}" + (f"-{day:02}" if day else "") if month else "")
+
+
+def date_limits(text: str) -> tuple[int, int]:
+    """Return the first and the last code of a year, a month or a day; OptionError if it is none."""
+    match = _DATE.fullmatch(text.strip())
+    year, month, day = (int(part) if part else 0 for part in match.groups()) if match else (0, 0, 0)
+    if not year or not (match and (match[2] is None or 1 <= month <= 12) and (match[3] is None or 1 <= day <= 31)):
+        raise OptionError(f"a date is such as 2024, 2024-03 or 2024-03-15, not {text!r:.60}")
+    last = year << 9 | (month or 15) << 5 | (day or 31)
+    first_day, first_month = (0 if day <= 1 else day), (0 if month <= 1 and day <= 1 else month)
+    return year << 9 | first_month << 5 | first_day, last
+
+
+def _performance(row: Any) -> int | None:
+    games, points = int(row["opposed"]), int(row["points"]) / 2
+    if not 0 < points < games:
+        return None
+    return round(int(row["opponents"]) / games + 400 * math.log10(points / (games - points)))
+
+
+def _code_of(board: chess.Board, move: chess.Move) -> int:
+    """Return the number of a legal move in 16 bits, as in ``core/board/moves.py``."""
+    number = encode(board, move)
+    source, target = number >> 6 & 63, number & 63
+    if board.is_castling(move):
+        kind = int(CASTLING)
+    elif board.is_en_passant(move):
+        kind = int(EN_PASSANT)
+    elif board.piece_type_at(source) == chess.PAWN and abs(source - target) == 16:
+        kind = int(DOUBLE_PUSH)
+    else:
+        kind = move.promotion or 0
+    return source | target << 6 | kind << 12
+
+
+# --- parts of positions ----------------------------------------------------------------------------------------------
+
+
+def _read_pieces(text: str) -> dict[int, int]:
+    """Return the numbers of pieces by square, 0 for an empty one; OptionError if the text is none of these."""
+    found = {}
+    for word in text.replace(",", " ").split():
+        letter, square = word[:1], word[1:]
+        if (letter != "-" and (letter not in _LETTERS or letter == " ")) or square not in chess.SQUARE_NAMES:
+            raise OptionError(f"a man on a square is such as Nd5, pd6 or -e4, not {word!r:.60}")
+        found[chess.SQUARE_NAMES.index(square)] = 0 if letter == "-" else _LETTERS.index(letter)
+    return found
+
+
+def _read_material(text: str) -> tuple[str, str] | None:
+    """Return the men of both sides; None without any, OptionError if it is no material."""
+    if not text.strip():
+        return None
+    match = re.fullmatch(r"K([QRBNP]*)V?K([QRBNP]*)", text.strip().upper())
+    if not match:
+        raise OptionError(f"material is such as KRPvKR, not {text!r:.60}")
+    return match[1], match[2]
+
+
+def _wanted_men(squares: dict[int, int], sides: tuple[str, str] | None) -> Any:
+    """Return what a position must have as a record of the core."""
+    record = np.zeros(1, WANTED)[0]
+    record["squares"][:] = ANY
+    for square, piece in squares.items():
+        record["squares"][square] = piece
+    if sides is None:
+        record["men"][0] = ANY
+        return record
+    for color, men in enumerate(sides):
+        for kind in range(chess.PAWN, chess.KING):
+            record["men"][8 * color + kind] = men.count(_LETTERS[kind])
+    return record
+
+
+def _first_plies(chunk: Chunk, records: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return the games of a chunk that have one of the wanted positions, with the ply of the first one."""
+    text, games = chunk.for_core()
+    rows: list[NDArray[np.int32]] = []
+    for record in records:
+        plies = np.empty(len(games), np.int32)
+        find_positions(tables(), new_reader(), text, games, chunk.moves, record, plies)
+        rows.append(plies)
+    least = np.min([np.where(row < 0, np.iinfo(np.int32).max, row) for row in rows], axis=0)
+    hits = np.flatnonzero(least < np.iinfo(np.int32).max)
+    return [(int(index), int(least[index])) for index in hits]

@@ -158,13 +158,15 @@ class _Scanner:
 
 
 @cache
-def _tables() -> Any:
+def tables() -> Any:
+    """Return the tables of the core, which all calls share."""
     return new_tables()
 
 
-def _new_reader() -> Any:
+def new_reader() -> Any:
+    """Return a reader of the core, ready for games."""
     reader = new_record(READER)
-    set_up_reader(_tables(), reader, np.frombuffer(bytearray(START.encode()), np.uint8))
+    set_up_reader(tables(), reader, np.frombuffer(bytearray(START.encode()), np.uint8))
     return reader
 
 
@@ -172,7 +174,7 @@ class _Core:
     """Room for the results of the core in a block."""
 
     def __init__(self) -> None:
-        self._reader = _new_reader()
+        self._reader = new_reader()
         self._size = -1
 
     def read(self, text: bytes, at: int, line: int, last: bool, number: int) -> tuple[int, GameBlock | None, int, int]:
@@ -189,7 +191,7 @@ class _Core:
         reader["at"], reader["line"], reader["end"], reader["last"] = at, line, len(text), last
         padded = np.frombuffer(bytearray(text + _NOTHING), np.uint8)
         arrays = self._games, self._tags, self._moves, self._clocks, self._scores, self._notes
-        status = int(read_block(_tables(), reader, padded, *arrays))
+        status = int(read_block(tables(), reader, padded, *arrays))
         block = None
         if games := int(reader["games"]):
             tags, moves, notes = (int(reader[name]) for name in ("tags", "moves", "notes"))
@@ -229,7 +231,7 @@ def keys_in(block: GameBlock, which: slice) -> NDArray[np.uint64]:
 
 def _replay(block: GameBlock, games: NDArray[np.void], records: NDArray[np.void], keys: NDArray[np.uint64]) -> None:
     arrays = block.text, games, block.moves, block.scores, _polyglot_numbers(), records, keys
-    replay_games(_tables(), _new_reader(), *arrays)
+    replay_games(tables(), new_reader(), *arrays)
 
 
 @cache

@@ -174,7 +174,7 @@ class GameRecord:
     @property
     def moves(self) -> list[chess.Move]:
         """The moves of the main line."""
-        table = _moves_by_code(self.chess960)
+        table = moves_by_code(self.chess960)
         return [table[code] for code in self.codes.tolist()]
 
     @property
@@ -404,7 +404,7 @@ def move_names() -> list[str]:
 
 
 @cache
-def _moves_by_code(chess960: bool) -> list[chess.Move]:
+def moves_by_code(chess960: bool) -> list[chess.Move]:
     """Return the moves by their numbers in 16 bits."""
     table = _moves()
     return [table[squares] for squares in squares_of(np.arange(_CODES), chess960).tolist()]
@@ -413,13 +413,4 @@ def _moves_by_code(chess960: bool) -> list[chess.Move]:
 @cache
 def _names_by_code(chess960: bool) -> list[str]:
     """Return the names of moves in UCI notation by their numbers in 16 bits."""
-    return [move.uci() for move in _moves_by_code(chess960)]
-
-
-@cache
-def polyglot_moves() -> list[int]:
-    """Return the moves as Polyglot encodes them by their numbers in 16 bits: castling is king takes rook."""
-    codes = squares_of(np.arange(_CODES), chess960=True)
-    source, target, promotion = codes & 63, codes >> 6 & 63, codes >> 12
-    encoded: list[int] = (target | source << 6 | np.maximum(promotion - 1, 0) << 12).tolist()
-    return encoded
+    return [move.uci() for move in moves_by_code(chess960)]

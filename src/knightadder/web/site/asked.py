@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 import chess
 from starlette.requests import Request
@@ -15,14 +15,17 @@ from knightadder.web.messages import MessageError
 _LONGEST_FEN = 200
 
 
-def position_route(path: str, answer: Callable[[chess.Board], Awaitable[object]]) -> Route:
-    """Return a route that answers ``?fen=…`` by a function, as JSON; a broken FEN is answered with what is wrong."""
+def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]], Awaitable[object]]) -> Route:
+    """Return a route that answers ``?fen=…`` by a function of the board and of all values, as JSON.
+
+    A broken FEN is answered with what is wrong.
+    """
 
     async def respond(request: Request) -> Response:
         try:
             board, _ = board_from_fen(request.query_params.get("fen", "")[:_LONGEST_FEN])
         except MessageError as error:
             return PlainTextResponse(str(error), status_code=400)
-        return JSONResponse(await answer(board))
+        return JSONResponse(await answer(board, request.query_params))
 
     return Route(path, respond)

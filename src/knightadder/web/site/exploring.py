@@ -1,34 +1,77 @@
-"""The opening explorer for the page: its route, and its answers as JSON."""
+"""The opening explorer for the page: its routes, and its answers as JSON."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 import chess
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from knightadder.engine.errors import EngineError
-from knightadder.library.explorer import Explorer
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.foreign import whole_or_none
+from knightadder.library.explorer import Explorer, GameFilter
 from knightadder.web.site.asked import position_route
 from knightadder.web.views import View
 
+_LONGEST = 100  # characters of a value
+_COLORS = {"white": chess.WHITE, "black": chess.BLACK}
+
 
 def explorer_routes(explorer: Explorer | None) -> list[Route]:
-    """Return the explorer's route: ``/explorer?fen=...`` answers the moves of its games; null without an explorer."""
+    """Return the explorer's routes.
 
-    async def answer(board: chess.Board) -> View | None:
-        return None if explorer is None else await asyncio.to_thread(explorer_view, explorer, board)
+    ``/explorer?fen=...`` answers the moves of its games; null without an explorer. The values of a `GameFilter` may
+    follow, with commas between the speeds, and ``latest=1``. ``/explorer/game?number=...`` gives a game as PGN.
+    """
 
-    return [position_route("/explorer", answer)]
+    async def answer(board: chess.Board, query: Mapping[str, str]) -> View | None:
+        return None if explorer is None else await asyncio.to_thread(explorer_view, explorer, board, query)
+
+    async def game(request: Request) -> Response:
+        number = whole_or_none(request.query_params.get("number", "")[:_LONGEST])
+        if explorer is None or number is None:
+            return PlainTextResponse("no such game", status_code=404)
+        try:
+            text = await asyncio.to_thread(explorer.pgn, number)
+        except EngineError as error:
+            return PlainTextResponse(str(error), status_code=404)
+        return PlainTextResponse(f"{text}\n", media_type="application/x-chess-pgn")
+
+    return [position_route("/explorer", answer), Route("/explorer/game", game)]
 
 
-def explorer_view(explorer: Explorer, board: chess.Board) -> View:
-    """Describe the moves that were played in a position, and the highest rated of the games."""
+def explorer_view(explorer: Explorer, board: chess.Board, query: Mapping[str, str] | None = None) -> View:
+    """Describe the moves that were played in a position, and the best of the games, by a filter."""
+    query = query or {}
     try:
+        wanted = _filter(query)
         return {
-            "moves": [move.to_dict() for move in explorer.moves(board)],
-            "games": [game.to_dict() for game in explorer.games(board)],
+            "moves": [move.to_dict() for move in explorer.moves(board, wanted)],
+            "games": [game.to_dict() for game in explorer.games(board, wanted, latest=query.get("latest") == "1")],
             "problem": None,
         }
-    except EngineError as error:  # the file is damaged
+    except EngineError as error:  # the filter is wrong, or the file is damaged
         return {"moves": [], "games": [], "problem": str(error)}
+
+
+def _filter(query: Mapping[str, str]) -> GameFilter:
+    """Return the filter of a question; OptionError if a value is wrong."""
+    values = {name: text for name in query if (text := query[name].strip()[:_LONGEST])}
+    ratings = {}
+    for name in ("min_rating", "max_rating"):
+        if name in values:
+            ratings[name] = whole_or_none(values[name])
+            if ratings[name] is None:
+                raise OptionError(f"a rating is a whole number, not {values[name]!r}")
+    return GameFilter(
+        **ratings,
+        since=values.get("since"),
+        until=values.get("until"),
+        speeds=tuple(values["speeds"].split(",")) if "speeds" in values else (),
+        player=values.get("player"),
+        color=_COLORS.get(values.get("color", "")) if "player" in values else None,
+        result=values.get("result"),
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import chess
@@ -34,7 +34,7 @@ class Known:
         """Return the route ``/known?fen=…``."""
         return [position_route("/known", self._view)]
 
-    async def _view(self, board: chess.Board) -> View:
+    async def _view(self, board: chess.Board, _: Mapping[str, str]) -> View:
         # The first call loads the core.
         tables = await asyncio.to_thread(self.tablebase_moves, board)
         return {"book": self.book_moves(board), "tables": tables}

@@ -2,60 +2,79 @@
 
 export class Explorer {
   /**
-   * @param {HTMLElement} card which is hidden unless the server has an index
+   * @param {HTMLElement} card with the filters and a place for answers; hidden unless the server has an index
    * @param {(node: number, san: string) => void} onPlay
    */
   constructor(card, onPlay) {
     this.card = card;
+    this.form = card.querySelector("form");
+    this.place = card.querySelector(".explorer-answer");
     this.missing = false; // the server has no index
     this.position = null; // the one to answer for
-    this.asked = null; // the FEN of the last question
+    this.asked = null; // the last question
     this.shown = null; // the FEN of the answer that the card shows
-    card.addEventListener("click", (event) => {
+    this.place.addEventListener("click", (event) => {
       const row = event.target.closest("[data-san]");
       if (row && this.position?.fen === this.shown) onPlay(this.position.node, row.dataset.san);
     });
+    this.form.addEventListener("submit", (event) => event.preventDefault());
+    this.form.addEventListener("change", () => this.update(this.position));
+    this.form.querySelector("button").addEventListener("click", () => {
+      this.form.reset();
+      this.update(this.position);
+    });
+  }
+
+  /** Give the filters that are set. */
+  filters() {
+    const data = new FormData(this.form);
+    const set = [...data].filter(([name, value]) => name !== "speeds" && value.trim());
+    const speeds = data.getAll("speeds").join(",");
+    return speeds ? [...set, ["speeds", speeds]] : set;
   }
 
   /** Show what was played in this position; without one, show nothing. */
   async update(position) {
     this.position = position;
-    this.card.hidden = !position || !this.card.hasChildNodes();
-    if (!position || position.fen === this.asked || this.missing) return;
+    this.card.hidden = !position || this.shown === null;
+    if (!position || this.missing) return;
     const { fen } = position;
-    this.asked = fen;
+    const filters = this.filters();
+    const question = String(new URLSearchParams([["fen", fen], ...filters]));
+    if (question === this.asked) return;
+    this.asked = question;
     let answer;
     try {
-      answer = await (await fetch(`/explorer?${new URLSearchParams({ fen })}`)).json();
+      answer = await (await fetch(`/explorer?${question}`)).json();
     } catch {
-      if (this.asked === fen) this.asked = null; // asked again at the next occasion
+      if (this.asked === question) this.asked = null; // asked again at the next occasion
       return;
     }
     this.missing = answer === null;
-    if (this.missing || this.asked !== fen) return; // or the position has changed meanwhile
-    const focused = this.card.contains(document.activeElement);
-    this.card.replaceChildren(...render(answer));
-    this.card.scrollTop = 0;
-    this.card.hidden = !this.position;
+    if (this.missing || this.asked !== question) return; // or the position has changed meanwhile
+    const focused = this.place.contains(document.activeElement);
+    this.card.querySelector("summary span").textContent = filters.length ? `${filters.length} set` : "";
+    this.place.replaceChildren(...render(answer));
+    this.place.scrollTop = 0;
     this.shown = fen;
-    if (focused) this.card.querySelector("button")?.focus();
+    this.card.hidden = !this.position;
+    if (focused) this.place.querySelector("button")?.focus();
   }
 }
 
 function render({ moves, games, problem }) {
-  const head = element("p", "explorer-head", "Opening explorer");
-  if (!moves.length) return [head, element("p", "explorer-none", problem ?? "No game went on from this position")];
+  if (!moves.length) return [element("p", "explorer-none", problem ?? "No game went on from this position")];
   const table = document.createElement("table");
-  table.createTHead().append(headings("Move", "Games", "White, draw, Black", "Rating", "Last"));
+  table.createTHead().append(headings("Move", "Games", "White, draw, Black", "Rating", "Perf.", "Last"));
   table.createTBody().append(...moves.map(row));
-  const all = { san: "All", rating: null, year: null };
+  const all = { san: "All" };
   for (const name of ["games", "white", "draws", "black"]) {
     all[name] = moves.reduce((sum, move) => sum + move[name], 0);
   }
   table.createTFoot().append(row(all));
   const best = element("ol", "explorer-games");
   best.append(...games.map(gameItem));
-  return [head, table, best];
+  return [table, best];
 }
 
 function headings(...names) {
@@ -76,7 +95,7 @@ function row(move) {
   const shares = document.createElement("td");
   shares.append(bar(move));
   made.append(name, element("td", "", String(move.games)), shares);
-  made.append(...[move.rating, move.year].map((value) => element("td", "", value === null ? "" : String(value))));
+  made.append(...[move.rating, move.performance, move.last?.slice(0, 7)].map((value) => element("td", "", String(value ?? ""))));
   return made;
 }
 
@@ -94,12 +113,15 @@ function bar({ games, white, draws, black }) {
   return made;
 }
 
-function gameItem({ white, black, white_elo, black_elo, result, year, event, site }) {
+function gameItem({ number, white, black, white_elo, black_elo, result, date, event, site }) {
   const player = (name, elo) => (elo ? `${name} (${elo})` : name);
   const item = element("li", "", `${player(white, white_elo)} - ${player(black, black_elo)}`);
   const places = [event, site].filter((place) => place !== "?");
   item.title = places.join(", ");
-  item.append(element("span", "", [result.replaceAll("1/2", "½"), year].filter(Boolean).join(" · ")));
+  const link = element("a", "", "PGN");
+  link.href = `/explorer/game?number=${number}`;
+  link.download = `game-${number}.pgn`;
+  item.append(element("span", "", [result.replaceAll("1/2", "½"), date].filter(Boolean).join(" · ")), link);
   return item;
 }
 

@@ -1,0 +1,72 @@
+"""What `book ask` and `book find` share: the options that say which games count, and the games that are listed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knightadder.arguments import positive
+from knightadder.files import check_not_games, write_whole
+from knightadder.text import one_line
+
+if TYPE_CHECKING:
+    from knightadder.library.explorer import Explorer, ExplorerGame, GameFilter
+
+_SPEEDS = ("ultrabullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # as the explorer has them
+
+
+def add_filters(command: argparse.ArgumentParser) -> None:
+    """Declare the file, and the options for a filter and for the games that are listed."""
+    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
+    group = command.add_argument_group("games that count")
+    group.add_argument("--min-rating", type=positive, metavar="N", help="least average of both ratings")
+    group.add_argument("--max-rating", type=positive, metavar="N", help="greatest average of both ratings")
+    group.add_argument("--since", metavar="DATE", help="first date: 2024, 2024-03 or 2024-03-15")
+    group.add_argument("--until", metavar="DATE", help="last date")
+    group.add_argument("--speed", nargs="+", default=[], choices=_SPEEDS, help="speeds, by the time control")
+    group.add_argument("--player", metavar="NAME", help="games of this player")
+    group.add_argument("--color", choices=("white", "black"), help="the player's colour")
+    group.add_argument("--result", choices=("1-0", "1/2-1/2", "0-1"), help="result of the game")
+    command.add_argument("--pgn", type=Path, metavar="FILE", help="also write the games that are listed to this file")
+
+
+def read_filter(arguments: argparse.Namespace) -> GameFilter:
+    """Return the filter of a command; OptionError if a value is wrong."""
+    from knightadder.library.explorer import GameFilter
+
+    return GameFilter(
+        arguments.min_rating,
+        arguments.max_rating,
+        arguments.since,
+        arguments.until,
+        tuple(arguments.speed),
+        arguments.player,
+        None if arguments.color is None else arguments.color == "white",
+        arguments.result,
+    )
+
+
+def show_games(games: Iterable[ExplorerGame]) -> None:
+    """Print games, each as a line."""
+    for game in games:
+        print(game_line(game))
+
+
+def game_line(game: ExplorerGame) -> str:
+    """Return a game as a line."""
+    white, black = (
+        name + (f" ({elo})" if elo else "")
+        for name, elo in ((game.white, game.white_elo), (game.black, game.black_elo))
+    )
+    move = f"  move {game.ply // 2 + 1}" if game.ply is not None else ""
+    details = "".join(f"  {text}" for text in (game.date, game.speed) if text)
+    return one_line(f"{white} - {black}  {game.result}{details}{move}")
+
+
+def write_games(explorer: Explorer, games: Iterable[ExplorerGame], out: Path | None, index: Path) -> None:
+    """Write games to a file if one is given; OptionError if that fails."""
+    if out is not None:
+        check_not_games(out, [str(index)], "--pgn")
+        write_whole(out, "".join(f"{explorer.pgn(game.number)}\n\n" for game in games).encode())

@@ -1,0 +1,68 @@
+"""Finds games in an index by a part of a position, and games that are there twice in other words."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from knightadder.arguments import positive
+from knightadder.books.filters import add_filters, game_line, read_filter, show_games, write_games
+
+_MOST = 20  # default number of games to list
+
+
+def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare ``book find`` and ``book duplicates``."""
+    command = kinds.add_parser(
+        "find",
+        help="find games by men on squares or by material",
+        description="Find the games of an index that have a position with some men on some squares, or with some "
+        "material. All games are replayed.",
+    )
+    add_filters(command)
+    command.add_argument(
+        "--pieces", default="", metavar="MEN", help="men on squares, such as 'Nd5 Pe4 pd6'; -d4 is an empty square"
+    )
+    command.add_argument("--material", default="", metavar="MEN", help="all men of both sides, such as KRPvKR")
+    command.add_argument(
+        "--games", type=positive, default=_MOST, metavar="N", help=f"most games to list (default: {_MOST})"
+    )
+    command.set_defaults(run=run)
+    command = kinds.add_parser(
+        "duplicates",
+        help="find games that an index has twice, in other words or cut short",
+        description="Show games of an index that are probably the same: the moves of one begin those of the other, "
+        "and the players have similar names. Nothing is changed.",
+    )
+    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
+    command.set_defaults(run=run_duplicates)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the subcommand ``find`` and return the exit status.
+
+    OptionError if the file cannot be read or is no index, or if it is not clear what is searched for.
+    """
+    from knightadder.library.explorer import Explorer
+
+    with Explorer(arguments.file) as explorer:
+        games = explorer.find(arguments.pieces, arguments.material, read_filter(arguments), most=arguments.games)
+        write_games(explorer, games, arguments.pgn, arguments.file)
+    if not games:
+        print("No game of the index has such a position.")
+    show_games(games)
+    return 0
+
+
+def run_duplicates(arguments: argparse.Namespace) -> int:
+    """Run the subcommand ``duplicates`` and return the exit status; OptionError if the file cannot be read."""
+    from knightadder.library.explorer import Explorer
+
+    with Explorer(arguments.file) as explorer:
+        groups = explorer.duplicates()
+    if not groups:
+        print("No two games of the index are nearly the same.")
+    for group in groups:
+        for place, game in enumerate(group):
+            print(("  " if place else "") + game_line(game))
+    return 0

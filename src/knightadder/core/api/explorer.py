@@ -1,0 +1,269 @@
+"""What the games of an index played: counted by filters, and found by their positions. See `library.explorer`."""
+
+import numpy as np
+
+from knightadder.native.jit import inlined, kernel, popcount
+from knightadder.native.records import record
+from knightadder.native.signatures import int32, int64, record_type, uint8, uint16, uint32
+
+from ..board import pgn
+from ..board.pgn import Game, Reader
+from ..board.position import make
+from ..layout import KING, MAX_MOVES, PAWN
+from ..program import core
+from ..tables import Tables
+
+#: What the filters know of a game. Ratings and dates are 0 if they are not known.
+INDEXED = record(
+    ("white", np.uint32),  # numbers of the players
+    ("black", np.uint32),
+    ("date", np.uint32),  # year << 9 | month << 5 | day
+    ("white_elo", np.uint16),
+    ("black_elo", np.uint16),
+    ("result", np.uint8),  # see `RESULTS`
+    ("speed", np.uint8),  # its bit is one of those of a filter
+)
+#: Which games count. A number of a player is -1 for any.
+FILTER = record(
+    ("white", np.int64),
+    ("black", np.int64),
+    ("either", np.int64),  # whether the two may have the other colours
+    ("least_rating", np.int64),  # of the average of both players; 0 is any, also an unknown one
+    ("most_rating", np.int64),
+    ("since", np.int64),  # 0 is any date, also an unknown one
+    ("until", np.int64),
+    ("speeds", np.int64),  # bits
+    ("results", np.int64),  # bits
+)
+#: The games with a move.
+PLAYED = record(
+    ("move", np.int64),
+    ("results", np.int64, 4),  # numbers of games by result
+    ("rated", np.int64),  # games in which the mover has a rating, and the sum of these
+    ("ratings", np.int64),
+    ("opposed", np.int64),  # the same for the opponent
+    ("opponents", np.int64),
+    ("points", np.int64),  # of the mover in games in which the opponent has a rating, in halves
+    ("last", np.int64),  # the latest date
+)
+#: The numbers of men by piece that a position must have, unless the first one is `ANY`; and what must stand on squares.
+#: Pieces are numbered as in ``core/layout.py``, and 0 is an empty square.
+WANTED = record(("men", np.int64, 16), ("squares", np.uint8, 64))
+ANY = 255  # a square on which anything may be, or any number of men
+
+Indexed, Filter, Played, Wanted = (record_type(dtype) for dtype in (INDEXED, FILTER, PLAYED, WANTED))
+
+
+@core.exported(
+    int64(
+        *(Indexed[::1], Filter, int64, int64, uint32[::1], uint16[::1], int64),
+        *(int32[::1], Played[::1], int64[::1], int64[::1]),
+    )
+)
+def count_games(games, wanted, white_moves, by_date, ids, moves, only, slots, played, best, counts):
+    """Count the games of a position by their moves, and find the best of them.
+
+    Parameters
+    ----------
+    games : array of INDEXED
+        All games of the index.
+    wanted : FILTER record
+        Which of them count.
+    white_moves : int
+        Whether White is to move.
+    by_date : int
+        Whether the latest games are the best, and not those with the highest ratings.
+    ids, moves : arrays of uint32 and uint16
+        The games that have the position, in increasing order, and their moves.
+    only : int
+        The move that counts; 0 if all do.
+    slots : array of 65536 int32
+        The place of each move among those that were played, from 1; zeros at first.
+    played : array of PLAYED
+        Receives the numbers. There must be room for `MAX_MOVES` moves; further ones are left out.
+    best : array of int64
+        The best games, from the last call; receives those from this one, too.
+    counts : array of 2 int64
+        The numbers of moves and of best games up to now.
+
+    Returns
+    -------
+    int
+        The number of games that count.
+    """
+    found = np.int64(0)
+    for index in range(len(ids)):
+        number = np.int64(ids[index])
+        move = np.int64(moves[index])
+        if number >= len(games) or (only and move != only):
+            continue
+        game = games[number]
+        if not _counts(game, wanted):
+            continue
+        place = np.int64(slots[move])
+        if place == 0:
+            if counts[0] == MAX_MOVES:
+                continue
+            counts[0] += 1
+            place = counts[0]
+            slots[move] = place
+            played[place - 1].move = move
+        found += 1
+        row = played[place - 1]
+        result = np.int64(game.result) & 3
+        row.results[result] += 1
+        mover, opponent = np.int64(game.white_elo), np.int64(game.black_elo)
+        points = np.int64(2) if result == 1 else np.int64(1) if result == 2 else np.int64(0)
+        if not white_moves:
+            mover, opponent = opponent, mover
+            points = 2 - points
+        if mover:
+            row.rated += 1
+            row.ratings += mover
+        if opponent:
+            row.opposed += 1
+            row.opponents += opponent
+            row.points += points
+        row.last = max(row.last, np.int64(game.date))
+        _keep(games, by_date, number, best, counts)
+    return found
+
+
+@inlined
+def _counts(game, wanted):
+    """Say whether a game passes the filter."""
+    if not (wanted.results >> (np.int64(game.result) & 3)) & (wanted.speeds >> (np.int64(game.speed) & 7)) & 1:
+        return False
+    if wanted.white >= 0 or wanted.black >= 0:
+        as_asked = _plays(wanted.white, game.white) and _plays(wanted.black, game.black)
+        swapped = wanted.either and _plays(wanted.white, game.black) and _plays(wanted.black, game.white)
+        if not (as_asked or swapped):
+            return False
+    if wanted.since or wanted.until:
+        date = np.int64(game.date)
+        if date == 0 or date < wanted.since or (wanted.until and date > wanted.until):
+            return False
+    if wanted.least_rating or wanted.most_rating:
+        twice = _twice_rating(game)
+        if twice == 0 or twice < 2 * wanted.least_rating or (wanted.most_rating and twice > 2 * wanted.most_rating):
+            return False
+    return True
+
+
+@inlined
+def _plays(wanted, player):
+    return wanted < 0 or wanted == np.int64(player)
+
+
+@inlined
+def _twice_rating(game):
+    """Return twice the average rating of the players, or of the one who has a rating; 0 without any."""
+    white, black = np.int64(game.white_elo), np.int64(game.black_elo)
+    if white == 0 or black == 0:
+        return 2 * (white + black)
+    return white + black
+
+
+@inlined
+def _strength(game, by_date):
+    return np.int64(game.date) if by_date else np.int64(game.white_elo) + np.int64(game.black_elo)
+
+
+@inlined
+def _keep(games, by_date, number, best, counts):
+    """Insert a game into the best ones, the best first; the first of equal ones stays ahead."""
+    strength = _strength(games[number], by_date)
+    place = counts[1]
+    if place == len(best):
+        place -= 1
+        if place < 0 or strength <= _strength(games[best[place]], by_date):
+            return
+    else:
+        counts[1] += 1
+    while place > 0 and _strength(games[best[place - 1]], by_date) < strength:
+        best[place] = best[place - 1]
+        place -= 1
+    best[place] = number
+
+
+@core.exported(int64(Indexed[::1], Filter, uint8[::1]))
+def filter_games(games, wanted, found):
+    """Say which games pass a filter.
+
+    Parameters
+    ----------
+    games : array of INDEXED
+        The games.
+    wanted : FILTER record
+        The filter.
+    found : array of uint8
+        Receives for each game 1 or 0.
+
+    Returns
+    -------
+    int
+        The number of games that pass.
+    """
+    count = np.int64(0)
+    for number in range(len(games)):
+        passes = _counts(games[number], wanted)
+        found[number] = 1 if passes else 0
+        count += 1 if passes else 0
+    return count
+
+
+@core.exported(int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], Wanted, int32[::1]))
+def find_positions(tables, reader, text, games, moves, wanted, plies):
+    """Find in games the first position that has wanted men.
+
+    Parameters
+    ----------
+    tables, reader, text, games, moves
+        As `replay_games` in ``core/api/pgn.py`` takes them.
+    wanted : WANTED record
+        What is wanted.
+    plies : array of int32
+        Receives for each game the number of moves before the position; -1 if there is none.
+
+    Returns
+    -------
+    int
+        The number of games that have one.
+    """
+    found = np.int64(0)
+    for number in range(len(games)):
+        game = games[number]
+        plies[number] = -1
+        if pgn.set_start(tables, reader, text, game) < 0:
+            continue
+        now = np.int64(0)
+        for ply in range(game.moves + 1):
+            pos = reader.stack[now]
+            if _has_men(pos, wanted):
+                plies[number] = ply
+                found += 1
+                break
+            if ply == game.moves:
+                break
+            move = np.int64(moves[game.first_move + ply])
+            # A damaged file must not lead to a position without a king.
+            piece, victim = np.int64(pos.board[move & 63]), np.int64(pos.board[(move >> 6) & 63])
+            if piece == 0 or piece >> 3 != np.int64(pos.stm) or victim & 7 == KING:
+                break
+            make(tables, pos, reader.stack[now ^ 1], move)
+            now ^= 1
+    return found
+
+
+@kernel
+def _has_men(pos, wanted):
+    if wanted.men[0] != ANY:
+        for color in range(2):
+            for kind in range(PAWN, KING):
+                if popcount(pos.by_type[kind] & pos.by_color[color]) != wanted.men[color * 8 + kind]:
+                    return False
+    for square in range(64):
+        piece = wanted.squares[square]
+        if piece != ANY and piece != pos.board[square]:
+            return False
+    return True

@@ -1,0 +1,64 @@
+"""Finds games that are probably the same: the moves of one begin the other's, and the players have similar names."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from functools import cache
+from typing import TypeAlias
+
+# A game: the FEN of its first position, its moves with two bytes each, and its number.
+Text: TypeAlias = tuple[str, bytes, int]
+# Both players' names and the year, 0 if it is not known, by the number of a game.
+Facts: TypeAlias = Callable[[int], tuple[str, str, int]]
+
+LEAST_PLIES = 20  # that two games have to share
+_COMPARED = 16  # games of which the moves begin those of another one
+_SIMILAR = 0.75  # of two surnames
+_YEARS = 1  # between the dates that two sources give for a game
+
+
+def similar_games(texts: Sequence[Text], facts: Facts) -> list[list[int]]:
+    """Return groups of games that are probably the same, by their numbers; the longest of a group first."""
+    groups: dict[int, list[int]] = {}  # of each game
+    # In this order the games that begin another one are in front of it, with nothing but their continuations between.
+    order = sorted(text for text in texts if len(text[1]) >= 2 * LEAST_PLIES)
+    lengths = {number: len(moves) for _, moves, number in order}
+    beginnings: list[Text] = []
+    for text in order:
+        fen, moves, number = text
+        while beginnings and (beginnings[-1][0] != fen or not moves.startswith(beginnings[-1][1])):
+            beginnings.pop()
+        own = groups[number] = [number]
+        for _, _, other in beginnings[-_COMPARED:]:
+            group = groups[other]
+            if group is not own and all(_alike(facts(one), facts(each)) for one in group for each in own):
+                own.extend(group)
+                for each in group:
+                    groups[each] = own
+        beginnings.append(text)
+    different = {id(group): group for group in groups.values() if len(group) > 1}.values()
+    found = [sorted(group, key=lambda each: (-lengths[each], each)) for group in different]
+    return sorted(found, key=min)
+
+
+def _alike(one: tuple[str, str, int], other: tuple[str, str, int]) -> bool:
+    if one[2] and other[2] and abs(one[2] - other[2]) > _YEARS:
+        return False
+    return all(_same_player(*names) for names in zip(one[:2], other[:2], strict=True))
+
+
+@cache
+def _same_player(one: str, other: str) -> bool:
+    """Return whether two names may be those of the same player; a name that is not known may be any."""
+    first, second = _surname(one), _surname(other)
+    return not first or not second or SequenceMatcher(None, first, second).ratio() >= _SIMILAR
+
+
+def _surname(name: str) -> str:
+    """Return the surname of ``Carlsen, Magnus``, ``Magnus Carlsen`` or ``Carlsen M.``, without accents."""
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    words = re.findall(r"\w+", plain.partition(",")[0].casefold())
+    return next((word for word in reversed(words) if len(word) > 1), "".join(words))
