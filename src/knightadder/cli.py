@@ -431,7 +431,7 @@ def _watch_live(engine: "Engine", limits: "Limits", board: "chess.Board") -> "Re
 
 
 def _table(lines: "dict[int, Info]", board: "chess.Board") -> "Table":
-    """Return a table of the best lines, best first, under the totals of the search."""
+    """Return a table of the best lines, best first, between the position and the totals of the search."""
     from rich.table import Table
     from rich.text import Text
 
@@ -456,8 +456,8 @@ def _table(lines: "dict[int, Info]", board: "chess.Board") -> "Table":
 def score_text(info: "Info", white_to_move: bool) -> str:
     """Return the score of a line as text, in pawns or as a mate, from White's view.
 
-    It is such as ``+0.34``, ``-1.20``, ``#3`` (White mates in three), ``#-2``, with ``>=`` or ``<=`` before a bound;
-    ``#`` for checkmate on the board. The score of the line is from the view of the side to move.
+    Examples are ``+0.34``, ``-1.20``, ``#3`` (White mates in three) and ``#-2``. A bound has ``>=`` or ``<=`` before
+    it, and ``#`` alone is checkmate on the board. The score of the line is from the view of the side to move.
     """
     from knightadder.engine.info import Bound
 

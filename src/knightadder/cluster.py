@@ -25,7 +25,7 @@ from knightadder.pool import Pool, failure, version
 from knightadder.text import tell
 
 _LOOK_SECONDS = 2.0  # seconds between queries of a cluster's workers
-_MOST_DEATHS = 10  # deaths of four workers each (Dask's allowed-failures) after which the task is blamed
+_MOST_DEATHS = 10  # times that four workers may die of a task (Dask's allowed-failures) before it is blamed
 
 # For `local:4`: lost workers are replaced, even if that takes long; workers are not profiled, because that costs time.
 _LOCAL = {
@@ -106,8 +106,8 @@ def _configured() -> str:
 
 @contextlib.contextmanager
 def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
-    """Let the workers of a cluster, also later ones, run a task during a ``with`` block; EngineError if the scheduler
-    is lost.
+    """Let the workers of a cluster, including later ones, run a task during a ``with`` block; EngineError if the
+    scheduler is lost.
     """
     name = f"knightadder-{uuid4().hex}"
     keeper, remover, call = _remote(name, version(), pickled, client.id)

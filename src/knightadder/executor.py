@@ -39,8 +39,8 @@ def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None
 
 @contextlib.contextmanager
 def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int) -> Iterator[Pool]:
-    """Open a pool for a ``with`` block: a cluster, or without one so many processes. SIGTERM then has the effect of
-    Ctrl-C.
+    """Open a pool for a ``with`` block: a cluster, or if there is none, this many processes. SIGTERM then has the
+    effect of Ctrl-C.
 
     OptionError if Dask is not installed, or there is no such cluster.
     """
@@ -131,7 +131,7 @@ class _Processes(Pool):
         try:
             for process, _connection in self._started:
                 process.join(_END_SECONDS)
-        finally:  # also at a second Ctrl-C
+        finally:  # even at a second Ctrl-C
             for process, _connection in self._started:
                 process.kill()  # one that is stopped, or hangs
             self._threads.shutdown()

@@ -1,4 +1,4 @@
-"""Files: read with errors of one line, locked, and written completely or not at all."""
+"""Files: reading with one-line errors, locking, and writing completely or not at all."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def reading(file: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path, parents: bool = True) -> None:
-    """Make a folder, if wanted with those above it, unless it is there; OptionError if that fails."""
+    """Make a folder, by default with its missing parents, unless it exists; OptionError if that fails."""
     try:
         folder.mkdir(parents=parents, exist_ok=True)
     except OSError as error:

@@ -24,8 +24,8 @@ _MOST_DIGITS = len(str(MOST))
 def parse_json(data: bytes | str, kind: Any = Any) -> Any:
     """Return the value of a JSON text, as bytes in UTF-8 or str, of an expected type.
 
-    The type is a dataclass, or such as ``dict[str, int]``, as msgspec converts them. Values are not changed into
-    another type, except for whole numbers where a float is expected. ValueError if the text is malformed, nested too
+    The type is a dataclass or a type such as ``dict[str, int]``, as msgspec knows them. Values are not converted to a
+    different type, except for whole numbers where a float is expected. ValueError if the text is malformed, nested too
     deeply, has a number that is not finite or a whole number beyond `MOST`, or is not of the type.
     """
     if not isinstance(data, bytes | str):
@@ -71,7 +71,7 @@ def whole_or_none(text: str) -> int | None:
 
 
 def rating_or_none(text: str | None) -> int | None:
-    """Return the rating that a PGN tag says; None if it says none, or one that nobody has."""
+    """Return the rating in a PGN tag; None if it has none, or one that is impossibly high."""
     rating = whole_or_none(text.strip()) if text else None
     return rating if rating is not None and 0 < rating <= _MOST_RATING else None
 

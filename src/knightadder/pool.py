@@ -33,10 +33,10 @@ class Pool(ABC):
     def run(self, items: Iterable[Item | None], in_order: bool = False) -> Generator[tuple[Item, Any], None, None]:
         """Run the task on items, some of them at once, and yield each item with its result.
 
-        The next item is taken when there is a worker for it, and no result to yield. None means that there is none
-        until another result has been yielded. Results come as they are ready, or in the order of the items. After
-        Ctrl-C, those that are there are still yielded, unless the order matters. Raises what the task raises, and
-        EngineError if all workers are lost; what is not begun is then cancelled.
+        The next item is taken when there is a worker for it, and no result to yield. An item None means that there is
+        no item until one more result has been yielded. Results come as they are ready, or in the order of the items.
+        After Ctrl-C, finished results are still yielded, unless the order matters. Raises the errors of the task, and
+        EngineError if all workers are lost; items that have not begun are then cancelled.
         """
         remaining = iter(items)
         running: dict[int, tuple[Item, Future[Any]]] = {}  # by number, in the order of the items

@@ -21,7 +21,7 @@ _LINE_SECONDS = 10  # seconds between lines
 
 
 def every_seconds(seconds: float, clock: Callable[[], float] = time.monotonic) -> Due:
-    """Return a function that says whether a line is due: after some seconds, and as long after the last line."""
+    """Return a function that says whether a line is due: some seconds after the start, and after each line."""
     shown = clock()
 
     def due(done: float) -> bool:

@@ -1,4 +1,4 @@
-"""The beginning and end of a game by the rules of chess, for games of people and matches.
+"""The start and end of a game by the rules of chess, for games of people and for matches between engines.
 
 It uses python-chess instead of the engine's own code, because matches also test that code. The engine's FEN reader,
 which refuses more positions, also checks the start of a game.
@@ -19,7 +19,7 @@ from knightadder.core.board.fen import (
 
 
 def read_fen(fen: str, chess960: bool = False, what: str = "position") -> tuple[Board, tuple[str, ...]]:
-    """Return the position of a FEN, and a line for each castling right or en passant square that cannot be, and is left
+    """Return the position of a FEN, and a line for each castling right or en passant square that is impossible and left
     out.
 
     With `chess960`, its rules are used even if the castling rights do not need them. `what` names the position in an

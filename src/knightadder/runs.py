@@ -25,7 +25,9 @@ REMEDY = "give --restart to forget it"
 
 
 def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str = REMEDY) -> None:
-    """Raise OptionError if a file, whose header is `found`, belongs to another run than the one `wanted` describes."""
+    """Raise OptionError if a file, whose header is `found`, belongs to a different run from the one that `wanted`
+    describes.
+    """
     if not isinstance(found, dict):
         raise OptionError(f"{file} belongs to a different kind of run, so it is not used")
     differing = [key for key in wanted if found.get(key) != wanted[key]]
@@ -42,7 +44,7 @@ def state_beside(output: Path | None) -> Path | None:
 
 @contextlib.contextmanager
 def going_on(kept: Callable[[], str]) -> Iterator[None]:
-    """Say where the state is, if Ctrl-C or an error ends a ``with`` block; `kept` returns it, or nothing to be said."""
+    """Say where the state is, if Ctrl-C or an error ends a ``with`` block; `kept` says where, or nothing."""
     try:
         yield
     except (KeyboardInterrupt, EngineError):
@@ -79,7 +81,7 @@ class Journal(Closing):
 
     If a step is there several times, it counts once. An incomplete last line, left by a crash, is dropped. A file of
     another run of the same kind is reused if it has no steps yet, and every file of a run with `restart`. Without a
-    file nothing is kept. OptionError if the file belongs to another run, is in use, is damaged, or cannot be used.
+    file, nothing is saved. OptionError if the file belongs to another run, is in use, is damaged, or cannot be used.
     """
 
     def __init__(self, file: Path | None, run: Mapping[str, Any], restart: bool = False) -> None:

@@ -190,7 +190,8 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
 
 def _check_new(files: _Files, force: bool) -> None:
     """Refuse to overwrite files and to write where that is not possible, before hours of work."""
-    # An output that an unfinished run is named after belongs to that run: it was interrupted while writing its files.
+    # An output beside which there is the state of an unfinished run belongs to that run, which was interrupted while it
+    # wrote its files.
     began = files.unfinished.exists()
     for file in (files.out, files.summary, files.moves):
         if file is not None and file != _STANDARD:

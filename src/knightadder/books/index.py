@@ -53,7 +53,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
-    OptionError if a file cannot be read or written, or is no index, or the index has another number of plies;
+    OptionError if a file cannot be read or written, or is not an index, or the index has a different number of plies;
     PositionError if there is no game to add to a new index.
     """
     from knightadder.books.indexer import Indexer

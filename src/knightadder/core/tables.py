@@ -51,7 +51,8 @@ _NETWORK_AT = -(-TABLES.itemsize // _CACHE_LINE) * _CACHE_LINE
 def new_tables(chosen=CLASSICAL):
     """Return a filled TABLES record with the given evaluation: `CLASSICAL`, `PESTO` or `NETWORK`.
 
-    The record refers to room for a network, whose weights are 0 until `network.fill_tables` puts a network there.
+    The record has the address of memory for a network. The weights in it are 0 until `network.fill_tables` puts a
+    network there.
     """
     # Tables and network are in one block, so that the network lives as long as the tables and shares their huge page.
     # The network's room takes no memory until it is filled.

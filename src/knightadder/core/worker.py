@@ -24,7 +24,7 @@ WORKER = record(  # one search thread
     ("frames", FRAME, NO_PLY + 1),
     ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, attacked squares, from and to; see history.py
     ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and captured type
-    ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves: piece and target of an earlier move and of the move
+    ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves: piece and target of an earlier move, and their own
     ("pawn_correction", np.int16, 2 * CORRECTIONS),  # corrections by side to move and pawns
     ("non_pawn_correction", np.int16, 4 * CORRECTIONS),  # by side to move, side, and that side's other pieces
     ("minor_correction", np.int16, 2 * CORRECTIONS),  # corrections by side to move, minor pieces and kings

@@ -22,8 +22,9 @@ Grade: TypeAlias = Literal["again", "hard", "good"]
 
 _APPLICATION = 0x4B41_4452  # the file's application_id in SQLite: "KADR"
 _VERSION = 1  # version of the schema, in the file's user_version
-# A drill that is not `used` was in a repertoire once; it keeps its card for the day when it is again. `card` is the
-# state of the spaced repetition as JSON, and null until the first answer; `due` is in seconds, as Python's timestamps.
+# A drill that is not `used` was in a repertoire once; it keeps its card in case it returns to a repertoire. `card` is
+# the state of the spaced repetition as JSON, and null until the first answer; `due` is in seconds, as Python's
+# timestamps.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS drills (
@@ -48,7 +49,7 @@ _RATINGS = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good}
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The drills to choose from; what is empty or None does not matter."""
+    """The drills to choose from; a field that is empty or None is no restriction."""
 
     kind: str = ""
     white: bool | None = None
@@ -80,7 +81,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The drill to ask next: its number in the file, None if there is none; and when the earliest one is due."""
+    """The drill to ask next and its number in the file, None if there is none; and the time when the earliest drill is
+    due.
+    """
 
     number: int | None
     drill: Drill | None
@@ -132,14 +135,16 @@ class DrillBox:
             raise OptionError(f"cannot use the drills in {self.file}: {error}") from None
 
     def add(self, drills: Iterable[Drill]) -> int:
-        """Add drills; return how many are new. Those that are there are described anew, and keep their progress."""
+        """Add drills; return how many are new. Existing ones get the new description, and keep their progress."""
         with self._connected() as database:
             before = _count(database)
             database.executemany(_PUT, map(_row, drills))
             return _count(database) - before
 
     def set_repertoire(self, white: bool, drills: Sequence[Drill]) -> int:
-        """Replace the repertoire of a side; return how many drills are new. What is in both keeps its progress."""
+        """Replace the repertoire of a side; return how many drills are new. Drills that are in both keep their
+        progress.
+        """
         with self._connected() as database:
             before = _count(database)
             database.execute("UPDATE drills SET used = 0 WHERE kind = 'repertoire' AND white = ?", [white])
@@ -147,7 +152,7 @@ class DrillBox:
             return _count(database) - before
 
     def repertoires(self) -> dict[bool, dict[str, tuple[str, ...]]]:
-        """Return by colour the moves of each position of its repertoire, by the key of the position."""
+        """Return the repertoire of each colour: for each position, by its key, the moves to play."""
         found: dict[bool, dict[str, tuple[str, ...]]] = {True: {}, False: {}}
         with self._connected() as database:
             rows = database.execute("SELECT white, drill FROM drills WHERE used AND kind = 'repertoire'").fetchall()

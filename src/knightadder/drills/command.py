@@ -1,4 +1,4 @@
-"""The subcommand ``drills``: repertoires to train, where games leave them, and what there is to train."""
+"""The subcommand ``drills``: adds a repertoire, shows where games left it, and lists the drills."""
 
 from __future__ import annotations
 

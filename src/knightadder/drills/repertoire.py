@@ -25,7 +25,7 @@ _POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
     """Return a drill for each position of a side's repertoire, with all moves that the files have there.
 
-    Moves of the side that are marked ``?``, ``??`` or ``?!`` are no part of it. A line ends before a null move. Broken
+    Moves of the side that are marked ``?``, ``??`` or ``?!`` are not part of it. A line ends before a null move. Broken
     games are reported and left out. OptionError if a file cannot be read.
     """
     found: dict[str, Drill] = {}
@@ -48,7 +48,7 @@ def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
 def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
     """Yield the drills of a game with its variations, the main line first."""
     start = opening_at(game.board())
-    nodes: list[tuple[chess.pgn.GameNode, str]] = [(game, start.name if start else "")]  # and the opening
+    nodes: list[tuple[chess.pgn.GameNode, str]] = [(game, start.name if start else "")]  # with its opening
     while nodes:
         node, opening = nodes.pop()
         board = node.board()
@@ -91,9 +91,9 @@ class Departure:
     Attributes
     ----------
     before : str
-        The moves that lead there, in algebraic notation, in the first of these games.
+        The moves of the first of these games up to the position, in algebraic notation.
     own : bool
-        Whether the player left it; else the opponents played what it has no answer to.
+        Whether the player left the repertoire; if not, the opponents played a move to which it has no answer.
     played : Counter of str
         The moves played there, with their number of games.
     wanted : tuple of str

@@ -72,9 +72,9 @@ class Game:
     def set_up_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
         """Set up a position from bitboards, which takes far less time than a FEN, and play moves from it.
 
-        `numbers` are those of `set_up_bitboards` in ``core/api/game.py``, and `fullmove` is the move number. The
-        function returns False if the position is illegal, and raises a `PositionError` if a move is. Then the game
-        stays as it was.
+        `numbers` are the same as for `set_up_bitboards` in ``core/api/game.py``, and `fullmove` is the move number. The
+        function returns False if the position is illegal. A `PositionError` is raised if a move is illegal. In both
+        cases the game stays as it was.
         """
         if not game.set_up_bitboards(self._tables, self._spare, numbers):
             return False

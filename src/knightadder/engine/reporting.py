@@ -21,12 +21,12 @@ Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 
 
 class Reporter:
-    """Reports a search to a listener in the terms of users.
+    """Reports a search to a listener, in the notation and the units of UCI.
 
-    The nodes of `threads` count. With `chess960`, castling is written as king takes rook; with `show_wdl`, expected
-    wins, draws and losses are reported. `material` is as `wdl.material_of_sets` counts it. `started` is the start of
-    the search by `time.perf_counter`, and `root_hits` the tablebase hits before the threads began. `last_info` is the
-    best line as it was last described.
+    `threads` are the threads whose nodes are counted. With `chess960`, castling is written as king takes rook; with
+    `show_wdl`, expected wins, draws and losses are reported. `material` is the material on the board, counted by
+    `wdl.material_of_sets`. `started` is the time of `time.perf_counter` when the search began, and `root_hits` the
+    number of tablebase hits before the threads began. `last_info` is the latest report of the best line.
     """
 
     def __init__(

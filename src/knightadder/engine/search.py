@@ -150,8 +150,8 @@ class Search:
     def run(self) -> None:
         """Search in the calling thread, without helpers, and report only the lines at the end.
 
-        The result is that of `start`, unless a clock, a reply to ponder on or `stop` would have ended that search
-        earlier.
+        The result is the same as with `start`, unless a clock, a reply to ponder on or `stop` would have ended that
+        search earlier.
         """
         self._all_at_once = True
         self._idle.clear()

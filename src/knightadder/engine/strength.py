@@ -38,11 +38,11 @@ class Handicap:
     Attributes
     ----------
     nodes : int
-        The most nodes to visit for a move.
+        Maximum number of nodes to visit for a move.
     oversight : float
-        The share of plain quiet moves that the engine overlooks; of other moves more or less.
+        The share of plain quiet moves that the engine overlooks; for other moves the share is higher or lower.
     misjudgement : float
-        The most centipawns by which an evaluation is off.
+        Maximum error of an evaluation in centipawns.
     """
 
     nodes: int
@@ -55,7 +55,7 @@ class Handicap:
         return self.oversight > 0 or self.misjudgement > 0
 
     def node_limit(self, wanted: int | None) -> int:
-        """Return the node limit, `wanted` being the user's own."""
+        """Return the node limit of a search; `wanted` is the user's own limit, if there is one."""
         return self.nodes if wanted is None else min(wanted, self.nodes)
 
 

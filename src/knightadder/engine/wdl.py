@@ -32,7 +32,7 @@ def material_of_sets(by_type: Sequence[int]) -> int:
 def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int]:
     """Return the expected wins, draws and losses in 1000 games of a side with a score of `cp` centipawns.
 
-    `material` is as `material_of_sets` counts it.
+    `material` is the material on the board, counted by `material_of_sets`.
     """
     half_won, spread = parameters(material)
     win = round(1000 * win_rate(cp, half_won, spread))

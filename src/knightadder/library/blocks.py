@@ -35,9 +35,10 @@ def results_elsewhere(
     """Let other processes or machines do the work on blocks, and yield each block with its result, in order or as
     ready.
 
-    Only as many blocks are taken ahead as the workers need, and none while a result can be yielded. The work can be
-    pickled; `workers` is their number for an executor. Raises what the work raises, and EngineError if a worker has
-    another version; what is not begun is then cancelled. TypeError, at once, if it is neither an executor nor a client.
+    Only as many blocks are taken ahead as the workers need, and none while a result can be yielded. The work must be
+    picklable; `workers` is the number of workers if `where` is an executor. Raises the errors of the work, and
+    EngineError if a worker has a different version; work that has not begun is then cancelled. TypeError, at once, if
+    `where` is neither an executor nor a client.
     """
     pickled = pickle.dumps(work)
     if isinstance(where, Executor):

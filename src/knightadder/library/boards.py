@@ -39,10 +39,11 @@ _MOST_COUNTED = 9_999  # maximum of a FEN's counters
 
 
 def board_of(position: Position, what: str = "position", warn: bool = True) -> chess.Board:
-    """Return the board of a position: of itself, of a FEN, which is of Chess960 if it has to be, or of ``"startpos"``.
+    """Return the board of a position, which is a board, a FEN or ``"startpos"``. For a FEN that needs the rules of
+    Chess960, it is a Chess960 board.
 
-    Impossible castling rights and en passant squares are left out; with `warn`, a `PositionWarning` says so. `what` is
-    the name that the caller knows the position by. TypeError if it is none of these; PositionError if it is not a FEN,
+    Impossible castling rights and en passant squares are left out; with `warn`, a `PositionWarning` says so. `what`
+    names the position in error messages. TypeError if the position is none of these; PositionError if it is not a FEN,
     or the board's variant is not supported.
     """
     if isinstance(position, str):
@@ -114,7 +115,7 @@ def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[
 
 
 def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Board, tuple[str, ...]]:
-    """Give the FEN of a board, the board of the position of `position_of`, and the moves from there."""
+    """Give the FEN of a board; and the board from which `position_of` starts, with the moves from there."""
     with _intact(what):
         text = board.fen()  # raises an error if the board is invalid, even if earlier positions are valid
         history = min(board.halfmove_clock, _MOST_HISTORY)
@@ -192,7 +193,7 @@ def whole(name: str, value: int, least: int, most: int | None = None) -> int:
     """Return a whole number as int: TypeError if it is not one (``True`` and ``2.0`` are not), ValueError if out of
     bounds.
 
-    NumPy's integers are accepted. The caller knows the number by its name.
+    NumPy's integers are accepted. `name` names the number in error messages.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be a whole number, not {value!r:.60}")

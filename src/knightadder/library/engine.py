@@ -187,7 +187,7 @@ class Engine(Closing):
         ponder : bool
             Whether to continue to search after the answer, for the move after the expected reply. If the board of the
             next call shows that reply, and its limit is the same, that search continues as the search of the next call.
-            A clock is the same if it has lost only the time of this call.
+            A clock counts as the same if only the time of this call has passed on it.
         root_moves : iterable of chess.Move or str, optional
             The moves to choose from; text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
 

@@ -52,7 +52,7 @@ TAGS = (
     "UTCTime",
 )
 _RATINGS = ("WhiteElo", "BlackElo")  # tags whose columns have numbers
-_GAMES = 2_000  # of a part of a table
+_GAMES = 2_000  # number of games in a part of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +63,17 @@ class GameArrays:
     ----------
     positions : numpy.ndarray
         The position before each move, as ``knightadder.PACKED``. Its score is the evaluation after the move before it,
-        0 if unknown; its result is the one of the game, a draw if it is open.
+        0 if unknown; its result is the result of the game, or a draw if the game has none.
     moves : numpy.ndarray
         The move played, in 16 bits: from-square | to-square << 6 | promotion << 12. Squares and pieces are numbered as
         python-chess does. Castling is the king's step, except in Chess960, where it is king takes rook.
     clocks : numpy.ndarray
         The mover's clock after the move, in seconds; NaN if unknown.
     scores : numpy.ndarray
-        The evaluation after the move in centipawns, from White's view; -32768 if unknown. A mate is 32,000 less the
-        plies to it, or the negative.
+        The evaluation after the move in centipawns, from White's view; -32768 if unknown. A mate is 32,000 minus the
+        plies to it, and negative if Black mates.
     plies : numpy.ndarray
-        Moves of the game before the position.
+        Number of moves in the game before the position.
     games : numpy.ndarray
         The index of the position's game, from 0.
     """
@@ -109,7 +109,7 @@ def read_games(files: Files, *, broken: Literal["warn", "raise", "ignore"] = "wa
     Raises
     ------
     OptionError
-        If a file cannot be read; when it is.
+        If a file cannot be read; raised when the file is read, not by this call.
     """
     if broken not in ("warn", "raise", "ignore"):
         raise ValueError(f"broken is 'warn', 'raise' or 'ignore', not {broken!r:.60}")
@@ -170,11 +170,11 @@ class Games:
         ----------
         rows : str
             ``"games"``: a row a game. Its columns are the index of the game (``game``), its tags, the number of its
-            moves (``plies``), its moves in UCI notation (``moves``), and the clocks and scores after them as lists:
-            seconds, and what `GameArrays` has. ``"positions"``: a row for each move, with the position before it. Its
-            columns are ``game``, ``ply``, ``position`` (32 bytes of ``PACKED``), ``move`` in UCI notation, and the
-            clock and the evaluation after the move, if known: ``clock`` in seconds, ``cp`` in centipawns or ``mate`` in
-            moves, both from White's view.
+            moves (``plies``), its moves in UCI notation (``moves``), and two lists: the clocks after the moves in
+            seconds, and the scores after the moves as in `GameArrays`. ``"positions"``: a row for each move, with the
+            position before it. Its columns are ``game``, ``ply``, ``position`` (32 bytes of ``PACKED``), ``move`` in
+            UCI notation, and the clock and the evaluation after the move, if known: ``clock`` in seconds, ``cp`` in
+            centipawns or ``mate`` in moves, both from White's view.
         tags : iterable of str, optional
             The tags that have a column. By default fifteen usual ones for games, and none for positions.
         fen : bool
@@ -322,7 +322,7 @@ def _tag_columns(games: list[GameRecord], tags: tuple[str, ...]) -> _Columns:
 
 
 def _plain(columns: _Columns) -> dict[str, Any]:
-    """Give columns as pandas takes them: what is missing is NaN or None."""
+    """Convert columns for pandas: missing values are NaN or None."""
     plain: dict[str, Any] = {}
     for name, (kind, values) in columns.items():
         if kind == "position":

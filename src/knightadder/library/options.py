@@ -71,7 +71,8 @@ def _text(name: str, value: Setting) -> str:
 
 
 def folders_of(folders: Folders | None) -> list[str]:
-    """Return the names of folders: of one path, of several in an iterable or as the system joins them, or of none.
+    """Return the names of folders, given as a path, as several paths joined by the system's separator or in an
+    iterable, or as None.
 
     OptionError if there is no such folder; TypeError if it is something else.
     """

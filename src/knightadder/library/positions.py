@@ -203,7 +203,7 @@ def see(board: Position, move: Move) -> int:
     with _games().lend() as game:
         _set_up(game, board)
         name = name_of(board, move)
-        # The core tells whether an exchange wins at least a value; the result is just below the first that it does not.
+        # The core only tells whether an exchange wins at least a given value. The result is the greatest such value.
         steps = range(_LEAST + _STEP, _MOST + _STEP, _STEP)
         return _LEAST + _STEP * bisect_left(steps, True, key=lambda value: not game.exchange_wins(name, value))
 

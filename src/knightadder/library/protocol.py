@@ -38,7 +38,7 @@ from knightadder.library.stream import Stream
 
 # Each analysis and each game sets this option, and no caller can.
 _NOT_OFFERED = "UCI_AnalyseMode"
-# The library's engine gives these probabilities always; the option only says whether callers see them.
+# The library's engine always computes expected wins, draws and losses; this option only decides if callers see them.
 _SHOW_WDL = "UCI_ShowWDL"
 NO_OPTIONS: ConfigMapping = MappingProxyType({})
 CLOSED = "the engine has been closed"
@@ -89,13 +89,13 @@ class UciProtocol(chess.engine.UciProtocol):
     async def popen(
         cls, command: str | list[str] = "", *, setpgrp: bool = False, **popen_args: object
     ) -> tuple[asyncio.SubprocessTransport, Self]:
-        """Make an engine, as `knightadder.popen` does; the arguments, which tell of a process, are not used."""
+        """Make an engine, as `knightadder.popen` does; the arguments, which describe a process, are not used."""
         protocol = cls(await asyncio.to_thread(load))
         assert protocol.transport is not None
         return protocol.transport, protocol
 
     async def initialize(self) -> None:
-        """Do nothing, because an engine is made ready by its maker."""
+        """Do nothing, because a new engine is already initialized."""
 
     def debug(self, on: bool = True) -> None:
         """Do nothing, because there is no conversation to debug."""
@@ -276,7 +276,7 @@ class UciProtocol(chess.engine.UciProtocol):
                 yield
 
     async def _enter(self, game: object) -> None:
-        """Begin a new game if it is not the last one; the first one needs no preparation."""
+        """Begin a new game if `game` differs from the last one; the first game needs no preparation."""
         if not self.first_game and game != self.game:
             await self._in_thread(self._engine.new_game)
         self.game, self.first_game = game, False
@@ -320,7 +320,7 @@ class UciProtocol(chess.engine.UciProtocol):
             raise EngineTerminatedError(CLOSED)
 
     async def _in_thread(self, work: Callable[..., object], *arguments: object) -> None:
-        """Do work that takes long in a thread; also a caller that is cancelled waits for its end."""
+        """Do slow work in a thread, and wait for its end, even if the caller is cancelled."""
         working = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
         try:
             await asyncio.shield(working)

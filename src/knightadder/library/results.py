@@ -1,6 +1,6 @@
 """The results of a search by the library: lines, analyses and moves, in python-chess's terms.
 
-As text they are short, in Jupyter a board beside the lines; both write scores in pawns from White's view.
+Their text is short; Jupyter shows a board beside the lines. Both have scores in pawns from White's view.
 """
 
 from __future__ import annotations

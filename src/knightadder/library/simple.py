@@ -97,8 +97,8 @@ class SimpleEngine(chess.engine.SimpleEngine):
     ) -> Self:
         """Make an engine.
 
-        All arguments but ``timeout`` tell of a process. They are accepted, so that scripts need not change them, but
-        not used: whatever ``command`` names, the engine is Knightadder.
+        All arguments except ``timeout`` describe a process. They are accepted, so that scripts need not change them,
+        but ignored: the engine is always Knightadder, whatever ``command`` names.
         """
         return cls(timeout=timeout)
 

@@ -57,7 +57,7 @@ class EventStream:
 class Follower:
     """Keeps a stream of events open, in a separate thread, until the server refuses it or `close` is called.
 
-    The name of the thread is also that for the log. `deliver` is called with each event and its connection's number,
+    `name` names the thread, and the stream in the log. `deliver` is called with each event and its connection's number,
     from 1; with a `Refused` if the server refuses the stream.
     """
 

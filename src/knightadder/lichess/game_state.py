@@ -18,7 +18,8 @@ _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 class GameState:
     """A game at one moment: all moves so far in UCI notation, and seconds on White's and Black's clocks and per move.
 
-    `status` is ``started``, ``mate``, ``resign`` and so on; offers are those of a draw, and to take back moves.
+    `status` is ``started``, ``mate``, ``resign`` and so on; the offers are the colours that offer a draw, and those
+    that ask to take back moves.
     """
 
     moves: tuple[str, ...]

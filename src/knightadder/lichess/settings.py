@@ -29,12 +29,13 @@ _OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
 
 @dataclass(frozen=True, slots=True)
 class BotSettings:
-    """All settings; the names are those of the file, and with hyphens those of the command line, which describes them.
+    """All settings. The names are the same in the file and, with hyphens, on the command line, whose help describes
+    them.
 
-    Without a file of the token, the environment variable is used. A number of games, or of nodes per move, of 0 is no
-    limit. A measured overhead of moves takes the place of `move_overhead` if it is higher. For the challenges to accept
-    see `Policy`, for draws and resigning `Settlement`. ``{me}`` and ``{opponent}`` are replaced in messages.
-    OptionError if a value is not possible.
+    Without a token file, the environment variable is used. For the number of games and for the nodes per move, 0 means
+    no limit. A measured move overhead replaces `move_overhead` if it is higher. See `Policy` for the challenges to
+    accept, and `Settlement` for draws and resigning. ``{me}`` and ``{opponent}`` are replaced in messages. OptionError
+    if a value is not possible.
     """
 
     url: str = "https://lichess.org"

@@ -13,8 +13,8 @@ _LONGEST_FIRST_MOVE = 5.0
 
 
 class Lag:
-    """Estimates the time that a move takes to the server, as TCP estimates round trips (RFC 6298), from a least value
-    on.
+    """Estimates the time that a move takes to the server, as TCP estimates round trips (RFC 6298). An estimate is never
+    below a minimum.
 
     The time of a request covers both ways: the opponent's move to the bot, and the bot's answer.
     """

@@ -247,7 +247,7 @@ def _jit(function, **options):
 
 
 def _check_bodies() -> None:
-    """Raise a TypeError if a kernel was compiled twice, as a literal argument causes, which has its own type.
+    """Raise a TypeError if a kernel was compiled twice. A literal argument causes this, because it has its own type.
 
     Only a kernel that is also called with None may have a second body, without the code that needs the argument.
     Inlined functions have no body.
@@ -414,7 +414,7 @@ def main() -> None:
     parser.add_argument("name", help="the program's name in it")
     parser.add_argument("folder", type=Path)
     parser.add_argument("targets", nargs="+", choices=TARGETS)
-    parser.add_argument("--tune", action="store_true", help="for the processor at hand, see `for_this_processor`")
+    parser.add_argument("--tune", action="store_true", help="tune the code for this processor")
     chosen = parser.parse_args()
     targets = [TARGETS[name] for name in chosen.targets]
     if chosen.tune:

@@ -35,7 +35,7 @@ _LINES = 20_000  # number of lines in a block that is decoded
 _ZSTD_BYTES = 1024  # bytes to decompress at once; they may become thirty thousand times as many
 _ZSTD_WINDOW = 31  # maximum window, which `zstd --long=31` writes
 
-#: The exceptions of reading a file.
+#: The exceptions that reading a file can raise.
 UNREADABLE = (OSError, EOFError, UnicodeError, lzma.LZMAError, zlib.error)
 
 # UTF-32 first, because its mark begins with UTF-16's.

@@ -333,7 +333,7 @@ def _block_of(number: int, game: PgnGame) -> GameBlock:
     if block is not None:
         return block
     assert not plies
-    games = np.zeros(1, GAME)  # a null move is the first one
+    games = np.zeros(1, GAME)  # no move, because the first one is a null move
     return GameBlock(
         np.zeros(1, np.uint8),
         games,
@@ -356,14 +356,14 @@ def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
 
 
 def score_of(value: int) -> chess.engine.Score:
-    """Return the score of a number of the core."""
+    """Return the score that one of the core's numbers stands for."""
     if abs(value) < _LEAST_MATE:
         return chess.engine.Cp(value)
     return chess.engine.MateGiven if value == _MATE else chess.engine.Mate(int(moves_to_mate(np.array(value))))
 
 
 def is_mate(scores: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return which numbers of the core are mates."""
+    """Return which of the core's scores are mates."""
     return np.asarray(abs(scores) >= _LEAST_MATE)
 
 
@@ -387,7 +387,7 @@ def squares_of(codes: NDArray[np.integer], chess960: bool | NDArray[np.bool_] = 
 
 @cache
 def _moves() -> list[chess.Move]:
-    """Return the moves by the numbers of `squares_of`."""
+    """Return a list of all moves, indexed by the numbers that `squares_of` returns."""
     kinds = (None, None, *range(chess.KNIGHT, chess.QUEEN + 1))
     return [
         chess.Move(source, target, promotion)
@@ -399,18 +399,18 @@ def _moves() -> list[chess.Move]:
 
 @cache
 def move_names() -> list[str]:
-    """Return the names in UCI notation by the numbers of `squares_of`."""
+    """Return a list of all moves in UCI notation, indexed by the numbers that `squares_of` returns."""
     return [move.uci() for move in _moves()]
 
 
 @cache
 def moves_by_code(chess960: bool) -> list[chess.Move]:
-    """Return the moves by their numbers in 16 bits."""
+    """Return a list of all moves, indexed by their 16-bit codes."""
     table = _moves()
     return [table[squares] for squares in squares_of(np.arange(_CODES), chess960).tolist()]
 
 
 @cache
 def _names_by_code(chess960: bool) -> list[str]:
-    """Return the names of moves in UCI notation by their numbers in 16 bits."""
+    """Return a list of all moves in UCI notation, indexed by their 16-bit codes."""
     return [move.uci() for move in moves_by_code(chess960)]

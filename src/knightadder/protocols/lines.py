@@ -9,9 +9,7 @@ from typing import TextIO
 
 
 class Output:
-    """Writes whole lines from any thread; writes nothing more once nobody reads them, of which `on_closed` is told
-    once.
-    """
+    """Writes whole lines from any thread; once nobody reads them, it calls `on_closed` and writes nothing more."""
 
     def __init__(self, stream: TextIO, on_closed: Callable[[], None]) -> None:
         self.closed = False

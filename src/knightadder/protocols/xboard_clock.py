@@ -66,10 +66,10 @@ class GameClocks:
             self._own += self._base
 
     def limits(self, side: int, moves_made: int, overhead: int, ponder: bool = False) -> Limits:
-        """Return the limits of a search for a move of the engine's side, 0 for White, after so many of its moves.
+        """Return the limits of a search for a move of the engine's side, 0 for White, after `moves_made` of its moves.
 
-        Milliseconds of overhead are lost on each move between interface and engine. With `ponder`, the search begins on
-        the opponent's time.
+        `overhead` is the milliseconds that each move loses between interface and engine. With `ponder`, the search
+        begins on the opponent's time.
         """
         if self._movetime is not None:
             return Limits(movetime=self._movetime, depth=self.depth, ponder=ponder)

@@ -66,8 +66,8 @@ class XBoardGame:
     def sync(self, expected: str | None = None) -> None:
         """Pass the game to the engine, and update what is known about the position.
 
-        The engine shall assume the expected legal move to be played, while the queries still answer for the position
-        before it.
+        With `expected`, a legal move, the engine gets the position after that move; the queries still answer for the
+        position before it.
         """
         moves = self._moves if expected is None else [*self._moves, expected]
         self.engine.set_position(self._fen, moves)

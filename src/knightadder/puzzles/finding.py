@@ -29,10 +29,10 @@ SCAN_NODES = 700  # nodes of the search of each position of a game
 # Nodes of the other searches, as shares of the deciding search's nodes.
 _CONFIRM_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
-_SECOND_LOOK = 4  # times the nodes of the deciding search, from an empty hash table
+_SECOND_LOOK = 4  # multiple of the nodes of the deciding search, for a search from an empty hash table
 
-# Winning chances: a solution has to win with at least `_WON`, or to save with less and at least `_HELD`, and any other
-# move has to be worse by `_GAP`, as in Lichess's puzzler.
+# Winning chances: a solution wins with at least `_WON`, or saves the game with less and at least `_HELD`. Any other
+# move must be worse by `_GAP`, as in Lichess's puzzler.
 _WON = 0.5  # 300 centipawns on the scale of Stockfish
 _HELD = -0.2  # -110 centipawns
 _GAP = 0.7
@@ -51,7 +51,7 @@ Scan: TypeAlias = Callable[[chess.Board], Sequence[SearchedPosition | None]]
 
 
 class Reason(StrEnum):
-    """Why a game has no puzzle. Of several reasons, the last one in this order is told."""
+    """Why a game has no puzzle. If there are several reasons, the last one in this order is reported."""
 
     NO_MISTAKE = "no large mistake"
     UNCLEAR = "deeper searches saw no clear advantage"
@@ -79,7 +79,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The puzzles of a game, in its order, and if there is none, the reason."""
+    """The puzzles of a game, in the order of its moves, or the reason why there are none."""
 
     puzzles: list[Found]
     reason: Reason | None = None
@@ -187,7 +187,7 @@ class _Seeker:
         self._reply = chess.engine.Limit(nodes=max(nodes // _REPLY_SHARE, 1))
 
     def task(self, boards: Sequence[chess.Board], ply: int) -> bool | Reason:
-        """Return whether the task at a ply of a game is to save it, not to win it, or why there is none."""
+        """Return whether the task at a ply is to save the game (True) or to win it (False), or why there is no task."""
         # From the end to the start, so that the hash table helps.
         after = -self._worth(boards[ply + 1]) if ply + 1 < len(boards) else None
         now, before = self._worth(boards[ply]), -self._worth(boards[ply - 1])
@@ -219,7 +219,7 @@ class _Seeker:
         return moving < passing - _WORSE_IF_PASSED
 
     def solve(self, board: chess.Board, saves: bool) -> list[_Step] | Reason:
-        """Return the moves of the solution and the replies between them, or why the position is no puzzle."""
+        """Return the moves of the solution and the replies between them, or why the position is not a puzzle."""
         board = board.copy()
         line: list[_Step] = []
         while not board.is_game_over() and not board.is_repetition(2):

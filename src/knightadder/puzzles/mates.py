@@ -59,7 +59,7 @@ def _is_straight(first: chess.Square, second: chess.Square) -> bool:
 
 
 def _beyond(king: chess.Square, files: int, ranks: int) -> chess.Square | None:
-    """Return the square so many files and ranks from the king; None if it is off the board."""
+    """Return the square at this distance in files and ranks from the king; None if it is off the board."""
     file, rank = square_file(king) + files, square_rank(king) + ranks
     return chess.square(file, rank) if 0 <= file <= 7 and 0 <= rank <= 7 else None
 
@@ -89,7 +89,7 @@ def _is_arabian(mate: _Mate) -> bool:
 
 
 def _is_back_rank(mate: _Mate) -> bool:
-    """A rook or queen mates along the back rank a king that its own pieces shut in."""
+    """A rook or queen mates along the back rank; the king's own pieces shut it in."""
     rank = square_rank(mate.king)
     if rank != (7 if mate.winner == chess.WHITE else 0):
         return False
@@ -124,7 +124,7 @@ def _are_on_both_sides(mate: _Mate) -> bool:
 
 
 def _is_dovetail(mate: _Mate) -> bool:
-    """A queen mates diagonally from beside the king; own pieces stand on the two squares that she does not reach."""
+    """A queen beside the king mates diagonally; the king's own pieces stand on the squares that she does not reach."""
     if mate.is_on_edge() or not mate.by(QUEEN) or square_distance(mate.mover, mate.king) > 1:
         return False
     if _is_straight(mate.mover, mate.king):
@@ -138,7 +138,7 @@ def _is_dovetail(mate: _Mate) -> bool:
 
 
 def _is_epaulette(mate: _Mate) -> bool:
-    """A rook or queen mates from the front a king at the edge of the board, with own pieces on both sides of it."""
+    """A rook or queen mates a king at the edge of the board from the front; the king's own pieces are on both sides."""
     if not mate.by(ROOK, QUEEN):
         return False
     for files, ranks in ((1, 0), (0, 1)):
@@ -194,7 +194,7 @@ def _is_smothered(mate: _Mate) -> bool:
 
 
 def _is_swallowtail(mate: _Mate) -> bool:
-    """A guarded queen mates from beside the king; own pieces stand on the two squares diagonally behind it."""
+    """A guarded queen mates from beside the king; the king's own pieces stand diagonally behind it."""
     if not mate.by(QUEEN) or not mate.is_beside(mate.mover):
         return False
     files = square_file(mate.king) - square_file(mate.mover)

@@ -1,4 +1,4 @@
-"""A puzzle: a position, the only good moves from it with the replies between them, and what is known about it."""
+"""A puzzle: a position, its solution (the only good moves, with the replies between them), and data about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import chess
 
 
 def boards_along(board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Board]:
-    """Return the boards before each of some moves, and after the last one, each with the moves before it."""
+    """Return the board before each move, and the one after the last move; each has the moves that led to it."""
     boards = [board.copy()]
     for move in moves:
         board = boards[-1].copy()

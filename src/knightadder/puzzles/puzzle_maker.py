@@ -45,7 +45,7 @@ class Item:
 class PuzzleMaker:
     """The task, whose result is JSON: see `result_of`. `nodes` are those of the search that decides on a move.
 
-    Another engine, which has its options already, may find the puzzles; this one then only rates them.
+    A different engine, with its options already set, may find the puzzles; this one then only rates them.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class PuzzleMaker:
         return _Told(rows, game.notes, reason=findings.reason).to_json()
 
     def close(self) -> None:
-        """End another engine, also in the middle of a search."""
+        """End a different engine, even in the middle of a search."""
         if self._other is not None:
             self._other.close()
 
@@ -123,7 +123,7 @@ def _scan(game: chess.Board) -> list[SearchedPosition | None]:
 def _place(address: str, found: Found) -> str:
     """Return the address of a position in a game as in Lichess's database: ``/black`` if Black moved last, and the ply.
 
-    Addresses of other sites stay without the side, which would lead elsewhere there.
+    Addresses of other sites get no side, because with it they would lead elsewhere.
     """
     lichess = _LICHESS_GAME.match(address)
     if lichess:
@@ -195,7 +195,7 @@ def _row(found: Found, themes: tuple[str, ...], rating: int, game: str, openings
 
 
 def result_of(result: bytes) -> GameResult:
-    """Return what a result of the task tells.
+    """Return the content of a result of the task.
 
     BrokenGame if the game cannot be used; EngineError if it is not a result of the task, or has illegal positions or
     moves.

@@ -1,4 +1,5 @@
-"""The rating of a puzzle on the scale of Lichess's puzzles, by what it costs the engine and by how it looks.
+"""The rating of a puzzle on the scale of Lichess's puzzles, computed from the effort of the engine and from features of
+the solution.
 
 The rating is a weighted sum. The weights are the least-squares fit to 2,164 puzzles of Lichess's database, whose
 ratings are spread evenly from 400 to 2800 (docs/puzzles.md tells how well it fits).
@@ -22,8 +23,8 @@ LOWEST, HIGHEST = 400, 3000
 
 _EFFORTS = tuple(4**power for power in range(3, 9))  # nodes, from 64 to 65,536
 _GLANCE = 400  # nodes of the search that tells how tempting the moves are
-_CANDIDATES = 4  # its moves
-_TEMPERATURE = 100  # centipawns: a move that is worse by so much tempts less often by the factor e
+_CANDIDATES = 4  # number of moves that this search compares
+_TEMPERATURE = 100  # centipawns by which a move must be worse to be e times less tempting
 _LEAST_CHANCE = 0.01
 _MOST_CHECKS, _MOST_CAPTURES, _MOST_GAIN = 6, 6, 9
 
@@ -76,8 +77,9 @@ def _steps(solution: Solution) -> Iterator[_Step]:
 def _costs(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
     """Return what the moves of the solution cost the engine.
 
-    ``effort`` is by how many of the growing searches they are missed, ``doubt`` how unlikely all of them are for a
-    player who only glances at the positions, and ``least`` the chance of the most difficult one.
+    ``effort`` is the number of searches that are too short for the engine to settle on a move, added up over the moves.
+    ``doubt`` says how unlikely it is that a player who only glances at the positions finds all moves, and ``least`` is
+    the chance to find the most difficult one.
     """
     effort, chances = 0, []
     for board, move in solution.steps():
@@ -91,7 +93,7 @@ def _costs(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
 
 
 def _effort(board: chess.Board, move: chess.Move, analyst: Analyst) -> int:
-    """Return how many of the searches, from the shortest one on, end before the engine has settled on a move."""
+    """Return how many searches, from the shortest one on, are too short for the engine to settle on a move."""
     for count in range(len(_EFFORTS), 0, -1):
         analyst.new_game()
         if analyst.analyse(board, chess.engine.Limit(nodes=_EFFORTS[count - 1])).best.move != move:
@@ -100,7 +102,7 @@ def _effort(board: chess.Board, move: chess.Move, analyst: Analyst) -> int:
 
 
 def _chance(board: chess.Board, move: chess.Move, analyst: Analyst) -> float:
-    """Return the chance of a move against the best other one, by their scores in a short search."""
+    """Return the chance that a move is preferred to the best other move, by their scores in a short search."""
     analyst.new_game()
     lines = analyst.analyse(board, chess.engine.Limit(nodes=_GLANCE), multipv=_CANDIDATES).lines
     own = [capped(line.score.relative) for line in lines if line.move == move]
@@ -111,7 +113,7 @@ def _chance(board: chess.Board, move: chess.Move, analyst: Analyst) -> float:
 
 
 def _looks(solution: Solution) -> Mapping[str, float]:
-    """Return how the solution looks: numbers of moves and of kinds of moves, and what the first position offers."""
+    """Return features of the solution: numbers of moves of each kind, and choices in the first position."""
     steps = list(_steps(solution))
     first, solver, end = steps[0].before, steps[0].before.turn, steps[-1].after
     checks = [move for move in first.legal_moves if first.gives_check(move)]

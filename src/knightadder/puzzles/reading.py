@@ -18,7 +18,7 @@ from knightadder.rules import read_fen
 
 
 def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
-    """Return the puzzles of a file in its order, and a line for each entry that is no puzzle, with file and line
+    """Return the puzzles of a file in its order, and a line for each entry that is not a puzzle, with file and line
     number.
 
     The suffix is ``.csv``, with the columns of Lichess, where the first move is the opponent's; ``.epd``, with the

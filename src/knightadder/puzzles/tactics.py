@@ -132,7 +132,7 @@ def has_hanging_piece(line: PlayedLine) -> bool:
 def has_sacrifice(line: PlayedLine) -> bool:
     """Return whether the solver gives up material for a time: two points or more, which the next move does not regain.
 
-    A pawn that the opponent promotes is no sacrifice.
+    It is not a sacrifice if the opponent promotes a pawn.
     """
     if any(move.promotion for move in line.moves[1::2]):
         return False
@@ -284,7 +284,9 @@ def has_trapped_piece(line: PlayedLine) -> bool:
 
 
 def _is_trapped(board: chess.Board, square: chess.Square) -> bool:
-    """Return whether a piece of the side to move is attacked, and can neither escape nor take its price."""
+    """Return whether a piece of the side to move is attacked, and can neither escape nor take a piece of the same
+    value.
+    """
     kind = board.piece_type_at(square)
     if kind in (None, chess.PAWN, chess.KING) or board.is_check() or board.is_pinned(board.turn, square):
         return False

@@ -22,14 +22,15 @@ FEW_GAMES, FEW_MOVES = 10, 100
 FEW_OF_AN_OPENING = 5
 
 WON, WORSE = 75.0, 25.0  # win percentages: three pawns up and down, on the scale of Stockfish
-_OPENING_PLIES = 30  # in which a position can be one where an opening goes wrong
-_LEAST_LOST = 0.1  # expected points in such a position
-_PRIOR_GAMES = 4  # at the player's average, which are added to those of an opening before openings are compared
+_OPENING_PLIES = 30  # plies of a game in which its opening can go wrong
+_LEAST_LOST = 0.1  # minimum of expected points lost in a position where an opening goes wrong
+# Before openings are compared, this number of games with the player's average is added to those of each opening.
+_PRIOR_GAMES = 4
 _GOOD = 5.0  # percentage points: a move that loses less than this solves a puzzle
 _MOST_GOOD = 2  # moves that solve a puzzle
 _LEAST_GAIN = 10.0  # percentage points by which the solution of a puzzle is better than the move played
 
-#: Shares of the initial time that are left, from each of these on, in words.
+#: Groups of moves by the share of the initial time that is left: the lowest share, and the name for the user.
 TIME_LEFT = (
     (0.5, "more than half"),
     (0.2, "a half to a fifth"),
@@ -178,7 +179,7 @@ class Spot:
     played : AnnotatedMove
         The move that lost most.
     times : int
-        How often that one was played.
+        How often that move was played.
     chess960 : bool
         Whether the rules are those of Chess960.
     """
@@ -282,7 +283,7 @@ def results(games: Sequence[PlayerGame]) -> Results:
 
 
 def qualities(games: Sequence[PlayerGame], key: Callable[[PlayerMove], str | None]) -> dict[str, Quality]:
-    """Give the quality of the player's moves by what a function says of each; None leaves a move out."""
+    """Give the quality of the player's moves in groups. `key` names the group of a move; None leaves the move out."""
     groups: dict[str, list[list[AnnotatedMove]]] = defaultdict(list)
     for game in games:
         own: dict[str, list[AnnotatedMove]] = defaultdict(list)

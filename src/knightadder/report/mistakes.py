@@ -1,7 +1,7 @@
 """Kinds of mistakes: what a bad move allowed the opponent, or what it missed.
 
-Only the engine's lines decide, by the code that names the themes of puzzles. So a kind that is told is there; a mistake
-whose line shows none of them is of the kind ``other``.
+The kind is found in the engine's lines, by the code that names the themes of puzzles. So every reported kind is real; a
+mistake whose lines show no kind is of the kind ``other``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from knightadder.puzzles.puzzle import boards_along
 from knightadder.puzzles.tactics import TACTICS, VALUES, balance, has_hanging_piece
 from knightadder.review.evaluation import SearchedPosition
 
-#: The kinds in words, in the order in which they are looked for.
+#: The kinds with their names for the user, in the order in which they are tried.
 KINDS = {
     "missedMate": "Missed a forced mate",
     "backRank": "Allowed a mate on the back rank",
@@ -114,7 +114,7 @@ def _takes_a_piece(board: chess.Board, after: chess.Board, reply: PlayedLine) ->
 def _gain(start: chess.Board, position: SearchedPosition, side: chess.Color, before: chess.Board) -> int:
     """Return how much material the best line of a position gains for a side, compared with an earlier position.
 
-    The line may end within an exchange. So the gain counts that is the smaller one, before or after the last move.
+    The line may end within an exchange. So the smaller gain counts: the one before the last move or the one after it.
     """
     moves = position.variations[0].moves if position.variations else ()
     gains = [balance(board, side) - balance(before, side) for board in boards_along(start, moves)[-2:]]

@@ -168,7 +168,7 @@ def _number(move: AnnotatedMove) -> str:
 
 
 def _table(columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], kind: str = "") -> str:
-    """Write a table; each row has whether it tells too little, and its cells, which are HTML."""
+    """Write a table; each row says whether it has too few games or moves, and has its cells as HTML."""
     head = "".join(f"<th>{column}</th>" for column in columns)
     body = ""
     for few, cells in rows:

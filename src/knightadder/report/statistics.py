@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_SIGMAS = 1.96  # of an interval that holds 95 times in 100
+_SIGMAS = 1.96  # half the width of a 95 % interval, in standard deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Mean:
     value : float
         The average.
     margin : float or None
-        Half the width of its 95 % interval; ``None`` with a single game, which tells nothing of it.
+        Half the width of its 95 % interval; ``None`` with a single game, from which it cannot be estimated.
     count, games : int
         How many values it has, from how many games.
     """
@@ -53,7 +53,7 @@ def expected(rating: float, opponent: float) -> float:
 
 
 def performance(results: Sequence[tuple[float, int]]) -> int | None:
-    """Return the rating of which Elo's formula expects the points that were scored.
+    """Return the performance: the rating for which Elo's formula expects the points that were scored.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Item:
     Attributes
     ----------
     number : int
-        Number of the item, from 0: a game between two of the player's names is two items.
+        Number of the item, from 0: a game between two of the player's names counts as two items.
     file : str
         Name of its file.
     white : bool
@@ -114,7 +114,7 @@ class GameStudy:
     options : mapping, optional
         Other UCI options of the engine, with their values.
     other : UciAnalyst, optional
-        Another engine to use, which has its options already.
+        A different engine to use, with its options already set.
     """
 
     def __init__(
@@ -154,13 +154,13 @@ class GameStudy:
         return choices
 
     def close(self) -> None:
-        """End another engine, also in the middle of a search."""
+        """End a different engine, even in the middle of a search."""
         if self._other is not None:
             self._other.close()
 
 
 def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
-    """Return what a `GameStudy` has found of a game.
+    """Return what a `GameStudy` has found in a game.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
     result : bytes
         The result of the task.
     is_other : bool
-        Whether another engine has evaluated.
+        Whether a different engine has evaluated the game.
 
     Raises
     ------

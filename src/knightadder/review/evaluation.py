@@ -86,7 +86,7 @@ class Block:
         return self.last - self.first + 1
 
     def board(self) -> chess.Board:
-        """Return the position after the last one, or at the end of the game the last one, with the moves before it."""
+        """Return the position after the last one, with the moves before it; at the end of the game, the last one."""
         board = chess.Board(self.fen, chess960=self.chess960)
         for move in self.moves:
             board.push(chess.Move.from_uci(move))

@@ -44,7 +44,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help=f"largest number of men in a table, with the kings (default: {MOST_MEN})",
     )
     kind.add_argument(
-        "--wdl-only", action="store_true", help="do not fetch the DTZ tables, which are more than half of the size"
+        "--wdl-only",
+        action="store_true",
+        help="do not fetch the DTZ tables, which make up more than half of the download",
     )
     kind.add_argument("--url", default=LICHESS, help=_URL_HELP)
     kind.set_defaults(run=_download)

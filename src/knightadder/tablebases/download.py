@@ -35,8 +35,8 @@ _OK, _PARTIAL, _NOT_FOUND, _RANGE_NOT_SATISFIABLE = 200, 206, 404, 416
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status: 1 if a file could not be downloaded.
 
-    OptionError if the URL is not one of http or https, or the folder cannot be made; EngineError if the mirror cannot
-    be reached or has no tables, or a file cannot be written.
+    OptionError if the URL does not begin with http or https, or the folder cannot be made; EngineError if the mirror
+    cannot be reached or has no tables, or a file cannot be written.
     """
     from rich.filesize import decimal
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Download:
-    """Fetches files from one mirror into one folder; OptionError if the URL is not one of http or https.
+    """Fetches files from one mirror into one folder; OptionError if the URL does not begin with http or https.
 
     The URL is that of a folder with the files, directly or in a subfolder for each kind. `on_bytes` is called after
     each received block, see `OnBytes`; `received` counts bytes from the mirror.

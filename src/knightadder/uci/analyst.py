@@ -56,7 +56,7 @@ class UciEngine(Closing):
         self._engine: tuple[asyncio.SubprocessTransport, chess.engine.UciProtocol] | None = None
         self._analysis: chess.engine.AnalysisResult | None = None
         self._closed = False
-        self.name: str | None = None  # by its own word, once it has been started
+        self.name: str | None = None  # the name that the engine reports, once it has been started
 
     def search(
         self,
@@ -88,7 +88,7 @@ class UciEngine(Closing):
         return future.result()
 
     def close(self) -> None:
-        """End the engine, also in the middle of a search; callable from another thread."""
+        """End the engine, even in the middle of a search; callable from a different thread."""
         with _handing_over:
             loop, self._loop, self._closed = self._loop, None, True
         if loop is not None:

@@ -149,7 +149,7 @@ class UciClient(Closing):
             raise self._ended() from None
 
     def read_until(self, prefix: str, timeout: float) -> list[str]:
-        """Return the lines up to one that starts with a prefix, which must come within some seconds.
+        """Return the lines up to one that starts with a prefix, which must come within `timeout` seconds.
 
         EngineEndedError if the engine ends first; EngineSilentError if the time is exceeded, and the engine is killed.
         """

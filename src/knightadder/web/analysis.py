@@ -24,7 +24,7 @@ _EVERY = 0.1  # seconds between two updates of the lines
 async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[View], None]) -> None:
     """Analyse the position of the tree's cursor until the task is cancelled; then note its evaluation.
 
-    The engine is idle before and afterwards; `send` takes what the page is to be told, and must not block.
+    The engine is idle before and afterwards; `send` takes a message for the page, and must not block.
     """
     from knightadder.review.evaluation import evaluation_of
 
@@ -65,7 +65,7 @@ async def evaluate(
 ) -> None:
     """Evaluate the positions of a line, from the root on, that have not been searched with full nodes yet.
 
-    The engine is idle before and afterwards; `send` takes what the page is to be told, and must not block.
+    The engine is idle before and afterwards; `send` takes a message for the page, and must not block.
     """
     from knightadder.review.evaluation import at_the_end, evaluation_of
 

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand until Ctrl-C and return the exit status.
 
     OptionError if the server cannot listen on the host, the engine refuses an option, there is no puzzle in the file,
-    the explorer's file is no index, or the book, the network or a folder of tablebases cannot be read.
+    the explorer's file is not an index, or the book, the network or a folder of tablebases cannot be read.
     """
     from knightadder.engine.book import Book
     from knightadder.engine.options import Options

@@ -83,7 +83,7 @@ Step: TypeAlias = Edit | Swap
 class Desk:
     """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
 
-    `file` is where the tree was read from, and `index` that of the game in the file.
+    `file` is the file from which the tree was read, and `index` is the index of the game in it.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Desk:
         return self
 
     def take_file_of(self, other: Desk) -> Desk:
-        """Replace a game of the same file: undoing leads back to the desk before the file."""
+        """Replace a game of the same file; undoing leads back to the desk before the file was loaded."""
         self._undo[:0] = [step for step in other._undo if isinstance(step, Swap)]
         return self
 

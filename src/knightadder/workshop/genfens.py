@@ -53,11 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
-    """Yield random openings as FEN, which depend on nothing else but the engine's evaluation.
+    """Yield random openings as FEN; they depend only on the arguments and on the engine's evaluation.
 
-    The side to move has a move and is not in check. If the name of the book, EPD or PGN, says so, its positions are of
-    Chess960. OptionError if the book cannot be read, or too few of its openings are fit to begin a game; PositionError
-    if an opening of the book is not legal.
+    The side to move has a legal move and is not in check. The book is an EPD or PGN file; its positions are Chess960
+    positions if its name says so. OptionError if the book cannot be read, or too few of its openings are fit to begin a
+    game; PositionError if an opening of the book is not legal.
     """
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer

@@ -473,7 +473,7 @@ def test_bad_arguments_are_one_line(capsys, two, arguments, message):
 
 def test_three_engines_have_no_sequential_test(capsys, two, engine):
     status, _, err = _run(capsys, *two, *engine("C"), "--sprt")
-    assert (status, err) == (2, "knightadder: --sprt must have exactly two engines\n")
+    assert (status, err) == (2, "knightadder: --sprt needs exactly two engines\n")
 
 
 def test_openings_are_not_played_again_unnoticed(capsys, tmp_path, two):

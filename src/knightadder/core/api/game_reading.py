@@ -77,7 +77,7 @@ def read_games(tables, positions, words, place, first_ply, score_below, quiet, r
     Returns
     -------
     int
-        The number of positions written, of as many games as fit; -1 if a game is cut off or not legal.
+        The number of positions written, from as many games as fit; -1 if a game is cut off or not legal.
     """
     count = np.int64(0)
     while place[0] < len(words):

@@ -40,7 +40,7 @@ def trace_records(tables, worker, trace, records, places, counts, ends, weights)
     ends : array of int
         Receives the end of each position's counts.
     weights : array of shape (positions, 2)
-        Receives the weights of the middle-game and end-game halves in the value.
+        Receives how much the middle-game and the end-game half count in each value.
 
     Returns
     -------
@@ -77,9 +77,9 @@ class Tracer:
     def trace(self, records):
         """Return the traces of packed positions as a sparse matrix and weights.
 
-        The matrix has a row of `TERM_VALUES` columns for each position, and is given in compressed sparse row form by
-        places, counts and row ends. The weights, of shape (positions, 2), are those of the middle-game and end-game
-        halves. A `ValueError` is raised if a record is not a legal position.
+        The matrix has a row of `TERM_VALUES` columns for each position. It is in compressed sparse row form: places,
+        counts and row ends. The weights, of shape (positions, 2), say how much the middle-game and the end-game half
+        count in each value. A `ValueError` is raised if a record is not a legal position.
         """
         length = len(records)
         places, counts = np.empty(length * MAX_COUNTS, np.int32), np.empty(length * MAX_COUNTS, np.float32)

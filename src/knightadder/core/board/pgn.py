@@ -21,7 +21,7 @@ from .san import read_san
 
 #: Number of zeros that must follow the text, because tokens are read without a test for its end.
 PADDING = 16
-#: Results by their number in a `GAME`.
+#: The results, indexed by their number in a `GAME`.
 RESULTS = ("", "1-0", "1/2-1/2", "0-1", "*")
 NO_CLOCK = -1
 NO_SCORE = -32_768

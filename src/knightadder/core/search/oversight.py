@@ -46,7 +46,7 @@ def _weight(tables, pos, move, last_move):
 
 @kernel
 def overlooks(tables, worker, pos, move, last_move):
-    """Say whether the player overlooks a move; never one that takes back.
+    """Say whether the player overlooks a move; never the capture of the piece that has just moved.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def overlooks(tables, worker, pos, move, last_move):
 
 @inlined
 def misjudged(worker, pos, eval):
-    """Return an evaluation as the player judges it: off by up to ``worker.misjudgement``, seldom by so much."""
+    """Return an evaluation as the player judges it: wrong by at most ``worker.misjudgement``, seldom by that much."""
     chance = split_mix(worker.weak_seed, pos.key)
     # The sum of two numbers from 0 to 1,023 has the mean 1,023.
     error = np.int64(chance >> np.uint64(54)) + np.int64((chance >> np.uint64(44)) & np.uint64(1023)) - 1023

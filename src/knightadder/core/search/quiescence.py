@@ -55,7 +55,7 @@ def count_node(worker, ply):
 
 @inlined
 def _nearer_to(beta, score):
-    """Return a score that fails high, moved halfway to beta, because the size of its lead is uncertain."""
+    """Return a score above beta, moved halfway to beta, because the size of its lead is uncertain."""
     return (score + beta) // 2 if abs(score) < DECISIVE else score
 
 

@@ -38,7 +38,8 @@ MAX_PAWNS = MAX_MEN - 2
 # Number of squares below the diagonal in the triangle, below the diagonal on the board, and on the diagonal.
 TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8
 
-# Numbers of placements of a leading group of three pieces, by the first piece that is off the diagonal.
+# Number of placements of a leading group of three pieces, if its first, second or third piece is the first one that is
+# off the diagonal.
 _FIRST_OFF = TRIANGLE * 63 * 62
 _SECOND_OFF = 4 * BELOW_DIAGONAL * 62
 _THIRD_OFF = 4 * 7 * BELOW_DIAGONAL

@@ -260,9 +260,9 @@ def probe_wdl(tables, tablebases, worker, ply):
 def probe_dtz(tables, tablebases, worker, ply):
     """Probe the DTZ and WDL tables like `probe_wdl`; return the DTZ, and 1 if it is known.
 
-    The DTZ is the plies to the next capture or pawn move of best play, negative for a loss and 0 for a draw. Cursed
-    wins and blessed losses add 100. Most tables count moves, so the true distance may be a ply longer, but not where
-    that would make the position a draw by the fifty-move rule.
+    The DTZ is the number of plies to the next capture or pawn move with best play, negative for a loss and 0 for a
+    draw. Cursed wins and blessed losses add 100. Most tables count moves, so the true distance may be a ply longer, but
+    not where that would make the position a draw by the fifty-move rule.
     """
     if not _can_probe(tablebases, worker, ply):
         return _ZERO, NOT_FOUND

@@ -39,7 +39,7 @@ def worth_board(board: Sequence[int], worths: dict[int, int]) -> str:
 
 
 def bucket_line(tables: np.record, men: int) -> str:
-    """Return a line that says which output bucket of the network counts for a number of men."""
+    """Return a line that says which output bucket of the network is used for this number of pieces."""
     buckets = weights_of(tables).output_bucket
     number, count = int(buckets[men]) + 1, int(buckets.max()) + 1
     return f"Network: output bucket {number} of {count} ({men} men)"

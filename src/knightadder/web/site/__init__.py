@@ -1,1 +1,1 @@
-"""The server of the board: its routes, who may use it, the tabs, and their messages."""
+"""The server of the board: its routes, access control, the tabs, and their messages."""

@@ -16,9 +16,10 @@ _LONGEST_FEN = 200
 
 
 def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]], Awaitable[object]]) -> Route:
-    """Return a route that answers ``?fen=…`` by a function of the board and of all values, as JSON.
+    """Return a route that answers ``?fen=…`` with the result of `answer` as JSON; `answer` gets the board and all
+    values.
 
-    A broken FEN is answered with what is wrong.
+    A broken FEN is answered with the error.
     """
 
     async def respond(request: Request) -> Response:

@@ -38,7 +38,7 @@ def play_chunks(
     """Play chunks of this many games, several at once, save them and add them to the list.
 
     A number is taken when there is a worker for it. `on_chunk` is called after each chunk, and returns whether to go
-    on. EngineError if a worker fails, or what it gives is not a chunk.
+    on. EngineError if a worker fails, or its answer is not a chunk.
     """
     reader = Reader()
     for number, data in pool.run(numbers):

@@ -26,9 +26,9 @@ _CAN_PIN = hasattr(os, "sched_setaffinity")
 
 
 def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
-    """Return the processors of each of the games that are played at the same time, by engines of this many threads.
+    """Return the processors for each of several simultaneous games between engines with this many threads.
 
-    Each core is used by one hardware thread, as long as there are enough cores. OptionError if this process may not use
+    While there are enough cores, only one hardware thread of each core is used. OptionError if this process may not use
     so many processors, or the system cannot pin processes to them.
     """
     if not _CAN_PIN:

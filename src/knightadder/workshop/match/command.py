@@ -165,10 +165,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Standings]:
-    """Play a match, show its progress, and print its results, also after Ctrl-C.
+    """Play a match, show its progress, and print its results, even after Ctrl-C.
 
-    With `rows`, those for the strength log are printed too. EngineError if an argument is wrong, a file cannot be used,
-    or an engine does not start.
+    With `rows`, the rows for the strength log are printed too. EngineError if an argument is wrong, a file cannot be
+    used, or an engine does not start.
     """
     from knightadder.workshop.match.journal import MatchLog
     from knightadder.workshop.match.standings import Standings
@@ -220,7 +220,7 @@ class Match:
         self.pairings = [(first, second) for i, first in enumerate(firsts) for second in names[i + 1 :]]
         self.sprt = _read_sprt(arguments.sprt)
         if self.sprt and len(names) > 2:
-            raise OptionError("--sprt must have exactly two engines")
+            raise OptionError("--sprt needs exactly two engines")
         self.rounds = _read_rounds(arguments, self.sprt)
         self.rules = Rules(
             _read_draw(arguments.draw),

@@ -127,7 +127,7 @@ class Competitor:
         }
 
     def sources(self) -> str:
-        """Return a digest of what decides how the engine plays, as far as it is known; OptionError if a file cannot be
+        """Return a digest of everything known that decides how the engine plays; OptionError if a file cannot be
         read.
 
         It covers the programs in the command, the networks in options such as ``EvalFile``, and for Knightadder the

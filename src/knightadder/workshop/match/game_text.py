@@ -76,7 +76,7 @@ def _event(fixture: Fixture) -> str:
 
 
 class PgnFile(Closing):
-    """A file to which games are appended, each completely or not at all; without a file nothing is kept.
+    """A file to which games are appended, each completely or not at all; without a file, nothing is saved.
 
     After a crash, the last game of this match may be incomplete, or the log may not have it. Then it is removed, since
     it is played again, and `report` is called with a message. Other contents are kept. `fixtures` are the games of this

@@ -98,12 +98,12 @@ class Record:
 
 
 class MatchLog(Closing):
-    """The log of a match and its records; without a file nothing is kept.
+    """The log of a match and its records; without a file, nothing is saved.
 
-    The pairings and the rounds number the games, and `setup` identifies the match. `records` has the games of the file
-    by number, and then the others in the order of addition. `pgn_end` is the length of the PGN file after the last game
-    of the log, 0 if it is not known. OptionError if the file belongs to a different match, is damaged, in use, or
-    cannot be written.
+    The number of a game follows from its round and its place among the `pairings`, and `setup` identifies the match.
+    `records` has the games of the file by number, and then the others in the order of addition. `pgn_end` is the length
+    of the PGN file after the last game of the log, 0 if it is not known. OptionError if the file belongs to a different
+    match, is damaged, in use, or cannot be written.
     """
 
     def __init__(

@@ -45,7 +45,8 @@ def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
 
 
 class PositionStream(Closing):
-    """The positions for training, pass after pass without end, from a place on; each pass is in another random order.
+    """The positions for training, pass after pass without end, from a place on; each pass is in a different random
+    order.
 
     In each pass, the chunks of games come in random order. A window is as many chunks as have four million moves
     together; its positions are shuffled. They come from anywhere in the whole set and fill hundreds of batches, so

@@ -50,7 +50,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         dest="drawn",
         type=Path,
         metavar="FILE",
-        help="draw pictures of this network, or of weights from --export, with positions of the games",
+        help="draw pictures of this network, or of weights from --export; they show its work on positions of the games",
     )
 
     exchange = command.add_argument_group("exchange with other trainers")
@@ -94,7 +94,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=whole(1, 65_535),
         default=200,
         metavar="CP",
-        help="centipawns of a network output of 1 (default: 200)",
+        help="number of centipawns for which a network output of 1 stands (default: 200)",
     )
 
     data = command.add_argument_group("the positions")

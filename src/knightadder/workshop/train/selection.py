@@ -140,9 +140,9 @@ def choose(
     """Choose the games of a run, and write down in its folder which they are, and the positions for validation.
 
     Whole games are held out for validation: one in a hundred, chosen by a hash of its number. About `most` positions
-    are taken for training, and from each folder in proportion to its size: whole chunks, from the first one on.
-    `update` receives the number of positions for validation so far. OptionError if the games cannot be read, the files
-    cannot be written, or there are too few positions.
+    are used for training, from each folder in proportion to its size: as many whole chunks as needed, beginning with
+    the first one. `update` receives the number of positions for validation so far. OptionError if the games cannot be
+    read, the files cannot be written, or there are too few positions.
     """
     selection = Selection.of(games)
     chunks, every = selection.chunks, Games(games, selection, wanted, targets)

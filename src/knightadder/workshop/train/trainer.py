@@ -24,9 +24,9 @@ class Trainer(Closing):
     Each thread computes the gradient of its part of a batch. The parts are the same for the same number of threads, and
     the gradients are added up in the same order, so that the weights are also the same.
 
-    `result_share` may be changed between steps. With `average`, the weights are averaged over about so many steps: each
-    step counts for less the longer it is past. `averaged` are these, or else the weights themselves; `means` and
-    `squares` are AdamW's of the gradient and of its square.
+    `result_share` may be changed between steps. With `average`, the weights are averaged over about this number of
+    steps, of which older ones count less. `averaged` are the averages, or without `average` the weights themselves.
+    `means` and `squares` are AdamW's decaying means of the gradient and of its square.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ the effect of each change that it has, minus the effect of each change that it l
 factorial design; see Box, Hunter and Hunter, "Statistics for Experimenters" (2005).
 
 If the effect of a change depends on the others, the estimate is its average over their combinations. An extra gain of
-two changes together is the same for a side with both as for a side with neither, so it cancels out.
+two changes together adds the same to the scores of both sides in this model, so it cancels out.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Tunable:
     """A whole number to tune, from `start` within its range.
 
     `c_end` is the perturbation in the last iteration. `r_end` is the last step for each net win, as a share of the last
-    perturbation; None for that of the run.
+    perturbation; None stands for the value of the run.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Tunable:
 class Spsa(Method):
     """The state of the method between two results.
 
-    `r_end` is that of the tunables that have none of their own. `theta` has the current values. `path` has numbers of
-    trials, evenly spaced, and the values after each; the first are those of the start.
+    `r_end` is for the tunables that have no `r_end` of their own. `theta` has the current values. `path` has evenly
+    spaced numbers of trials, each with the values after that trial; it begins with the start values.
     """
 
     def __init__(self, tunables: Sequence[Tunable], iterations: int, r_end: float = R_END, seed: int = 1) -> None:

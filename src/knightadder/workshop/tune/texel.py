@@ -24,8 +24,9 @@ Values = NDArray[np.float64]  # shape (TERM_VALUES, 2): middle game and end game
 
 BLOCK = 16_384  # positions per step
 
-# Terms of which exactly one value counts for each piece of a type, pawn to queen: the method cannot distinguish a
-# constant in such a term from the value of the piece. Kings have no piece value, and a constant for both cancels out.
+# For each piece type, pawn to queen, the terms in which each piece counts exactly one value. The method cannot
+# distinguish a constant in such a term from the value of the piece. Kings have no piece value, and a constant for both
+# cancels out.
 _ONCE_A_PIECE = (
     ("pawn_square",),
     ("knight_square", "knight_mobility", "knight_king_distance"),

@@ -40,9 +40,9 @@ class Trial:
 class Method(ABC):
     """A method that learns from trials, and the trials that it draws.
 
-    The constructor of a method calls this one last, since it draws the first trials: of `names`, the parameters whose
-    values the trials have, and up to the number `total`. `done` is the number of trials that are answered, and `trials`
-    has the next ones, to be answered in this order.
+    The constructor of a subclass calls this constructor last, because it draws the first trials. `names` are the
+    parameters whose values the trials have, and `total` is the number of all trials. `done` is the number of answered
+    trials, and `trials` has the next ones, to be answered in this order.
     """
 
     def __init__(self, names: Iterable[str], total: int) -> None:

@@ -65,10 +65,9 @@ def run_method(
 ) -> int:
     """Play all trials of a method that are missing, show what it has learned, and return the exit status.
 
-    `about` identifies the run, besides what the arguments have. `summary` returns what the method has learned in a
-    line, and `show` prints it at the end; also after Ctrl-C, but not before there is a result. OptionError if an
-    argument is wrong, a file cannot be used, or the results belong to another run; PositionError if an opening is not
-    legal.
+    `about` identifies the run, in addition to the arguments. `summary` returns what the method has learned in a line,
+    and `show` prints it at the end, even after Ctrl-C, but not before there is a result. OptionError if an argument is
+    wrong, a file cannot be used, or the results belong to another run; PositionError if an opening is not legal.
     """
     if arguments.concurrency > AHEAD:
         raise OptionError(f"--concurrency {arguments.concurrency}: expected {AHEAD} or less")
@@ -79,7 +78,7 @@ def run_method(
     setup = {
         **about,
         "nodes": None if arguments.tc else limit,
-        "tc": str(limit) if arguments.tc else None,  # None as in the states of runs before there was such a thing
+        "tc": str(limit) if arguments.tc else None,  # None, as in older states without this entry
         "hash": arguments.hash,
         "openings": [book.name, book.digest],
         "seed": arguments.seed,
@@ -131,10 +130,10 @@ def _play(
 
 
 class Results(Closing):
-    """The results of all trials, in a journal from which a run goes on; without a file nothing is kept.
+    """The results of all trials, in a journal from which a run continues; without a file, nothing is saved.
 
-    The method receives the results that are in the journal. `counts` has the games won, drawn and lost by the first
-    sets. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
+    The method first receives the results in the journal. `counts` are the games won, drawn and lost by the first set of
+    each trial. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
     """
 
     def __init__(self, file: Path | None, method: Method, setup: dict[str, Any], restart: bool = False) -> None:
