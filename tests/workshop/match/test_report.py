@@ -3,6 +3,7 @@
 import datetime
 import io
 import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -58,10 +59,12 @@ def test_a_line_of_three_engines(three):
 def test_tables_of_two_engines(two):
     two.add(Record(Fixture(900, "old", "new"), 1.0, "", 3, "time", "new", {"old": {"odd": 2}}, [], {"new": -0.25}))
     text = _shown(report.tables(two, Sprt(0, 5, model="logistic"), "to be continued"))
-    assert re.sub(" +", " ", text).split("\n")[:7] == [
+    assert re.sub(" +", " ", text).split("\n")[:9] == [
         "new against old",
         " ",
         " Games 461, 100-300-61 (W-D-L), 54.2% ",
+        " Draws 65.1% ",
+        " Colours 65.2% with White, 43.3% with Black; White 61.0% ",
         " Pairs [10, 40, 100, 60, 20] (LL, LD, DD or WL, WD, WW) ",
         " Elo +30.3 ± 21.9, normalized +44.4 ",
         " LOS 99.7% ",
@@ -73,6 +76,21 @@ def test_tables_of_two_engines(two):
     ]
     assert [line.split() for line in text.splitlines() if " 2 odd " in line] == [["old", "0", "2", "odd", "-"]]
     assert "to be continued" in text
+
+
+def test_the_legend_explains_what_the_tables_show(two, three):
+    def names(*arguments):
+        return [line.split()[0] for line in _shown(report.legend(*arguments)).splitlines() if line[:1].strip()]
+
+    assert names(two, Sprt(0, 5)) == ["W-D-L", "Draws", "Colours", "Pairs", "Elo", "LOS", "LLR"]
+    assert names(two) == ["W-D-L", "Draws", "Colours", "Pairs", "Elo", "LOS"]
+    assert names(three) == ["W-D-L", "Pairs", "Elo", "LOS"]
+
+
+def test_the_docs_show_the_legend(two):
+    page = (Path(__file__).parents[3] / "docs/matches.md").read_text("utf-8")
+    for name, meaning in report.LEGEND.items():
+        assert f"{name} {meaning}" in " ".join(page.split())
 
 
 def test_the_ratings_of_three_engines(three):

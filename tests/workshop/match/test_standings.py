@@ -19,22 +19,26 @@ def test_scores_are_from_the_view_of_the_first():
     assert (score.wins, score.draws, score.losses, score.games) == (3, 3, 2, 8)
     assert str(score) == "3-3-2"
     assert score.share == 4.5 / 8
+    assert (score.share_with(True), score.share_with(False)) == (2.5 / 4, 2.0 / 4)
+    assert score.white_share == 4.5 / 8
+    assert score.draw_ratio == 3 / 8
     assert score.counts == (0, 1, 2, 0, 1)
     assert standings.games == 8
 
 
 def test_only_complete_pairs_count_as_pairs():
     score = HeadToHead()
-    score.add(0, 1.0)
-    score.add(1, 0.5)
+    score.add(0, 1.0, True)
+    score.add(1, 0.5, True)
     assert score.counts == (0, 0, 0, 0, 0)
-    score.add(0, 0.5)
+    score.add(0, 0.5, False)
     assert score.counts == (0, 0, 0, 1, 0)
 
 
 def test_without_games():
     score = HeadToHead()
     assert (score.games, score.share, score.counts) == (0, 0.5, (0,) * 5)
+    assert (score.draw_ratio, score.white_share, score.share_with(True)) == (0.0, 0.5, 0.5)
 
 
 def test_points_of_several_engines():

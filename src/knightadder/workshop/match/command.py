@@ -476,13 +476,14 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
 
 
 def print_tables(standings: Standings, match: Match) -> None:
-    """Print all results of a match, and whether its test is decided."""
+    """Print all results of a match, what the figures mean, and whether its test is decided."""
     from rich.console import Console
 
-    from knightadder.workshop.match.report import tables
+    from knightadder.workshop.match.report import legend, tables
 
     console = Console() if sys.stdout.isatty() else Console(width=200)
     console.print(tables(standings, match.sprt))
+    console.print(legend(standings, match.sprt))
     if match.sprt:
         print(f"The test {match.sprt.hypotheses} {match.verdict(standings) or 'is not decided'}.")
 

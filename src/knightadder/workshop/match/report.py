@@ -24,6 +24,20 @@ from knightadder.workshop.match.statistics.elo import (
 if TYPE_CHECKING:
     from knightadder.workshop.match.statistics.sprt import Sprt
 
+# What the figures of the final table mean.
+LEGEND = {
+    "W-D-L": "wins, draws and losses of the first engine; the percentage is its score, a draw counting half",
+    "Draws": "the share of drawn games",
+    "Colours": "the first engine's score with White and with Black, and the score of White in all games",
+    "Pairs": "openings, each played with both colours, by the points that the first engine won with them: "
+    "0, 1/2, 1, 3/2 or 2 (pentanomial)",
+    "Elo": "the difference in strength by the score, and its 95 % error by the pairs; normalized Elo also takes into "
+    "account how much the results vary",
+    "LOS": "likelihood of superiority: how probable it is that the first engine is stronger, if the number of games "
+    "was chosen before the match",
+    "LLR": "log-likelihood ratio of the test, its two bounds, and the two hypotheses in Elo; the test ends at a bound",
+}
+
 
 def elo_text(interval: Interval) -> str:
     """Return Elo with half the width of its interval: ``+30.3 ± 21.9``."""
@@ -79,6 +93,18 @@ def tables(standings: Standings, sprt: Sprt | None = None, caption: str | None =
     return Group(*parts)
 
 
+def legend(standings: Standings, sprt: Sprt | None = None) -> Table:
+    """Return a table that explains the figures of `tables`."""
+    left_out = set() if len(standings.scores) == 1 else {"Draws", "Colours"}
+    if not sprt:
+        left_out.add("LLR")
+    table = Table.grid(padding=(0, 2))
+    for name, meaning in LEGEND.items():
+        if name not in left_out:
+            table.add_row(name, Text(meaning))
+    return table
+
+
 def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE)
     for number, column in enumerate(columns):
@@ -91,6 +117,9 @@ def _score(score: HeadToHead, sprt: Sprt | None) -> Table:
     counts = score.counts
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_row("Games", f"{score.games}, {score} (W-D-L), {score.share:.1%}")
+    table.add_row("Draws", f"{score.draw_ratio:.1%}")
+    colors = f"{score.share_with(True):.1%} with White, {score.share_with(False):.1%} with Black"
+    table.add_row("Colours", f"{colors}; White {score.white_share:.1%}")
     table.add_row("Pairs", Text(f"{list(counts)} (LL, LD, DD or WL, WD, WW)"))
     table.add_row("Elo", f"{elo_text(elo_interval(counts))}, normalized {normalized_elo(counts):+.1f}")
     table.add_row("LOS", f"{likelihood_of_superiority(counts):.1%}")

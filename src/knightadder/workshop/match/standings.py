@@ -15,13 +15,15 @@ class HeadToHead:
     def __init__(self) -> None:
         self.wins = self.draws = self.losses = 0
         self._rounds: dict[int, list[float]] = {}
+        self._points: dict[bool, list[float]] = {True: [], False: []}  # with White, with Black
 
-    def add(self, number: int, points: float) -> None:
-        """Add a game of a round with 1, 0.5 or 0 points."""
+    def add(self, number: int, points: float, is_white: bool) -> None:
+        """Add a game of a round: 1, 0.5 or 0 points, and whether the first engine played White."""
         self.wins += points == 1.0
         self.draws += points == 0.5
         self.losses += points == 0.0
         self._rounds.setdefault(number, []).append(points)
+        self._points[is_white].append(points)
 
     def __str__(self) -> str:
         """Return wins, draws and losses: ``3-4-1``."""
@@ -36,6 +38,23 @@ class HeadToHead:
     def share(self) -> float:
         """Points per game; a half without games."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
+
+    @property
+    def draw_ratio(self) -> float:
+        """Drawn games per game; zero without games."""
+        return self.draws / self.games if self.games else 0.0
+
+    def share_with(self, is_white: bool) -> float:
+        """Return the points per game with one colour; a half without games."""
+        points = self._points[is_white]
+        return sum(points) / len(points) if points else 0.5
+
+    @property
+    def white_share(self) -> float:
+        """Points per game of whoever played White; a half without games."""
+        black = self._points[False]
+        white = sum(self._points[True]) + len(black) - sum(black)
+        return white / self.games if self.games else 0.5
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -63,9 +82,9 @@ class Standings:
         fixture = record.fixture
         self.games += 1
         if (fixture.white, fixture.black) in self.scores:
-            self.scores[fixture.white, fixture.black].add(fixture.round, record.white_points)
+            self.scores[fixture.white, fixture.black].add(fixture.round, record.white_points, True)
         else:
-            self.scores[fixture.black, fixture.white].add(fixture.round, 1.0 - record.white_points)
+            self.scores[fixture.black, fixture.white].add(fixture.round, 1.0 - record.white_points, False)
         if record.fault and record.culprit:
             self.faults[record.culprit][record.fault] += 1
         for name, kinds in record.warnings.items():
