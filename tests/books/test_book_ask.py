@@ -97,7 +97,9 @@ def test_filters_and_the_games_behind_a_move(ask, tmp_path: Path) -> None:
     assert ask("--games", "2", "--latest", "--pgn", str(games))[-2].startswith("Anna")
     assert games.read_text().count("[Result ") == 2
     assert ask("--player", "Ann", status=2)[-1].endswith("do you mean Anna?")
-    assert ask("--since", "May", status=2) == ["knightadder: a date is such as 2024, 2024-03 or 2024-03-15, not 'May'"]
+    assert ask("--since", "May", status=2) == [
+        "knightadder: expected a date such as 2024, 2024-03 or 2024-03-15, not 'May'"
+    ]
     index = tmp_path / "games.sqlite"
     assert ask("--pgn", str(index), status=2) == [f"knightadder: --pgn {index}: the file of games is not overwritten"]
 
@@ -113,7 +115,7 @@ def test_find_by_pieces_or_material(tmp_path: Path, capsys: pytest.CaptureFixtur
     )
     assert find("--material", "KvK") == "No game of the index has such a position.\n"
     assert find("--pieces", "Xe4", status=2) == (
-        "knightadder: a man on a square is such as Nd5, pd6 or -e4, not 'Xe4'\n"
+        "knightadder: expected a man on a square, such as Nd5, pd6 or -e4, not 'Xe4'\n"
     )
 
 

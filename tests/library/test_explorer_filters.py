@@ -184,9 +184,9 @@ def test_near_duplicates(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [
-        ({"since": "1999-13"}, "a date is such as 2024, 2024-03 or 2024-03-15, not '1999-13'"),
+        ({"since": "1999-13"}, "expected a date such as 2024, 2024-03 or 2024-03-15, not '1999-13'"),
         ({"speeds": ("fast",)}, "unknown speed 'fast': there are ultrabullet, bullet, blitz"),
-        ({"result": "*"}, "the result is 1-0, 1/2-1/2 or 0-1, not '\\*'"),
+        ({"result": "*"}, "the result must be 1-0, 1/2-1/2 or 0-1, not '\\*'"),
         ({"color": True}, "a colour needs the name of a player"),
     ],
 )
@@ -197,9 +197,9 @@ def test_wrong_filters_are_one_line(values, complaint) -> None:
 
 def test_searches_for_nothing_or_nonsense_are_one_line(explorer) -> None:
     for arguments, complaint in (
-        (("", " "), "what is searched for"),
-        (("Nz9", ""), "a man on a square is such as"),
-        (("", "QvR"), "material is such as KRPvKR"),
+        (("", " "), "nothing to search for"),
+        (("Nz9", ""), "expected a man on a square, such as"),
+        (("", "QvR"), "expected material such as KRPvKR"),
     ):
         with pytest.raises(OptionError, match=complaint):
             explorer.find(*arguments)

@@ -99,7 +99,7 @@ def test_broken_games(file: Path) -> None:
     assert caught[0].filename == __file__
     with pytest.raises(PositionError, match=message):
         list(knightadder.read_games(file, broken="raise"))
-    with pytest.raises(ValueError, match="broken is 'warn', 'raise' or 'ignore', not 'tell'"):
+    with pytest.raises(ValueError, match="broken must be 'warn', 'raise' or 'ignore', not 'tell'"):
         knightadder.read_games(file, broken="tell")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"cannot read nothing\.pgn: No such file"):
         list(knightadder.read_games("nothing.pgn"))
@@ -206,7 +206,7 @@ def test_a_first_game_without_moves_of_both_sides_keeps_its_index(tmp_path: Path
 
 
 def test_tables_that_cannot_be_made(games: knightadder.Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="rows is 'games' or 'positions', not 'moves'"):
+    with pytest.raises(ValueError, match="rows must be 'games' or 'positions', not 'moves'"):
         games.to_frame("moves")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"cannot write .*games\.parquet"):
         games.to_parquet(tmp_path / "no" / "games.parquet")

@@ -316,7 +316,7 @@ def test_no_network(tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("url", ["", "tables", "file:///etc", "http://", "http://[1", "http://a/b c", "ftp://a/b"])
 def test_what_is_not_a_url(tmp_path: Path, capsys: Output, url: str) -> None:
     assert main(["tablebases", "download", str(tmp_path), "--url", url]) == 2
-    assert capsys.readouterr().err.startswith("knightadder: not a URL of http or https:")
+    assert capsys.readouterr().err.startswith("knightadder: expected an http or https URL, not")
 
 
 def test_a_folder_that_cannot_be_made(mirror: Mirror, tmp_path: Path, capsys: Output) -> None:

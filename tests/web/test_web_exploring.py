@@ -58,7 +58,7 @@ def test_filters_and_the_text_of_a_game(index):
         assert ask("min_rating=2350&speeds=blitz,rapid&player=ANNA&color=white&result=1-0&until=2001") == ["Anna"]
         assert ask("since=1999&until=2000&player=&speeds=&color=black") == ["Carla"]
         assert ask("player=ben&color=white") == []
-        assert ask("min_rating=strong") == "a rating is a whole number, not 'strong'"
+        assert ask("min_rating=strong") == "a rating must be a whole number, not 'strong'"
         assert ask("player=nobody") == f"no game of 'nobody' is in {index}"
         assert ask("speeds=fast").startswith("unknown speed 'fast'")
         answer, body = get(server, "/explorer/game?number=1")

@@ -37,7 +37,11 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--moves", nargs="+", default=[], metavar="MOVE", help="moves from that position, such as e4 e5 Nf3"
     )
     command.add_argument(
-        "--games", type=not_negative, default=_MOST, metavar="N", help=f"most games to list (default: {_MOST})"
+        "--games",
+        type=not_negative,
+        default=_MOST,
+        metavar="N",
+        help=f"maximum number of games to list (default: {_MOST})",
     )
     command.add_argument("--latest", action="store_true", help="list the latest games, not the highest rated ones")
     command.set_defaults(run=run)

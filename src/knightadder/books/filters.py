@@ -1,4 +1,4 @@
-"""What `book ask` and `book find` share: the options that say which games count, and the games that are listed."""
+"""The common part of `book ask` and `book find`: the options for the games that count, and the list of games."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ def add_filters(command: argparse.ArgumentParser) -> None:
     """Declare the file, and the options for a filter and for the games that are listed."""
     command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
     group = command.add_argument_group("games that count")
-    group.add_argument("--min-rating", type=positive, metavar="N", help="least average of both ratings")
-    group.add_argument("--max-rating", type=positive, metavar="N", help="greatest average of both ratings")
+    group.add_argument("--min-rating", type=positive, metavar="N", help="lowest average of both ratings")
+    group.add_argument("--max-rating", type=positive, metavar="N", help="highest average of both ratings")
     group.add_argument("--since", metavar="DATE", help="first date: 2024, 2024-03 or 2024-03-15")
     group.add_argument("--until", metavar="DATE", help="last date")
-    group.add_argument("--speed", nargs="+", default=[], choices=_SPEEDS, help="speeds, by the time control")
+    group.add_argument(
+        "--speed", nargs="+", default=[], choices=_SPEEDS, help="speeds of the games, by their time control"
+    )
     group.add_argument("--player", metavar="NAME", help="games of this player")
     group.add_argument("--color", choices=("white", "black"), help="the player's colour")
     group.add_argument("--result", choices=("1-0", "1/2-1/2", "0-1"), help="result of the game")

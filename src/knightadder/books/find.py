@@ -1,4 +1,4 @@
-"""Finds games in an index by a part of a position, and games that are there twice in other words."""
+"""Finds games in an index by a part of a position, and games that an index has twice with different headers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     command.add_argument("--material", default="", metavar="MEN", help="all men of both sides, such as KRPvKR")
     command.add_argument(
-        "--games", type=positive, default=_MOST, metavar="N", help=f"most games to list (default: {_MOST})"
+        "--games", type=positive, default=_MOST, metavar="N", help=f"maximum number of games to list (default: {_MOST})"
     )
     command.set_defaults(run=run)
     command = kinds.add_parser(
         "duplicates",
-        help="find games that an index has twice, in other words or cut short",
+        help="find games that an index has twice, with different headers or cut short",
         description="Show games of an index that are probably the same: the moves of one begin those of the other, "
         "and the players have similar names. Nothing is changed.",
     )
@@ -41,7 +41,7 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand ``find`` and return the exit status.
 
-    OptionError if the file cannot be read or is no index, or if it is not clear what is searched for.
+    OptionError if the file cannot be read or is not an index, or if the search terms are missing or wrong.
     """
     from knightadder.library.explorer import Explorer
 

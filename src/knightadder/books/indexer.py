@@ -32,8 +32,8 @@ from knightadder.progress import Read
 from knightadder.review.clocks import time_control
 from knightadder.text import plain_name
 
-_KEPT = 50_000  # games after which they are written
-_REPLAYED = 2_000  # games whose positions are computed together
+_KEPT = 50_000  # number of games after which they are written
+_REPLAYED = 2_000  # number of games whose positions are computed together
 
 # Headers that distinguish games with the same moves. UTCTime does so for games of a server.
 _IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "FEN", "UTCTime")
@@ -41,7 +41,7 @@ _IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "FEN", "UTCTime
 
 @dataclass
 class Counts:
-    """What became of the games: how many were read, have a result, have none, cannot be read, and were added."""
+    """Numbers of games: read, with a result, without one, unreadable, and added to the index."""
 
     read: int = 0
     sound: int = 0
@@ -71,13 +71,13 @@ class _Games:
     moves: list[NDArray[np.uint16]] = field(default_factory=list)
     facts: list[tuple[int, ...]] = field(default_factory=list)
     digests: list[int] = field(default_factory=list)
-    keys: list[NDArray[np.int64]] = field(default_factory=list)  # of all positions
-    owners: list[NDArray[np.int64]] = field(default_factory=list)  # the games of these, by their places in the lists
+    keys: list[NDArray[np.int64]] = field(default_factory=list)  # keys of all positions
+    owners: list[NDArray[np.int64]] = field(default_factory=list)  # for each of these, the place of its game
     played: list[NDArray[np.uint16]] = field(default_factory=list)
 
 
 class Indexer:
-    """Adds games to an index, some ten thousand in a transaction, with the places up to which files were read."""
+    """Adds games to an index, some ten thousand in a transaction, and notes how far each file has been read."""
 
     def __init__(self, database: sqlite3.Connection, plies: int) -> None:
         self._database = database
@@ -94,7 +94,7 @@ class Indexer:
         self._games = _Games()
 
     def read(self, files: Sequence[tuple[str, Path]], updates: Sequence[Read]) -> Counts:
-        """Read the remaining games of files, given after their names for the user, and return what became of all."""
+        """Read the remaining games of files, given after their names for the user, and return the counts for all."""
         total = Counts()
         digests = []
         for (name, file), update in zip(files, updates, strict=True):
@@ -163,7 +163,7 @@ class Indexer:
         games.played.append(codes[which])
 
     def keep(self) -> None:
-        """Write the games that were read, and the places up to which the files were."""
+        """Write the games that were read, and how far each file has been read."""
         games, self._games = self._games, _Games()
         self._database.execute("BEGIN IMMEDIATE")
         if games.tags:
@@ -223,12 +223,12 @@ class Indexer:
 
 
 def _keep(indexer: Indexer) -> None:
-    """Write what an indexer has read; the work up to here is not lost."""
+    """Write the games that an indexer has read, so that they are not lost."""
     indexer.keep()
 
 
 def _last_moves(keys: Any, games: Any, moves: Any) -> tuple[Any, Any, Any]:
-    """Leave out all moves but the last one of a game in a position that it has several times."""
+    """If a position occurs several times in a game, keep only the last move that the game played there."""
     order = np.lexsort((np.arange(len(keys)), games, keys))
     keys, games, moves = keys[order], games[order], moves[order]
     last = np.ones(len(keys), bool)
@@ -237,7 +237,9 @@ def _last_moves(keys: Any, games: Any, moves: Any) -> tuple[Any, Any, Any]:
 
 
 def _read_game(game: GameRecord) -> tuple[dict[str, str], tuple[int, ...], int] | None:
-    """Return the tags of a game that has a result, what the filters need, and its digest; None without a result."""
+    """Return the tags of a game that has a result, the facts that the filters need, and its digest; None without a
+    result.
+    """
     result = game.result
     if result not in RESULTS[1:4]:
         return None
@@ -259,7 +261,7 @@ def _date(tags: Mapping[str, str]) -> int:
 
 @cache
 def _speed(control: str) -> int:
-    """Return the number of the speed that a tag TimeControl means: its place in `SPEEDS`, from 1; 0 if unknown."""
+    """Return the speed of a tag TimeControl as a number: its place in `SPEEDS`, from 1; 0 if unknown."""
     if control.strip() == "-":  # as Lichess has it
         return len(SPEEDS)
     times = time_control(control)

@@ -40,7 +40,7 @@ def declare_file(command: argparse.ArgumentParser) -> None:
         "--drills-file",
         type=Path,
         metavar="FILE",
-        help="file of the drills and their progress (default: drills.sqlite in the user's folder of data)",
+        help="file of the drills and their progress (default: drills.sqlite in the user's data folder)",
     )
 
 
@@ -56,7 +56,7 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "repertoire",
         help="train a repertoire from PGN files with variations",
         description="Make a drill of each position of a repertoire. The files are the whole repertoire of the side: "
-        "give the command again after each change. What has not changed keeps its progress.",
+        "give the command again after each change. Positions that have not changed keep their progress.",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="FILE.pgn", help="the repertoire of one side")
     command.add_argument("--side", choices=("white", "black"), required=True, help="the side that has this repertoire")

@@ -1,7 +1,7 @@
 """The class `Explorer`: answers from an index of games, which `knightadder book index` makes.
 
-`explorer_file` says what is in the file. An answer is counted from the list of games that have the position, by the
-core and for the filter that is asked for: a million games take some milliseconds.
+`explorer_file` says what is in the file. For each answer, the core counts the games in the list of the position that
+pass the filter: a million games take some milliseconds.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ from knightadder.text import plain_name
 if TYPE_CHECKING:
     from knightadder.library.explorer_file import Games, Moves
 
-MOST_GAMES = 5  # number of games to show for each position, unless another is asked for
+MOST_GAMES = 5  # default number of games to show for each position
 
-#: Speeds of games as Lichess names them, by the seconds that 40 moves of a player take: less than these.
+#: The speeds that Lichess names, each with its limit: 40 moves of a player take fewer seconds than this.
 SPEEDS = {
     "ultrabullet": 30.0,
     "bullet": 180.0,
@@ -75,10 +75,10 @@ SPEEDS = {
 _SPEED_NAMES = (None, *SPEEDS)
 _DECIDED = RESULTS[1:4]
 _DATE = re.compile(r"(\d{4})(?:[-./](\d{1,2})(?:[-./](\d{1,2}))?)?")
-_LETTERS = " PNBRQK  pnbrqk"  # of pieces, by their numbers
+_LETTERS = " PNBRQK  pnbrqk"  # letters of the pieces, by their numbers
 _UNKNOWN = ("", "?", "-")
 _SUGGESTED = 5
-_KEPT = 8  # positions whose lists stay in memory: six megabytes for one that a million games have
+_KEPT = 8  # number of positions whose lists stay in memory: six megabytes for a position of a million games
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class GameFilter:
     Attributes
     ----------
     min_rating, max_rating : int or None
-        Limits of the average of both ratings, or of the only one that is known.
+        Limits of the average of both ratings; if only one rating is known, that one counts.
     since, until : str or None
         The first and the last date: ``2024``, ``2024-03`` or ``2024-03-15``. An unknown month or day of a game counts
         as the first one.
@@ -129,7 +129,7 @@ class GameFilter:
             if speed not in SPEEDS:
                 raise OptionError(f"unknown speed {speed!r:.60}: there are {', '.join(SPEEDS)}")
         if self.result is not None and self.result not in _DECIDED:
-            raise OptionError(f"the result is 1-0, 1/2-1/2 or 0-1, not {self.result!r:.60}")
+            raise OptionError(f"the result must be 1-0, 1/2-1/2 or 0-1, not {self.result!r:.60}")
         if self.color is not None and self.player is None:
             raise OptionError("a colour needs the name of a player")
 
@@ -149,8 +149,8 @@ class ExplorerMove(Tabular):
     rating : int or None
         Average Elo rating of the players who chose the move; ``None`` if none of them has one.
     performance : int or None
-        The rating of which Elo's formula expects their score against opponents with the average rating of those who
-        have one; ``None`` without ratings, or if they won or lost all games.
+        The rating for which Elo's formula expects the score of these players, if all opponents have the average rating
+        of the rated ones; ``None`` without ratings, or if they won or lost all games.
     last : str or None
         Date when it was last played, such as ``2024-03-15`` or ``2024``; ``None`` if it is unknown.
     """
@@ -207,11 +207,11 @@ class ExplorerGame(Tabular):
     date : str or None
         Date of the game, such as ``2024-03-15``, ``2024-03`` or ``2024``.
     speed : str or None
-        One of those of `GameFilter`.
+        One of the speeds of `GameFilter`.
     event, site : str
         The headers with these names; ``?`` if not known.
     ply : int or None
-        Moves of both sides before the position that was searched for, in answers of `Explorer.find`.
+        Number of moves of both sides before the position found, in answers of `Explorer.find`.
     """
 
     number: int
@@ -252,7 +252,7 @@ class Explorer(Closing):
         with reading(self._path), self._path.open("rb"):
             pass  # raises an error with the reason, which SQLite does not report
         self._lock = threading.Lock()
-        # SQLite has to be able to write if a run was killed that added games: it takes back what is not complete.
+        # SQLite must be able to write: if a run that added games was killed, it undoes the incomplete part.
         with self._reading():
             address = f"{self._path.resolve().as_uri()}?mode=rw"
             self._database = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
@@ -283,7 +283,7 @@ class Explorer(Closing):
             )
 
     def _load(self) -> None:
-        """Read what is needed for each answer."""
+        """Read the data that every answer needs."""
         [(self._plies,)] = self._select("SELECT plies FROM settings", tuple[NotNegative])
         with self._reading():
             facts = [np.empty(0, INDEXED)]
@@ -293,7 +293,7 @@ class Explorer(Closing):
                 facts.append(np.frombuffer(raw, INDEXED))
             self._facts = np.concatenate(facts).view(INDEXED)
         self._counted: tuple[Any, tuple[list[Any], list[int]]] = None, ([], [])  # the last question and its answer
-        self._kept: dict[int, list[tuple[Games, Moves]]] = {}  # lists of positions, the last one at the end
+        self._kept: dict[int, list[tuple[Games, Moves]]] = {}  # lists of positions, the last used one at the end
 
     @property
     def plies(self) -> int:
@@ -365,8 +365,8 @@ class Explorer(Closing):
         most : int
             The largest number of games to return.
         latest : bool
-            Whether the latest games come first, and not those with the highest sum of both ratings. What is not known
-            counts as 0.
+            Whether the latest games come first, instead of those with the highest sum of both ratings. An unknown date
+            or rating counts as 0.
 
         Returns
         -------
@@ -399,8 +399,7 @@ class Explorer(Closing):
             Men on squares, such as ``"Nd5 Pe4 pd6"``: the letters of a FEN, uppercase for White, and ``-d4`` for an
             empty square.
         material : str
-            The men of both sides without those of any other kind, such as ``"KRPvKR"``; either colour may have the
-            first ones.
+            All men of both sides, such as ``"KRPvKR"``; either colour may have the first ones.
         wanted : GameFilter, optional
             Which games count; all by default.
         most : int, optional
@@ -409,15 +408,15 @@ class Explorer(Closing):
         Returns
         -------
         list of ExplorerGame
-            The games that have such a position, in the order of the index; ``ply`` says where it is at first.
+            The games that have such a position, in the order of the index; ``ply`` is the ply in which it first occurs.
 
         Raises
         ------
         OptionError
-            If nothing is searched for, it cannot be read, or the file is damaged.
+            If both search terms are empty, one of them is wrong, or the file is damaged.
         """
         if not pieces.split() and not material.strip():
-            raise OptionError("what is searched for? give men on squares, or material")
+            raise OptionError("nothing to search for: give men on squares, or material")
         squares, sides = _read_pieces(pieces), _read_material(material)
         records = [_wanted_men(squares, men) for men in ((sides, sides[::-1]) if sides else (None,))]
         passing = np.zeros(len(self), np.uint8)
@@ -435,8 +434,8 @@ class Explorer(Closing):
     def duplicates(self) -> list[list[ExplorerGame]]:
         """Find games that are probably the same one, although their moves or headers differ.
 
-        Such are games of players with similar names in which the moves of one are those of the other, or its first
-        ones, twenty at least. All moves have to be in memory.
+        The players have similar names, and the moves of one game, twenty at least, are all or the first moves of the
+        other. All moves have to fit in memory.
 
         Returns
         -------
@@ -476,7 +475,7 @@ class Explorer(Closing):
         Parameters
         ----------
         number : int
-            The game's number in the index, as an `ExplorerGame` has it.
+            The number of the game in the index: `ExplorerGame.number`.
 
         Raises
         ------
@@ -522,14 +521,14 @@ class Explorer(Closing):
         return answer
 
     def _lists(self, key: int) -> list[tuple[Games, Moves]]:
-        """Return the lists of a position; those of some positions are kept for the next questions."""
+        """Return the lists of a position; the lists of some positions are kept for the next questions."""
         with self._reading(), self._lock:
             lists = self._kept.pop(key, None)
             if lists is None:
                 lists = find_lists(self._database, key)
             self._kept[key] = lists
             if len(self._kept) > _KEPT:
-                del self._kept[next(iter(self._kept))]  # the one that was not asked for longest
+                del self._kept[next(iter(self._kept))]  # the least recently used one
             return lists
 
     def _filter(self, wanted: GameFilter | None) -> Any:
@@ -653,7 +652,7 @@ def key_of(board: chess.Board) -> int:
 
 
 def date_code(text: str) -> int:
-    """Return the date of a PGN tag as a number that sorts as dates do, with 0 for what is not known."""
+    """Return the date of a PGN tag as a number that sorts like dates; unknown parts of the date are 0."""
     parts = [*text.split("."), "", ""][:3]
     year, month, day = (int(part) if part.isascii() and part.isdigit() and len(part) <= 4 else 0 for part in parts)
     if not year or not 1 <= month <= 12:
@@ -670,11 +669,11 @@ def date_text(code: int) -> str | None:
 
 
 def date_limits(text: str) -> tuple[int, int]:
-    """Return the first and the last code of a year, a month or a day; OptionError if it is none."""
+    """Return the first and the last date code of a year, a month or a day; OptionError if the text is none of these."""
     match = _DATE.fullmatch(text.strip())
     year, month, day = (int(part) if part else 0 for part in match.groups()) if match else (0, 0, 0)
     if not year or not (match and (match[2] is None or 1 <= month <= 12) and (match[3] is None or 1 <= day <= 31)):
-        raise OptionError(f"a date is such as 2024, 2024-03 or 2024-03-15, not {text!r:.60}")
+        raise OptionError(f"expected a date such as 2024, 2024-03 or 2024-03-15, not {text!r:.60}")
     last = year << 9 | (month or 15) << 5 | (day or 31)
     first_day, first_month = (0 if day <= 1 else day), (0 if month <= 1 and day <= 1 else month)
     return year << 9 | first_month << 5 | first_day, last
@@ -706,28 +705,28 @@ def _code_of(board: chess.Board, move: chess.Move) -> int:
 
 
 def _read_pieces(text: str) -> dict[int, int]:
-    """Return the numbers of pieces by square, 0 for an empty one; OptionError if the text is none of these."""
+    """Return the piece numbers by square, 0 for an empty square; OptionError if the text is wrong."""
     found = {}
     for word in text.replace(",", " ").split():
         letter, square = word[:1], word[1:]
         if (letter != "-" and (letter not in _LETTERS or letter == " ")) or square not in chess.SQUARE_NAMES:
-            raise OptionError(f"a man on a square is such as Nd5, pd6 or -e4, not {word!r:.60}")
+            raise OptionError(f"expected a man on a square, such as Nd5, pd6 or -e4, not {word!r:.60}")
         found[chess.SQUARE_NAMES.index(square)] = 0 if letter == "-" else _LETTERS.index(letter)
     return found
 
 
 def _read_material(text: str) -> tuple[str, str] | None:
-    """Return the men of both sides; None without any, OptionError if it is no material."""
+    """Return the men of both sides; None for an empty text, OptionError if the text is not material."""
     if not text.strip():
         return None
     match = re.fullmatch(r"K([QRBNP]*)V?K([QRBNP]*)", text.strip().upper())
     if not match:
-        raise OptionError(f"material is such as KRPvKR, not {text!r:.60}")
+        raise OptionError(f"expected material such as KRPvKR, not {text!r:.60}")
     return match[1], match[2]
 
 
 def _wanted_men(squares: dict[int, int], sides: tuple[str, str] | None) -> Any:
-    """Return what a position must have as a record of the core."""
+    """Return the requirements for a position as a record of the core."""
     record = np.zeros(1, WANTED)[0]
     record["squares"][:] = ANY
     for square, piece in squares.items():

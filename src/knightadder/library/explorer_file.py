@@ -1,4 +1,4 @@
-"""The file of an index of games, an SQLite database: its tables, and what their blobs are.
+"""The file of an index of games, an SQLite database: its tables, and the contents of their blobs.
 
 `knightadder.books.index` writes it and `knightadder.library.explorer` reads it. Games have numbers from 0 on. For each
 position there is a list of the games that have it, with their moves. The lists are written in runs, one for each part
@@ -47,8 +47,8 @@ CREATE TABLE common (
 """
 
 CHUNK = 64  # games in a row of `texts`
-_MERGED = 8  # runs of a level that become one of the next level
-_COMMON = 256  # games in a run from which on a position's list has a row of its own
+_MERGED = 8  # number of runs of a level that are merged into one of the next level
+_COMMON = 256  # minimum number of games in a run for which a position's list has a row of its own
 _KEY_BITS = 51  # of a Polyglot key, the highest ones, which tell the positions of a file apart
 _PART_BITS = 11  # the highest ones of these
 _REST_BITS = _KEY_BITS - _PART_BITS
@@ -143,7 +143,7 @@ def _write(database: sqlite3.Connection, run: int, keys: Keys, games: Games, mov
     borders = np.flatnonzero(np.diff(parts, prepend=-1, append=1 << _PART_BITS))
     steps = np.diff(unique, prepend=0)
     begins = borders[:-1]
-    steps[begins] = unique[begins] & ((1 << _REST_BITS) - 1)  # the first one of a part is whole
+    steps[begins] = unique[begins] & ((1 << _REST_BITS) - 1)  # the first key of a part is stored whole
     planes = _planes(steps, _REST_BYTES), _planes(counts, 1), _planes(listed, 4), _planes(played, 2)
     game_borders = np.append(0, ends)[borders].tolist()
     rows = []
@@ -169,7 +169,7 @@ def _joined(planes: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def _unpack(body: bytes) -> tuple[Keys, NDArray[np.int64], Games, Moves]:
-    """Return what a part has: the rests of the keys, the lengths of the lists, and all lists; see `_write`."""
+    """Return the content of a part: the rests of the keys, the lengths of the lists, and all lists; see `_write`."""
     raw, size = _inflated(body)
     at = 4 + size * _REST_BYTES
     rests = np.cumsum(_joined(raw[4:at].reshape(_REST_BYTES, size)))
@@ -273,7 +273,7 @@ def pack_chunk(tags: Sequence[dict[str, str]], moves: Sequence[Moves]) -> bytes:
 
 
 def unpack_chunk(body: bytes) -> Chunk:
-    """Return what a blob has; ValueError if it is damaged."""
+    """Return the content of a blob; ValueError if it is damaged."""
     try:
         raw = zlib.decompress(body)
     except (zlib.error, TypeError) as error:

@@ -112,7 +112,7 @@ def read_games(files: Files, *, broken: Literal["warn", "raise", "ignore"] = "wa
         If a file cannot be read; raised when the file is read, not by this call.
     """
     if broken not in ("warn", "raise", "ignore"):
-        raise ValueError(f"broken is 'warn', 'raise' or 'ignore', not {broken!r:.60}")
+        raise ValueError(f"broken must be 'warn', 'raise' or 'ignore', not {broken!r:.60}")
     names = [files] if isinstance(files, str | PathLike) else files
     return Games(tuple(Path(fspath(name)) for name in names), broken, progress)
 
@@ -242,7 +242,7 @@ class Games:
     def _columns(self, rows: Rows, tags: Iterable[str] | None, fen: bool) -> Iterator[_Columns]:
         """Give the columns of a table, part by part; at least one part, which may be empty."""
         if rows not in ("games", "positions"):
-            raise ValueError(f"rows is 'games' or 'positions', not {rows!r:.60}")
+            raise ValueError(f"rows must be 'games' or 'positions', not {rows!r:.60}")
         names = (TAGS if rows == "games" else ()) if tags is None else tuple(tags)
         columns = _game_columns if rows == "games" else _position_columns
         empty = True

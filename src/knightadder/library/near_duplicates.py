@@ -14,16 +14,17 @@ Text: TypeAlias = tuple[str, bytes, int]
 # Both players' names and the year, 0 if it is not known, by the number of a game.
 Facts: TypeAlias = Callable[[int], tuple[str, str, int]]
 
-LEAST_PLIES = 20  # that two games have to share
-_COMPARED = 16  # games of which the moves begin those of another one
-_SIMILAR = 0.75  # of two surnames
-_YEARS = 1  # between the dates that two sources give for a game
+LEAST_PLIES = 20  # minimum number of plies that two games share
+_COMPARED = 16  # maximum number of shorter games with which a game is compared
+_SIMILAR = 0.75  # minimum similarity of two surnames, from 0 to 1
+_YEARS = 1  # maximum difference in years between the dates of the same game in two sources
 
 
 def similar_games(texts: Sequence[Text], facts: Facts) -> list[list[int]]:
     """Return groups of games that are probably the same, by their numbers; the longest of a group first."""
     groups: dict[int, list[int]] = {}  # of each game
-    # In this order the games that begin another one are in front of it, with nothing but their continuations between.
+    # In this order, a game comes after all games whose moves it continues, and only other continuations of them come
+    # between.
     order = sorted(text for text in texts if len(text[1]) >= 2 * LEAST_PLIES)
     lengths = {number: len(moves) for _, moves, number in order}
     beginnings: list[Text] = []
@@ -52,7 +53,7 @@ def _alike(one: tuple[str, str, int], other: tuple[str, str, int]) -> bool:
 
 @cache
 def _same_player(one: str, other: str) -> bool:
-    """Return whether two names may be those of the same player; a name that is not known may be any."""
+    """Return whether two names may be those of the same player; an unknown name matches every name."""
     first, second = _surname(one), _surname(other)
     return not first or not second or SequenceMatcher(None, first, second).ratio() >= _SIMILAR
 

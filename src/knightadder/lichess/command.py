@@ -95,7 +95,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--resign-moves",
         type=int,
         metavar="N",
-        help="resign after so low a score in N moves in a row (0: never)",
+        help="resign after N moves in a row with a score this low (0: never)",
     )
     group.add_argument(
         "--abort-after",

@@ -85,7 +85,7 @@ class Download:
         except ValueError:
             sound = None
         if not sound:
-            raise OptionError(f"not a URL of http or https: {url}")
+            raise OptionError(f"expected an http or https URL, not {url}")
 
     def fetch(self, name: str) -> bool:
         """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it had to be

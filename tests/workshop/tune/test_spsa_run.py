@@ -183,8 +183,11 @@ def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, m
         (["--c-end", "late_moves=inf"], "--c-end late_moves=inf: expected a number above 0"),
         (["--c-end", "late_moves"], "--c-end late_moves: expected a number above 0"),
         (["--c-end", "3"], "--c-end 3: expected NAME=C"),
-        (["--c-end", "nonsense=3"], "--c-end nonsense=3: no parameter nonsense is tuned"),
-        (["--parameters", "late_moves", "--r-end", "razoring_margin=1"], "--r-end razoring_margin=1: no parameter "),
+        (["--c-end", "nonsense=3"], "--c-end nonsense=3: nonsense is not among the parameters to tune"),
+        (
+            ["--parameters", "late_moves", "--r-end", "razoring_margin=1"],
+            "--r-end razoring_margin=1: razoring_margin is not among",
+        ),
     ],
 )
 def test_bad_values_give_one_line(capsys, tmp_path, monkeypatch, no_games, arguments, message):

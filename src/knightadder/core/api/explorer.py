@@ -1,4 +1,4 @@
-"""What the games of an index played: counted by filters, and found by their positions. See `library.explorer`."""
+"""The games of an index: counts of their moves, with filters, and a search for positions. See `library.explorer`."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..layout import KING, MAX_MOVES, PAWN
 from ..program import core
 from ..tables import Tables
 
-#: What the filters know of a game. Ratings and dates are 0 if they are not known.
+#: The facts about a game that the filters need. Unknown ratings and dates are 0.
 INDEXED = record(
     ("white", np.uint32),  # numbers of the players
     ("black", np.uint32),
@@ -21,29 +21,29 @@ INDEXED = record(
     ("white_elo", np.uint16),
     ("black_elo", np.uint16),
     ("result", np.uint8),  # see `RESULTS`
-    ("speed", np.uint8),  # its bit is one of those of a filter
+    ("speed", np.uint8),  # number of its bit in the speeds of a filter
 )
-#: Which games count. A number of a player is -1 for any.
+#: Which games count. The number -1 stands for any player.
 FILTER = record(
     ("white", np.int64),
     ("black", np.int64),
-    ("either", np.int64),  # whether the two may have the other colours
-    ("least_rating", np.int64),  # of the average of both players; 0 is any, also an unknown one
+    ("either", np.int64),  # whether the players may have the colours the other way round
+    ("least_rating", np.int64),  # limit of the average rating; 0 is any, even an unknown one
     ("most_rating", np.int64),
-    ("since", np.int64),  # 0 is any date, also an unknown one
+    ("since", np.int64),  # 0 is any date, even an unknown one
     ("until", np.int64),
     ("speeds", np.int64),  # bits
     ("results", np.int64),  # bits
 )
-#: The games with a move.
+#: The results of the games with a move.
 PLAYED = record(
     ("move", np.int64),
     ("results", np.int64, 4),  # numbers of games by result
-    ("rated", np.int64),  # games in which the mover has a rating, and the sum of these
+    ("rated", np.int64),  # number of games in which the mover has a rating, and sum of these ratings
     ("ratings", np.int64),
     ("opposed", np.int64),  # the same for the opponent
     ("opponents", np.int64),
-    ("points", np.int64),  # of the mover in games in which the opponent has a rating, in halves
+    ("points", np.int64),  # half points of the mover in games in which the opponent has a rating
     ("last", np.int64),  # the latest date
 )
 #: The numbers of men by piece that a position must have, unless the first one is `ANY`; and what must stand on squares.
@@ -78,13 +78,13 @@ def count_games(games, wanted, white_moves, by_date, ids, moves, only, slots, pl
     only : int
         The move that counts; 0 if all do.
     slots : array of 65536 int32
-        The place of each move among those that were played, from 1; zeros at first.
+        The place of each move in `played`, from 1; must be zeros at the first call.
     played : array of PLAYED
         Receives the numbers. There must be room for `MAX_MOVES` moves; further ones are left out.
     best : array of int64
-        The best games, from the last call; receives those from this one, too.
+        The best games of the earlier calls; receives the best games including those of this call.
     counts : array of 2 int64
-        The numbers of moves and of best games up to now.
+        The numbers of moves and of best games so far.
 
     Returns
     -------

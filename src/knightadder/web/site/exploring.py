@@ -44,7 +44,7 @@ def explorer_routes(explorer: Explorer | None) -> list[Route]:
 
 
 def explorer_view(explorer: Explorer, board: chess.Board, query: Mapping[str, str] | None = None) -> View:
-    """Describe the moves that were played in a position, and the best of the games, by a filter."""
+    """Describe the moves that were played in a position, and the best games, in the games that pass a filter."""
     query = query or {}
     try:
         wanted = _filter(query)
@@ -65,7 +65,7 @@ def _filter(query: Mapping[str, str]) -> GameFilter:
         if name in values:
             ratings[name] = whole_or_none(values[name])
             if ratings[name] is None:
-                raise OptionError(f"a rating is a whole number, not {values[name]!r}")
+                raise OptionError(f"a rating must be a whole number, not {values[name]!r}")
     return GameFilter(
         **ratings,
         since=values.get("since"),

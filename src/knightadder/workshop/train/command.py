@@ -190,7 +190,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=share,
         default=0.0,
         metavar="S",
-        help="share of the later scores of the game in each score, the λ of TD(λ) (default: 0)",
+        help="share of the later scores of the game that is mixed into each score: the λ of TD(λ) (default: 0)",
     )
     training.add_argument(
         "--start",

@@ -124,7 +124,7 @@ def _read_ends(
         elif name in names:
             own[name] = value
         else:
-            raise OptionError(f"{what} {text}: no parameter {name} is tuned")
+            raise OptionError(f"{what} {text}: {name} is not among the parameters to tune")
     return common, own
 
 

@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise OptionError(f"cannot read the values to start from: {file}: {error}") from None
     records = read_positions(arguments.data, arguments.positions)
     if len(records) <= texel.BLOCK:
-        raise OptionError(f"{len(records)} positions are not enough: at least {texel.BLOCK + 1} are")
+        raise OptionError(f"{len(records)} positions are too few: at least {texel.BLOCK + 1} are needed")
     np.random.default_rng(arguments.seed).shuffle(records)
     settings = TrainingSettings(arguments.epochs, arguments.rate, arguments.result_share, arguments.seed)
     folder, out = arguments.state, arguments.out or arguments.state / _VALUES
