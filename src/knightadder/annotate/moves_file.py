@@ -20,7 +20,7 @@ from knightadder.review.summary import Row as GameRow
 Row: TypeAlias = Mapping[str, Cell]
 
 FORMATS = (".csv", ".json", ".parquet")
-# The number of the game in its file, its players, and the library's data of a move.
+# Columns: the number of the game in its file, its players, and the attributes of `AnnotatedMove`.
 COLUMNS = {"game": "int", "white": "str", "black": "str"} | {
     field.name: str(field.type).partition(" ")[0] for field in fields(AnnotatedMove)
 }

@@ -91,7 +91,7 @@ class Asked:
 
 
 def default_file() -> Path:
-    """Return the file of drills in the user's folder of data."""
+    """Return the file of drills in the user's data folder."""
     import platformdirs
 
     return platformdirs.user_data_path("knightadder", appauthor=False) / "drills.sqlite"

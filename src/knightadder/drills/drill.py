@@ -12,7 +12,7 @@ Kind: TypeAlias = Literal["mistake", "repertoire"]
 
 @dataclass(frozen=True, slots=True)
 class Drill:
-    """A position to play on the board, with what is known about it.
+    """A position to play on the board, with data about it.
 
     Attributes
     ----------

@@ -210,7 +210,7 @@ class Games:
         Parameters
         ----------
         file : str or path
-            The file. It is there only when it is complete.
+            The file, which appears only when it is complete.
         rows, tags, fen
             As for `to_frame`.
 

@@ -113,7 +113,7 @@ class Lichess:
         self._once("POST", f"/api/bot/game/{game_id}/chat", json=message)
 
     def abort(self, game_id: str) -> None:
-        """Abort a game that has hardly begun, which gives no result."""
+        """Abort a game that has hardly begun; an aborted game has no result."""
         self._repeat("POST", f"/api/bot/game/{game_id}/abort")
 
     def resign(self, game_id: str) -> None:

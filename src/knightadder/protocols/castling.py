@@ -12,7 +12,7 @@ _COORDINATES = re.compile(r"[a-h][1-8][a-h][1-8][nbrq]?")
 
 
 class Pieces:
-    """Where the pieces stand, as far as castling needs it, from the first field of a FEN."""
+    """The pieces by square, as far as castling needs them, from the first field of a FEN."""
 
     def __init__(self, placement: str) -> None:
         self._on: dict[str, str] = {}

@@ -218,10 +218,10 @@ def has_queenside_attack(line: PlayedLine) -> bool:
 
 
 def _attacks_castled_king(line: PlayedLine, files: Sequence[int], corner_file: int, pieces: int) -> bool:
-    """Return whether a king on one of some files of its back rank is checked, and attacked by two steps.
+    """Return whether a king on one of these files of its back rank is checked, and the attack scores two points.
 
-    A step is a check, or a capture near the corner; a move far from the corner takes one step back. With fewer pieces
-    on the board it is an endgame.
+    A check scores a point, and so does a capture near the corner; a move far from the corner loses a point. With fewer
+    than `pieces` pieces on the board, the position is an endgame, which does not count.
     """
     start, back_rank = line.boards[0], 7 if line.solver == chess.WHITE else 0
     king = start.king(not line.solver)
@@ -440,7 +440,7 @@ def has_castling(line: PlayedLine) -> bool:
 
 
 def balance(board: chess.Board, side: chess.Color) -> int:
-    """Return how many points of material a side has more than the other."""
+    """Return the lead of a side in points of material; negative if it is behind."""
     return sum(VALUES[piece.piece_type] * (1 if piece.color == side else -1) for piece in board.piece_map().values())
 
 

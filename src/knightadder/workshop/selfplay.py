@@ -51,8 +51,8 @@ class SelfPlay:
     """Plays one game after another.
 
     Games are independent, so the same parameters give the same games if the limit is a number of nodes.
-    Otherwise it is the clock of each side, which loses when its flag falls. `megabytes` is the size of each side's hash
-    table; OptionError if the machine has too little memory.
+    Otherwise the limit is a clock for each side; a side whose flag falls loses. `megabytes` is the size of each side's
+    hash table; OptionError if the machine has too little memory.
     """
 
     def __init__(self, limit: int | TimeControl, megabytes: int) -> None:

@@ -36,8 +36,8 @@ class Competitor:
     """An engine of a match: its name in tables and PGN, the command that starts it, its working directory and its
     limits.
 
-    `common_options` are those of all engines, set on the engines that have them. `own` says whether the engine is this
-    program, so that every machine has a command of its own for it.
+    `common_options` are the options for all engines; they are set on the engines that have them. `own` says whether the
+    engine is this program; then each machine uses its own command.
     """
 
     name: str
