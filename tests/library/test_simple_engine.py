@@ -224,6 +224,32 @@ def test_impossible_calls_are_refused(engine: SimpleEngine) -> None:
     assert engine.play(board, Limit(nodes=50), root_moves=["Nf3", "e4"]).move
 
 
+@pytest.mark.parametrize(
+    ("limit", "meant"),
+    [
+        (Limit(nodes=2e2), Limit(nodes=200)),
+        (Limit(nodes=0), Limit(nodes=1)),
+        (Limit(depth=3.9), Limit(depth=3)),
+        (Limit(depth=-1), Limit(depth=1)),
+        (Limit(mate=0, nodes=50), Limit(mate=1, nodes=50)),
+        (Limit(time=-0.001, depth=1), Limit(time=0, depth=1)),
+        (Limit(white_clock=600, black_clock=600, remaining_moves=0, nodes=50), Limit(nodes=50)),
+    ],
+)
+def test_limits_are_read_as_python_chess_sends_them(engine: SimpleEngine, limit: Limit, meant: Limit) -> None:
+    board, found = chess.Board(), []
+    for each in (limit, meant):
+        infos = engine.analyse(board, each, game=object()), engine.play(board, each, game=object(), info=INFO_ALL).info
+        with engine.analysis(board, each, game=object()) as analysis:
+            analysis.wait()
+        found.append([(info["depth"], info["nodes"], info["pv"]) for info in (*infos, analysis.info)])
+    assert found[0] == found[1]
+
+
+def test_the_clock_of_one_side_stands_for_both(engine: SimpleEngine) -> None:
+    assert engine.play(chess.Board(), Limit(black_clock=0.5)).move
+
+
 def test_an_engine_that_has_quit_says_so() -> None:
     engine = SimpleEngine.popen("stockfish", timeout=200)
     with engine:

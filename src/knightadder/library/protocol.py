@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Self, overload
 
@@ -30,7 +31,7 @@ from knightadder import __version__
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound
 from knightadder.engine.options import OPTIONS
-from knightadder.library.boards import Move
+from knightadder.library.boards import Move, check_limit
 from knightadder.library.engine import Engine
 from knightadder.library.options import Setting
 from knightadder.library.results import Line
@@ -159,7 +160,7 @@ class UciProtocol(chess.engine.UciProtocol):
         """
         async with self._command(options):
             await self._enter(game)
-            result = await self._engine.play_async(board, limit, ponder=ponder, root_moves=root_moves)
+            result = await self._engine.play_async(board, _as_sent(limit), ponder=ponder, root_moves=root_moves)
         return chess.engine.PlayResult(result.move, result.ponder, self._info_of(result.line, info))
 
     @overload
@@ -215,7 +216,9 @@ class UciProtocol(chess.engine.UciProtocol):
         """
         async with self._command(options):
             await self._enter(game)
-            found = await self._engine.analyse_async(board, limit, multipv=self._lines(multipv), root_moves=root_moves)
+            found = await self._engine.analyse_async(
+                board, _as_sent(limit), multipv=self._lines(multipv), root_moves=root_moves
+            )
         infos = [self._info_of(line, info) for line in found.lines]
         return infos[0] if multipv is None else infos
 
@@ -238,7 +241,10 @@ class UciProtocol(chess.engine.UciProtocol):
         async with self._command(options):
             await self._enter(game)
             stream = self._engine.stream(
-                board, None if limit == Limit() else limit, multipv=self._lines(multipv), root_moves=root_moves
+                board,
+                None if limit in (None, Limit()) else _as_sent(limit),
+                multipv=self._lines(multipv),
+                root_moves=root_moves,
             )
             result = AnalysisResult(stop=stream.stop)
             self._stream, self._analysis = stream, self.loop.create_task(self._post(stream, result, info))
@@ -412,6 +418,30 @@ class _Transport(asyncio.SubprocessTransport):
 
     def send_signal(self, signal: int) -> None:
         self.close()
+
+
+def _as_sent(limit: Limit) -> Limit:
+    """Return the limit that python-chess would send to a process.
+
+    Fractions of counts are dropped, counts and times that are too small become the least, and no moves to go mean
+    sudden death. The clock of one side stands for both.
+    """
+    check_limit(limit)
+    white, black = limit.white_clock, limit.black_clock
+    return replace(
+        limit,
+        time=None if limit.time is None else max(limit.time, 0),
+        depth=_count(limit.depth, 1),
+        nodes=_count(limit.nodes, 1),
+        mate=_count(limit.mate, 1),
+        remaining_moves=_count(limit.remaining_moves, 0) or None,
+        white_clock=black if white is None else white,
+        black_clock=white if black is None else black,
+    )
+
+
+def _count(number: float | None, least: int) -> int | None:
+    return None if number is None else max(int(number), least)
 
 
 async def popen(*, options: ConfigMapping | None = None) -> tuple[asyncio.SubprocessTransport, UciProtocol]:
