@@ -46,6 +46,13 @@ def test_it_generates_the_legal_moves(small_engine, fen, depth, nodes):
     assert board.perft(board.from_fen(fen), depth) == nodes
 
 
+def test_the_generator_for_numba_counts_the_same(small_engine):
+    from compiled import perft
+
+    for fen, depth, nodes in ((KIWIPETE, 3, 97_862), ("8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", 4, 43_238)):
+        assert perft.perft(perft.from_fen(fen), depth) == nodes
+
+
 def test_leaving_out_what_only_saves_work_finds_the_same_value(small_engine):
     board, search = small_engine
     values = {
