@@ -15,7 +15,7 @@ else
 .DEFAULT_GOAL := help
 endif
 
-.PHONY: help run test test-tools bench lint fmt docs coverage ci clean exe
+.PHONY: help run test test-tools bench bench-table lint fmt docs coverage ci clean exe
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -75,6 +75,9 @@ test-tools: $(VENV)/.installed-dev ## set up and run the tests of the scripts in
 
 bench: $(INSTALLED) ## search the fixed positions: nodes, and nodes per second
 	@$(BIN)/knightadder bench $(ARGS)
+
+bench-table: $(VENV)/.installed-dev ## time the core's parts, into the tables of docs/speed.md and docs/evaluation.md
+	@$(BIN)/python benchmarks/microbench.py --write $(ARGS)
 
 lint: $(VENV)/.installed-dev ## check style and types
 	@$(BIN)/ruff check .

@@ -1,9 +1,9 @@
-"""Small loops of the core, timed: evaluation, legal move generation, and the time to a small depth.
+"""Small loops of the core, timed, in one table: move generation, evaluation, short searches, and perft.
 
-They are the figures that the Rust engine Ferrite publishes (criterion's means in its README), whose evaluation is
-PeSTO's; beside these stand the figures measured with it on a machine like that of this project's CI, where its search
-was timed alone. Ours are CPU times of compiled loops, and for the searches the time of all iterations with their
-reports, without the threads around them; the best of several rounds.
+Beside our figures stand those that the Rust engine Ferrite publishes in its README (criterion's means), and some that
+were measured with Ferrite on a machine like that of this project's CI. Ferrite's evaluation is PeSTO's. Ours are the
+processor's times of compiled loops, and for searches of all iterations with their reports, without the threads around
+them; the best of several rounds. ``make bench-table`` writes the tables of the documents.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +22,24 @@ from perft_epd import KIWIPETE, START
 
 from knightadder.core.api import microbench
 from knightadder.core.api.search import deepen
-from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
-from knightadder.core.tables import new_tables
+from knightadder.engine.bench import BENCH_POSITIONS
 from knightadder.engine.engine import Engine
+from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.game import Game
+from knightadder.engine.info import Info, Result
+from knightadder.engine.limits import Limits
 from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+# The positions of Ferrite's benchmark of its evaluation, with the nanoseconds that its README gives, and measured ones.
+FERRITE_EVALUATION = (
+    ("start position", START, 100, 111),
+    ("Italian Game", "r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 4 4", 105, None),
+    ("rook endgame", "8/5k2/8/8/8/8/4K3/4R3 w - - 0 1", 98, None),
+    ("Sicilian Dragon", "r1bq1rk1/pp2ppbp/2np2p1/2n5/P3PP2/N1P2N2/1PB3PP/R1B1QRK1 b - - 0 10", 110, None),
+)
+EVALUATIONS = (("PeSTO", "pesto"), ("classical", "classical"), ("network", "nnue"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,39 +49,50 @@ class Measure:
     Attributes
     ----------
     name, unit : str
-        What is measured, and ``ns`` or ``ms``.
-    published, measured : float or None
-        Ferrite's figure as published, and as measured on a machine like CI's (the lower one of a range).
+        The row's name, and the unit.
     run : callable
         Returns our figure, in `unit`; takes an engine.
+    published, measured : float or None
+        Ferrite's figure as published, and as measured on a machine like CI's (the lower one of a range).
+    best : callable
+        Chooses from the figures of all rounds: `min` for times, `max` for speeds.
     """
 
     name: str
     unit: str
-    published: float | None
-    measured: float | None
     run: Callable[[Engine], float]
+    published: float | None = None
+    measured: float | None = None
+    best: Callable[[Iterable[float]], float] = min
 
 
-def evaluation(fen: str, chosen: int, count: int = 1_000_000) -> Callable[[Engine], float]:
-    """Return a function for the nanoseconds of one static evaluation, `PESTO` or `CLASSICAL`, with hashed pawns."""
-    return lambda _: nanoseconds(microbench.time_evaluate, fen, count, chosen)
+@cache
+def tables_of(evaluation: str) -> np.record:
+    """Return the core's tables for an evaluation, by its name."""
+    return Evaluator(evaluation).tables
 
 
-def generation(fen: str, count: int = 500_000) -> Callable[[Engine], float]:
-    """Return a function for the nanoseconds of generating all legal moves of a position."""
-    return lambda _: nanoseconds(microbench.time_generate, fen, count)
-
-
-def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int, chosen: int = PESTO) -> float:
+def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int, evaluation: str = "pesto") -> float:
     """Return the CPU time of one turn of a compiled loop ``loop(tables, worker, count)`` at a position."""
-    tables = new_tables(chosen)
+    tables = tables_of(evaluation)
     game = Game(tables)
     game.set_up(fen)
     loop(tables, game.record, 1)
     start = time.process_time_ns()
     loop(tables, game.record, count)
     return (time.process_time_ns() - start) / count
+
+
+def evaluation(fens: Iterable[str], chosen: str, count: int = 500_000) -> Callable[[Engine], float]:
+    """Return a function for the nanoseconds of one static evaluation, the mean over positions."""
+    fens = tuple(fens)
+    each = count // len(fens)
+    return lambda _: sum(nanoseconds(microbench.time_evaluate, fen, each, chosen) for fen in fens) / len(fens)
+
+
+def generation(fen: str, count: int = 500_000) -> Callable[[Engine], float]:
+    """Return a function for the nanoseconds of generating all legal moves of a position."""
+    return lambda _: nanoseconds(microbench.time_generate, fen, count)
 
 
 def search(fen: str, depth: int) -> Callable[[Engine], float]:
@@ -78,50 +104,94 @@ def search(fen: str, depth: int) -> Callable[[Engine], float]:
         root = Root(engine._tables, engine._game, engine._game.legal_moves(), engine._table, np.zeros(1, np.uint64))
         alone = SearchThread(root, engine._workers[0])
         alone.prepare()
-        start = time.perf_counter()
+        start = time.process_time()
         deepen(engine._tables, alone.worker, 1, depth, 1, NO_NODE_LIMIT, 0, False)
-        return (time.perf_counter() - start) * 1e3
+        return (time.process_time() - start) * 1e3
 
     return run
 
 
-MEASURES = (
-    Measure("PeSTO, startpos", "ns", 100, 111, evaluation(START, PESTO)),
-    Measure("PeSTO, kiwipete", "ns", 100, 111, evaluation(KIWIPETE, PESTO)),
-    Measure("classical, startpos", "ns", 100, 111, evaluation(START, CLASSICAL)),
-    Measure("classical, kiwipete", "ns", 100, 111, evaluation(KIWIPETE, CLASSICAL)),
-    Measure("move generation, startpos", "ns", 360, 642, generation(START)),
-    Measure("move generation, kiwipete", "ns", 777, 1386, generation(KIWIPETE)),
-    Measure("search to depth 3, startpos", "ms", 1.39, 0.35, search(START, 3)),
-    Measure("search to depth 4, startpos", "ms", 2.66, 2.7, search(START, 4)),
-    Measure("search to depth 3, kiwipete", "ms", 11.31, 16.5, search(KIWIPETE, 3)),
-    Measure("search to depth 4, kiwipete", "ms", None, None, search(KIWIPETE, 4)),
+def perft(fen: str, depth: int) -> Callable[[Engine], float]:
+    """Return a function for the millions of leaves that perft counts in a second."""
+
+    def run(engine: Engine) -> float:
+        engine.set_position(fen)
+        start = time.process_time()
+        leaves = sum(engine.perft(depth).values())
+        return leaves / (time.process_time() - start) / 1e6
+
+    return run
+
+
+def nodes(fen: str, depth: int) -> Callable[[Engine], float]:
+    """Return a function for the nodes of a search to a depth."""
+
+    def run(engine: Engine) -> float:
+        results: list[Result] = []
+        engine.new_game()
+        engine.set_position(fen)
+        engine.go(Limits(depth=depth), lambda info: None, results.append)
+        engine.wait()
+        info = results[0].info
+        assert isinstance(info, Info)
+        return info.nodes
+
+    return run
+
+
+EVALUATION = (
+    *(
+        Measure(f"{title}, {name}", "ns", evaluation([fen], chosen), *(theirs if chosen == "pesto" else ()))
+        for title, chosen in EVALUATIONS
+        for name, fen, *theirs in FERRITE_EVALUATION
+    ),
+    *(
+        Measure(f"{title}, mean of the positions of `bench`", "ns", evaluation(BENCH_POSITIONS, chosen))
+        for title, chosen in EVALUATIONS
+    ),
+)
+OTHERS = (
+    Measure("move generation, start position", "ns", generation(START), 360, 642),
+    Measure("move generation, Kiwipete", "ns", generation(KIWIPETE), 777, 1386),
+    Measure("search to depth 3, start position", "ms", search(START, 3), 1.39, 0.35),
+    Measure("search to depth 4, start position", "ms", search(START, 4), 2.66, 2.7),
+    Measure("search to depth 3, Kiwipete", "ms", search(KIWIPETE, 3), 11.31, 16.5),
+    Measure("search to depth 4, Kiwipete", "ms", search(KIWIPETE, 4)),
+    Measure("search to depth 9, Kiwipete", "nodes", nodes(KIWIPETE, 9)),
+    Measure("perft 6, start position", "million leaves/s", perft(START, 6), best=max),
+    Measure("perft 5, Kiwipete", "million leaves/s", perft(KIWIPETE, 5), best=max),
 )
 
 
 def figure(value: float | None, unit: str) -> str:
     """Return a figure as text with a sensible number of digits, or a dash."""
-    return "-" if value is None else f"{value:.2f} {unit}" if value < 20 else f"{value:.0f} {unit}"
+    return "-" if value is None else f"{value:.2f} {unit}" if value < 20 else f"{value:,.0f} {unit}"
+
+
+def table(measures: Iterable[Measure], engine: Engine, rounds: int) -> str:
+    """Measure, and return a table in Markdown: our figures beside Ferrite's."""
+    lines = ["| | Knightadder | Ferrite, published | Ferrite, measured by us |", "|---|--:|--:|--:|"]
+    for measure in measures:
+        ours = measure.best(measure.run(engine) for _ in range(rounds))
+        cells = (figure(value, measure.unit) for value in (ours, measure.published, measure.measured))
+        lines.append(f"| {measure.name} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
 
 
 def main() -> int:
-    """Print our figures beside Ferrite's; the last column is Ferrite's lower figure divided by ours."""
+    """Print the tables, or write them into files that the documents include."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7, help="measurements of each (default: %(default)s)")
+    parser.add_argument("--write", action="store_true", help="write the tables of the documents")
     arguments = parser.parse_args()
 
     engine = Engine()
-    print(f"{'':30}{'ours':>12}{'published':>12}{'measured':>12}{'ratio':>8}")
-    for measure in MEASURES:
-        ours = min(measure.run(engine) for _ in range(arguments.rounds))
-        lowest = min((value for value in (measure.published, measure.measured) if value is not None), default=None)
-        ratio = "-" if lowest is None else f"{lowest / ours:.1f}"
-        print(
-            f"{measure.name:30}{figure(ours, measure.unit):>12}{figure(measure.published, measure.unit):>12}"
-            f"{figure(measure.measured, measure.unit):>12}{ratio:>8}"
-        )
+    for name, measures in (("speed-evaluation.txt", EVALUATION), ("speed-others.txt", OTHERS)):
+        text = table(measures, engine, arguments.rounds)
+        print(text, flush=True)
+        if arguments.write:
+            (DOCS / name).write_text(text, encoding="utf-8")
     engine.close()
-    print("ratio: the lower one of Ferrite's two figures divided by ours, above 1 where ours is ahead")
     return 0
 
 
