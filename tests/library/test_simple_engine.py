@@ -207,6 +207,17 @@ def test_impossible_options_are_refused(engine: SimpleEngine, options: dict[str,
     assert engine.protocol.config["Move Overhead"] == 20
 
 
+def test_an_impossible_option_leaves_the_others_as_they_were(engine: SimpleEngine) -> None:
+    options = {"UCI_LimitStrength": True, "UCI_Elo": 500, "BookFile": "nowhere.bin"}
+    for call in (
+        lambda: engine.configure(options),
+        lambda: engine.play(chess.Board(), Limit(nodes=50), options=options),
+    ):
+        with pytest.raises(EngineError):
+            call()
+        assert engine.analyse(chess.Board(), Limit(nodes=500))["nodes"] == 500
+
+
 def test_impossible_calls_are_refused(engine: SimpleEngine) -> None:
     board = chess.Board()
     for call in (

@@ -74,11 +74,8 @@ class UciProtocol(chess.engine.UciProtocol):
                 self.options[option.name] = chess.engine.Option(
                     option.name, option.type, option.default, option.min, option.max, list(option.var)
                 )
-        present: dict[str, ConfigValue] = {name: option.value for name, option in engine.options.items()}
-        present[_SHOW_WDL] = False
-        for name, value in present.items():
-            if value is not None:  # not a button
-                self.config[name] = self.target_config[name] = value
+        for values in self.config, self.target_config:
+            values.update({**_values_of(engine), _SHOW_WDL: False})
         self._engine = engine
         self._turn = asyncio.Lock()
         self._analysis: asyncio.Task[None] | None = None  # posts the lines of the last analysis
@@ -317,8 +314,12 @@ class UciProtocol(chess.engine.UciProtocol):
     def _apply(self, changed: Mapping[str, ConfigValue]) -> None:
         settings: dict[str, Setting] = {name: "" if value is None else value for name, value in changed.items()}
         settings.pop(_SHOW_WDL, None)
-        if settings:
-            self._engine.configure(settings)
+        try:
+            if settings:
+                self._engine.configure(settings)
+        except EngineError:  # options before the impossible one have been set: the next call resets them
+            self.config.update(_values_of(self._engine))
+            raise
         self.config.update({name: value for name, value in changed.items() if value is not None})
 
     def _check_open(self) -> None:
@@ -418,6 +419,11 @@ class _Transport(asyncio.SubprocessTransport):
 
     def send_signal(self, signal: int) -> None:
         self.close()
+
+
+def _values_of(engine: Engine) -> dict[str, ConfigValue]:
+    """Return the values of an engine's options, which buttons do not have."""
+    return {name: option.value for name, option in engine.options.items() if option.value is not None}
 
 
 def _as_sent(limit: Limit) -> Limit:
