@@ -5,6 +5,7 @@ import pytest
 
 from knightadder import cli
 from knightadder.drills.box import Choice, DrillBox
+from knightadder.drills.repertoire import read_repertoire
 
 REPERTOIRE = """[Event "my white repertoire"]
 
@@ -91,6 +92,16 @@ def test_a_repertoire_with_variations_becomes_drills(drills, tmp_path, capsys):
     assert found == {}
     first = box.next(Choice(kind="repertoire")).drill
     assert (first.comment, first.good[0]) == ("the best move", ("e2e4", "e7e5", "g1f3", "b8c6", "f1b5"))
+
+
+def test_the_first_comment_on_a_move_may_stand_in_a_later_game(tmp_path):
+    file = tmp_path / "study.pgn"
+    games = ("1. e4 e5 2. Nf3 *", "1. e4 {the best} e5 2. Nc3 {slower} *", "1. e4 {later} e5 2. Nf3 {faster} *")
+    file.write_text("\n\n".join(games), "utf-8")
+    first, second = read_repertoire([file], white=True)
+    assert first.comment == "the best"
+    assert second.good == (("g1f3",), ("b1c3",))
+    assert second.comment == "faster"  # the one on the move that is shown
 
 
 def test_where_games_left_the_repertoire(drills, capsys):

@@ -41,7 +41,9 @@ def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
                 else:
                     first = {line[0] for line in known.good}
                     more = tuple(line for line in drill.good if line[0] not in first)
-                    found[key] = replace(known, good=known.good + more)
+                    same = known.good[0][0] == drill.good[0][0]
+                    comment = known.comment or (drill.comment if same else "")
+                    found[key] = replace(known, good=known.good + more, comment=comment)
     return list(found.values())
 
 
