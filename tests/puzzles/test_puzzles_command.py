@@ -118,10 +118,12 @@ def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch
 @pytest.mark.parametrize(
     ("error", "status"), [(KeyboardInterrupt(), 130), (EngineError("a process of this run has ended unexpectedly"), 1)]
 )
-def test_what_was_found_is_kept(file, here, error, status):
+def test_what_was_found_is_kept(file, here, error, status, capsys):
     here(3, error)
     out = file.with_name("out.epd")
     assert puzzles(file, "--out", out) == status
+    told = f"3 of 4 games are in {out}.unfinished; the same command continues from there"
+    assert told in capsys.readouterr().err
     assert _first_moves(out) == ["h5f7", "f5d6"]
 
 

@@ -17,7 +17,7 @@ from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
-from knightadder.runs import Journal, state_beside
+from knightadder.runs import Journal, going_on, state_beside
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle_maker import GameResult, Item
@@ -94,7 +94,10 @@ def run(arguments: argparse.Namespace) -> int:
         other = None if engine is None else UciAnalyst(engine, options)
         hash_mb = int(options.pop("Hash"))
         maker = PuzzleMaker(arguments.nodes, hash_mb, None if other else options, other)
-        with Journal(unfinished, same, arguments.restart) as journal:
+        with (
+            Journal(unfinished, same, arguments.restart) as journal,
+            going_on(lambda: f"{len(journal)} of {total} games are in {unfinished}" if unfinished else ""),
+        ):
             found: dict[int, GameResult | None] = dict(journal.entries(_read))  # None for a broken game
             if found:
                 print(f"Continuing after {len(found)} of {total} games", file=sys.stderr)
