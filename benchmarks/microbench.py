@@ -95,11 +95,17 @@ def generation(fen: str, count: int = 500_000) -> Callable[[Engine], float]:
     return lambda _: nanoseconds(microbench.time_generate, fen, count)
 
 
+def forget(engine: Engine) -> None:
+    """Clear all that searches have learnt; `Engine.new_game` does not notice that `search` has used the hash table."""
+    engine.new_game()
+    engine._table.clear()
+
+
 def search(fen: str, depth: int) -> Callable[[Engine], float]:
     """Return a function for the milliseconds of a search to a depth, all iterations, with an empty hash table."""
 
     def run(engine: Engine) -> float:
-        engine.new_game()
+        forget(engine)
         engine.set_position(fen)
         root = Root(engine._tables, engine._game, engine._game.legal_moves(), engine._table, np.zeros(1, np.uint64))
         alone = SearchThread(root, engine._workers[0])
@@ -128,7 +134,7 @@ def nodes(fen: str, depth: int) -> Callable[[Engine], float]:
 
     def run(engine: Engine) -> float:
         results: list[Result] = []
-        engine.new_game()
+        forget(engine)
         engine.set_position(fen)
         engine.go(Limits(depth=depth), lambda info: None, results.append)
         engine.wait()

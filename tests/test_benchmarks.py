@@ -27,6 +27,15 @@ def test_every_evaluation_is_timed(microbench):
         assert published.endswith(" ns") == (name.startswith("PeSTO") and "mean" not in name)
 
 
+def test_each_search_begins_with_nothing_learnt(microbench):
+    engine = microbench.Engine()
+    count = microbench.nodes(microbench.KIWIPETE, 4)
+    first = count(engine)
+    microbench.search(microbench.KIWIPETE, 5)(engine)
+    assert count(engine) == first
+    engine.close()
+
+
 def test_the_documents_show_all_rows(microbench):
     for name, measures in (("evaluation", microbench.EVALUATION), ("others", microbench.OTHERS)):
         rows = _rows((ROOT / f"docs/speed-{name}.txt").read_text("utf-8"))

@@ -94,7 +94,7 @@ class GameFilter:
     since, until : str or None
         The first and the last date: ``2024``, ``2024-03`` or ``2024-03-15``. An unknown month or day of a game counts
         as the first one.
-    speeds : sequence of str
+    speeds : tuple of str
         Some of ``ultrabullet``, ``bullet``, ``blitz``, ``rapid``, ``classical`` and ``correspondence``, as Lichess
         divides them by the time control; empty for all.
     player : str or None
