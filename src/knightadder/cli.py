@@ -487,7 +487,7 @@ def line_text(moves: Sequence[str], board: "chess.Board") -> str:
 
 
 def _verdict(board: "chess.Board", result: "Result") -> str:
-    """Return a text about the end of the analysis."""
+    """Describe the result of the analysis in words."""
     if result.best_move is None:
         return "Checkmate: there is no move" if board.is_check() else "Stalemate: there is no move"
     return f"Best move: {board.san(board.parse_uci(result.best_move))}"

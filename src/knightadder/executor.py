@@ -80,7 +80,7 @@ class _Processes(Pool):
     """Processes, each with a thread that waits for its answers.
 
     Each process has its own pipe. So if a process is killed while it writes an answer, reading the answer raises an
-    error. Python's own executor has one pipe for all processes, and would wait for the rest for ever.
+    error. Python's own executor has one pipe for all processes, and would wait forever for the rest.
     """
 
     def __init__(self, pickled: bytes, count: int) -> None:

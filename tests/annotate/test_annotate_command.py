@@ -95,8 +95,8 @@ def test_a_file_of_games(file, analysts, capsys):
     assert file.read_text("utf-8") == GAMES
     printed = capsys.readouterr()
     assert printed.out == f"{out}: 2 games annotated, 2 left as they were\n"
-    assert "game 2, line 8 (Huber - ?), stays as it is: illegal san: 'Ke3'" in printed.err
-    assert "game 4, line 18, stays as it is: atomic is not supported" in printed.err
+    assert "game 2, line 8 (Huber - ?), is not annotated: illegal san: 'Ke3'" in printed.err
+    assert "game 4, line 18, is not annotated: atomic is not supported" in printed.err
     assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]
 
 
@@ -483,7 +483,7 @@ def test_from_standard_input_to_standard_output(file, analysts, standard, capfdb
     assert standard(GAMES, "--summary", "table.json") == 0
     captured = capfdbinary.readouterr()
     assert captured.out == written
-    assert captured.err.count(b"stays as it is") == 2
+    assert captured.err.count(b"is not annotated") == 2
     assert json.loads(Path("table.json").read_text("utf-8"))["file"] == "standard input"
     assert annotate(file, "--out", "-") == 0
     assert capfdbinary.readouterr().out == written

@@ -187,7 +187,7 @@ def test_what_cannot_be_done_is_said_in_a_line_and_harms_nothing(games, tmp_path
     assert complaint(games, "-o", nowhere) == f"cannot use {nowhere}: No such file or directory"
     empty = tmp_path / "empty.pgn"
     empty.write_text('[Result "*"]\n\n1. e4 *\n')
-    expected = "there is no game for the index: 0 games added; left out: 1 without a result"
+    expected = "no game can be indexed: 0 games added; left out: 1 without a result"
     assert complaint(empty, "-o", out) == expected
     assert not out.exists()
     out.write_text("not mine")

@@ -137,7 +137,7 @@ def test_an_account_is_upgraded_only_if_its_name_is_typed(capsys, monkeypatch, a
     with FakeLichess(account={"id": "human", "username": "Human"}) as server:
         assert run("--url", server.url, "--upgrade") == status
     out = capsys.readouterr().out
-    assert "for ever" in out and said in out
+    assert "forever" in out and said in out
     assert ("POST /api/bot/account/upgrade" in server.requests) == upgraded
 
 

@@ -265,7 +265,7 @@ def test_annotate(
     file, out = tmp_path / "games.pgn", tmp_path / "out.pgn"
     file.write_bytes(content)
     cli.main(["annotate", str(file), "--out", str(out)])
-    assert told(capsys.readouterr().err, file, "stays as it is") == broken
+    assert told(capsys.readouterr().err, file, "is not annotated") == broken
     if not broken:
         stream = io.StringIO(out.read_text("utf-8"))
         games = list(iter(lambda: chess.pgn.read_game(stream), None))

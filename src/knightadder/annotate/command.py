@@ -157,7 +157,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
 
 
 def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
-    """Choose the input and output files; OptionError if two of these are the same file, or a name is not possible."""
+    """Choose the input and output files; OptionError if two are the same file, or a name cannot be used."""
     from knightadder.pgn.files import without_compression
 
     if games.is_dir():
@@ -189,7 +189,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
 
 
 def _check_new(files: _Files, force: bool) -> None:
-    """Refuse to overwrite files and to write where that is not possible, before hours of work."""
+    """Check before hours of work that all files can be written, and that none is overwritten without `force`."""
     # An output beside which there is the state of an unfinished run belongs to that run, which was interrupted while it
     # wrote its files.
     began = files.unfinished.exists()
@@ -366,7 +366,7 @@ def _write(files: _Files, journal: Journal, is_other: bool, pictures: Path | Non
 def _tell(place: str, row: Row) -> None:
     """Report the broken game at this place."""
     players = f" ({row.white or '?'} - {row.black or '?'})" if row.white or row.black else ""
-    tell(f"{place}{players}, stays as it is: {row.fault}")
+    tell(f"{place}{players}, is not annotated: {row.fault}")
 
 
 def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> None:

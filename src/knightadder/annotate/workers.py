@@ -33,9 +33,9 @@ Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 class BlockEvaluator:
     """The task that evaluates a block of positions, with an engine that each worker keeps.
 
-    `limit` is that of the search of each position, and `multipv` the number of best lines. `hash_mb` is the size of the
-    hash table in MiB. `options` are further UCI options. `other` is a different engine to use, with its options already
-    set.
+    `limit` applies to the search of each position, and `multipv` is the number of best lines. `hash_mb` is the size of
+    the hash table in MiB. `options` are further UCI options. `other` is a different engine to use, with its options
+    already set.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command = kinds.add_parser(
         "duplicates",
         help="find games that an index has twice, with different headers or cut short",
-        description="Show games of an index that are probably the same: the moves of one begin those of the other, "
+        description="Show games of an index that are probably the same: one game begins with all moves of the other, "
         "and the players have similar names. Nothing is changed.",
     )
     command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not games:
             with contextlib.suppress(OSError):
                 out.unlink()
-            raise PositionError(f"there is no game for the index: {counts}")
+            raise PositionError(f"no game can be indexed: {counts}")
     print(f"{out}: {games} games; {counts}")
     return 0
 
@@ -108,7 +108,7 @@ def _connected(out: Path, new: bool) -> Iterator[sqlite3.Connection]:
             raise OptionError(f"cannot write {out}: {error.strerror}") from None
     try:
         with contextlib.closing(sqlite3.connect(out, isolation_level=None)) as database:
-            database.execute("PRAGMA cache_spill = OFF")  # so others can read it while a transaction goes on
+            database.execute("PRAGMA cache_spill = OFF")  # so that others can read it during a transaction
             yield database
     except (sqlite3.Error, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", 1)

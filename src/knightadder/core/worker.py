@@ -26,10 +26,10 @@ WORKER = record(  # one search thread
     ("captures", np.int16, PIECE_TO * 8),  # captures by piece, target square and captured type
     ("continuation", np.int16, PIECE_TO * PIECE_TO),  # quiet moves: piece and target of an earlier move, and their own
     ("pawn_correction", np.int16, 2 * CORRECTIONS),  # corrections by side to move and pawns
-    ("non_pawn_correction", np.int16, 4 * CORRECTIONS),  # by side to move, side, and that side's other pieces
+    ("non_pawn_correction", np.int16, 4 * CORRECTIONS),  # corrections by side to move and each side's other pieces
     ("minor_correction", np.int16, 2 * CORRECTIONS),  # corrections by side to move, minor pieces and kings
-    ("continuation_correction", np.int16, (2, PIECE_TO * PIECE_TO)),  # by two earlier moves; see correction.py
-    ("learnt_rows", np.uint8, 3 * PIECE_TO),  # 1 = that row of a table by two moves is in use; see forgetting.py
+    ("continuation_correction", np.int16, (2, PIECE_TO * PIECE_TO)),  # corrections by two earlier moves
+    ("learnt_rows", np.uint8, 3 * PIECE_TO),  # 1 if the row of a large table is in use; see forgetting.py
     ("sides", SIDE, 2),
     ("pawns", PAWN_ENTRY, PAWN_ENTRIES),
     ("keys", np.uint64, GAME_KEYS + MAX_PLY + 2),  # position keys of the game up to the root, then of the searched line

@@ -100,8 +100,8 @@ def default_file() -> Path:
 class DrillBox:
     """A file of drills, which is made if it is missing.
 
-    Each method opens the file anew, so that several threads and processes may use it. All raise OptionError if the file
-    cannot be used.
+    Each method opens the file again, so that several threads and processes may use it. All raise OptionError if the
+    file cannot be used.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class DrillBox:
             if version == [0, 0] and empty:
                 database.executescript(_SCHEMA)
             elif version != [_APPLICATION, _VERSION]:
-                raise OptionError(f"{file} is not a file of drills of this version")
+                raise OptionError(f"{file} is not a file of drills, or a different version made it")
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:

@@ -27,7 +27,7 @@ class Drill:
     opening : str
         The family of the opening.
     chess960 : bool
-        Whether the rules are those of Chess960.
+        Whether the game is Chess960.
     before : str
         The moves that lead to the position, in algebraic notation.
     played : str

@@ -18,7 +18,7 @@ from knightadder.text import one_line, plain_name
 
 _BAD = {chess.pgn.NAG_MISTAKE, chess.pgn.NAG_BLUNDER, chess.pgn.NAG_DUBIOUS_MOVE}
 _COMMAND = re.compile(r"\[%[^\]]*\]")
-_SHOWN_PLIES = 7  # of the line that a right move begins
+_SHOWN_PLIES = 7  # number of plies shown of the line after a right move
 _POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 

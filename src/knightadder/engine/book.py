@@ -21,7 +21,7 @@ class Book:
     """
 
     def __init__(self, file: str | Path) -> None:
-        # Imported here, because importing python-chess takes too long for every start of the engine.
+        # Imported here, because importing python-chess would make every start of the engine too slow.
         import chess.polyglot
 
         try:

@@ -53,9 +53,9 @@ _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score
 class Search:
     """A search of one position.
 
-    Each of the `workers` is the state of a thread, the first that of the main thread. The game must not change during
-    the search. `random` decides on the errors of a weakened engine. `report` receives analysis from the search's own
-    threads, and `done` receives the result once.
+    Each of the `workers` is the state of a thread; the first belongs to the main thread. The game must not change
+    during the search. `random` decides on the errors of a weakened engine. `report` receives analysis from the search's
+    own threads, and `done` receives the result once.
     """
 
     def __init__(

@@ -76,7 +76,7 @@ class Root:
 class Variation:
     """A line of moves in the core's encoding: a root move and its expected continuation.
 
-    `depth` is that of the iteration that the score comes from, in plies, and `seldepth` the length of its deepest line.
+    `depth` is the depth of the iteration that gave the score, in plies, and `seldepth` the length of its deepest line.
     The score is for the side to move, in centipawns or a mate as the core encodes it.
     """
 

@@ -60,7 +60,7 @@ class Handicap:
 
 
 def handicap_for(elo: float) -> Handicap:
-    """Return the handicap for playing at this Elo; outside the calibrated range, that of the nearest end."""
+    """Return the handicap for playing at this Elo; outside the calibrated range, the nearest end of it counts."""
     elo = min(max(elo, MIN_ELO), MAX_ELO)
     above = max(bisect_left(_CALIBRATION, elo, key=lambda row: row[0]), 1)
     (low, low_nodes, *low_errors), (high, high_nodes, *high_errors) = _CALIBRATION[above - 1 : above + 1]

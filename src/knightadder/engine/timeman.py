@@ -24,7 +24,7 @@ _HARD_FACTOR = 5.0  # the hard limit, as a multiple of the soft limit, because a
 # Maximum shares of the clock for a single move.
 _SOFT_CLOCK_SHARE = 0.2
 _HARD_CLOCK_SHARE = 0.4
-_LAST_MOVE_SHARE = 0.8  # for the last move before the time control
+_LAST_MOVE_SHARE = 0.8  # share of the clock for the last move before the time control
 
 # When the clock is low, a short delay on a busy machine loses the game. So _RESERVE overheads are kept in reserve, but
 # at least a share of _LEAST_USABLE of the clock stays usable.
@@ -53,8 +53,8 @@ class Progress:
     """The progress of a search after an iteration.
 
     `move` is the best move, and `stable_for` the number of directly preceding iterations with the same best move.
-    `scores` are those of the last few iterations, the latest last, in centipawns for the side to move. `best_share` is
-    the share of all nodes that the best move took, 0 to 1.
+    `scores` are the scores of the last few iterations, the latest last, in centipawns for the side to move.
+    `best_share` is the share of all nodes that the best move took, 0 to 1.
     """
 
     move: int = 0

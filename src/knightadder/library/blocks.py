@@ -124,6 +124,6 @@ class Threads(Pool):
     def __exit__(self, *_: object) -> None:
         for _thread in self._threads:
             self._waiting.put(None)
-        if not sys.is_finalizing():  # at exit, threads no longer run and never end
+        if not sys.is_finalizing():  # when Python exits, daemon threads are frozen, so joining them would never end
             for thread in self._threads:
                 thread.join()

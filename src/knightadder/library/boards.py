@@ -70,14 +70,14 @@ def _impossible_in(board: chess.Board) -> tuple[str, ...]:
 
 
 def _warn(what: str, notes: tuple[str, ...]) -> None:
-    """Warn of parts that are left out of a position, at the caller's line outside this package."""
+    """Warn that parts of a position were left out; see `warn`."""
     if not notes:
         return
     warn(f"{what}: {'; '.join(notes)}")
 
 
 def warn(message: str) -> None:
-    """Give a `PositionWarning` at the line of the caller that is outside this package."""
+    """Give a `PositionWarning` that names the line outside this package that called it."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
         level, frame = level + 1, frame.f_back

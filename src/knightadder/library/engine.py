@@ -198,7 +198,7 @@ class Engine(Closing):
         EngineError
             If the engine is still searching for the same thread, or has been closed.
         ValueError, TypeError
-            If the limit, or one of its values, is not possible.
+            If the limit, or one of its values, is invalid.
         """
         began = monotonic()
         board = board_of(board)

@@ -53,7 +53,7 @@ class EnginePool(Closing):
     Raises
     ------
     ValueError, TypeError
-        If a number is not possible. Wrong settings raise their errors in the first call.
+        If a number is invalid. Wrong settings raise their errors in the first call.
     """
 
     def __init__(

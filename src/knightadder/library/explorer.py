@@ -279,7 +279,7 @@ class Explorer(Closing):
         if version != VERSION:
             raise OptionError(
                 f"{self._path} has index version {version}, but this program needs version {VERSION}: "
-                "remove it, and make it anew from the games with `knightadder book index`"
+                "remove it, and make it again from the games with `knightadder book index`"
             )
 
     def _load(self) -> None:

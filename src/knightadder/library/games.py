@@ -89,7 +89,7 @@ class GameArrays:
 def read_games(files: Files, *, broken: Literal["warn", "raise", "ignore"] = "warn", progress: bool = False) -> Games:
     """Read the games of PGN files, thousands a second.
 
-    Nothing is read before the result is used. Each use reads the files anew.
+    Nothing is read before the result is used. Each use reads the files again.
 
     Parameters
     ----------
@@ -191,7 +191,8 @@ class Games:
         return pandas.concat(parts, ignore_index=True)
 
     def to_arrow(self, rows: Rows = "games", *, tags: Iterable[str] | None = None, fen: bool = False) -> pyarrow.Table:
-        """Make an Arrow table of all games, which polars and DuckDB take; its parameters are those of `to_frame`.
+        """Make an Arrow table of all games, which polars and DuckDB take. The parameters are the same as for
+        `to_frame`.
 
         Raises
         ------

@@ -79,8 +79,8 @@ def analyse_many(
     limit : chess.engine.Limit
         The limit for each position: a depth, a number of nodes, a mate, or a time.
     workers : int, optional
-        Number of threads; one for each processor by default. With an executor, the number of its workers, so that each
-        has enough work; by default 64. A client knows its number of workers.
+        Number of threads (default: one for each processor). With an executor, its number of workers, so that each gets
+        enough work (default: 64, or the number that a client reports).
     multipv : int
         Number of best lines to find.
     hash_mb : int, optional
@@ -113,7 +113,7 @@ def analyse_many(
     EngineError
         If a worker of the executor has a different version.
     ValueError, TypeError
-        If the limit sets none of the above, or a number is not possible.
+        If the limit sets none of the above, or a number is invalid.
     """
     settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)

@@ -53,7 +53,7 @@ def _alike(one: tuple[str, str, int], other: tuple[str, str, int]) -> bool:
 
 @cache
 def _same_player(one: str, other: str) -> bool:
-    """Return whether two names may be those of the same player; an unknown name matches every name."""
+    """Return whether two names may belong to the same player; an unknown name matches every name."""
     first, second = _surname(one), _surname(other)
     return not first or not second or SequenceMatcher(None, first, second).ratio() >= _SIMILAR
 

@@ -151,7 +151,7 @@ class UciProtocol(chess.engine.UciProtocol):
         Raises
         ------
         chess.engine.EngineError
-            If the position, a move or an option is not possible.
+            If the position, a move or an option is invalid.
         chess.engine.EngineTerminatedError
             If the engine has been closed.
         """
@@ -466,7 +466,7 @@ async def popen(*, options: ConfigMapping | None = None) -> tuple[asyncio.Subpro
     Raises
     ------
     chess.engine.EngineError
-        If the engine cannot be loaded, or an option is not possible.
+        If the engine cannot be loaded, or an option is invalid.
     """
     transport, protocol = await UciProtocol.popen()
     if options:

@@ -43,15 +43,15 @@ class SimpleEngine(chess.engine.SimpleEngine):
     Parameters
     ----------
     timeout : float, optional
-        Seconds that a call may take longer than expected; then it raises a ``TimeoutError``. ``None`` means that it
-        waits for ever.
+        A call that takes this many seconds longer than expected raises a ``TimeoutError``. With ``None``, there is no
+        limit.
     options : mapping, optional
         Values of UCI options by name.
 
     Raises
     ------
     chess.engine.EngineError
-        If the engine cannot be loaded, or an option is not possible.
+        If the engine cannot be loaded, or an option is invalid.
     """
 
     protocol: UciProtocol
@@ -357,7 +357,7 @@ class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
         return self.inner.would_block()
 
     def empty(self) -> bool:
-        """Whether there is no line at present that has not been given."""
+        """Whether all lines so far have been given."""
         return self.inner.empty()
 
     def get(self) -> InfoDict:

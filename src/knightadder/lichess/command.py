@@ -78,7 +78,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         group, "--nodes", type=not_negative, help="stop each search after N nodes, even if time is left (0: no limit)"
     )
     group.add_argument("--ponder", action=argparse.BooleanOptionalAction, help="think during the opponent's time")
-    group.add_argument("--move-overhead", type=int, metavar="MS", help="time that each move loses in the network")
+    group.add_argument(
+        "--move-overhead",
+        type=int,
+        metavar="MS",
+        help="minimum time that each move takes besides thinking, such as network delay (default: 100)",
+    )
     group.add_argument(
         "--correspondence-seconds", type=float, metavar="S", help="thinking time of a move in correspondence games"
     )
@@ -88,9 +93,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--draw-score",
         type=int,
         metavar="CP",
-        help="offer and accept draws up to this absolute score (0: never)",
+        help="offer and accept draws while the score is at most this far from zero (0: never)",
     )
-    group.add_argument("--resign-score", type=int, metavar="CP", help="resign at this score below zero (0: never)")
+    group.add_argument(
+        "--resign-score", type=int, metavar="CP", help="resign when this many centipawns behind (0: never)"
+    )
     group.add_argument(
         "--resign-moves",
         type=int,
@@ -112,7 +119,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status.
 
-    OptionError if a setting is not possible, or the token is rejected; EngineError if the server cannot be reached or
+    OptionError if a setting is invalid, or the token is rejected; EngineError if the server cannot be reached or
     refuses the bot, or the engine cannot be loaded.
     """
     with needed_by("playing on Lichess", "lichess"):
@@ -173,7 +180,7 @@ def _upgrade(lichess: Lichess, account: dict[str, Any]) -> int:
     if account.get("title") == "BOT":
         print(f"{name} is a bot account already")
         return 0
-    print(f"This makes {name} a bot account for ever: after that, only programs may play with it.")
+    print(f"This makes {name} a bot account forever: after that, only programs may play with it.")
     print("Lichess allows this only for an account that has never played a game.")
     try:
         answer = input(f"To go on, type the name of the account: {name}\n> ")

@@ -278,7 +278,7 @@ class GamePlay:
         if self._leaving.is_set() or self._ended.is_set():
             return
         if result.move is None:
-            logger.warning("game %s: there is no move, but the game goes on", self._id)
+            logger.warning("game %s: the engine found no move, but the game is not over", self._id)
             return
         self._note_score(result, board, info.colour)
         if self._settlement.resigns():

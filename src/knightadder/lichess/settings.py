@@ -35,7 +35,7 @@ class BotSettings:
     Without a token file, the environment variable is used. For the number of games and for the nodes per move, 0 means
     no limit. A measured move overhead replaces `move_overhead` if it is higher. See `Policy` for the challenges to
     accept, and `Settlement` for draws and resigning. ``{me}`` and ``{opponent}`` are replaced in messages. OptionError
-    if a value is not possible.
+    if a value is invalid.
     """
 
     url: str = "https://lichess.org"
@@ -125,7 +125,7 @@ class BotSettings:
 def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSettings:
     """Combine the settings of a TOML file and the command line, by the names of `BotSettings`.
 
-    OptionError if the file cannot be read, or a name or value is not possible.
+    OptionError if the file cannot be read, or a name or value is invalid.
     """
     values: dict[str, Any] = {}
     if file:

@@ -14,9 +14,9 @@ import numpy as np
 class ValueType:
     """The type of an argument or a result.
 
-    `dtype` is that of a number, a record or the elements of an array; None for no result. `dimensions` is the number of
-    dimensions of a contiguous array, 0 for a single value. `count` is the number of values in a tuple, 0 for other
-    types.
+    `dtype` is the type of a number, a record or the elements of an array; None for no result. `dimensions` is the
+    number of dimensions of a contiguous array, 0 for a single value. `count` is the number of values in a tuple, 0 for
+    other types.
     """
 
     dtype: np.dtype | None

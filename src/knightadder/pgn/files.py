@@ -136,7 +136,7 @@ def _encoding_of(stream: BinaryIO) -> str | None:
 def decoded(stream: BinaryIO) -> Generator[str, None, None]:
     """Read the lines of a stream of bytes as `lines_of` does; UnicodeError if it begins like UTF-16 but is not."""
     encoding = _encoding_of(stream)
-    # Latin-1 decodes any bytes without loss, and its line ends are those of UTF-8.
+    # Latin-1 decodes any bytes without loss, and has the same line ends as UTF-8.
     lines = io.TextIOWrapper(stream, encoding or "latin-1")
     try:
         for line in lines:

@@ -136,7 +136,7 @@ class GameRecord:
 
     @property
     def has_null_move(self) -> bool:
-        """Whether the main line has a null move, with which it ends here."""
+        """Whether the main line has a null move. The moves of this record end before it."""
         return self._careful is not None and not all(self._careful[1].mainline_moves())
 
     @property

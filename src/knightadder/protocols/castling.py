@@ -12,7 +12,7 @@ _COORDINATES = re.compile(r"[a-h][1-8][a-h][1-8][nbrq]?")
 
 
 class Pieces:
-    """The pieces by square, as far as castling needs them, from the first field of a FEN."""
+    """The pieces that castling needs, by square, from the first field of a FEN."""
 
     def __init__(self, placement: str) -> None:
         self._on: dict[str, str] = {}

@@ -186,7 +186,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
-        """Return whether a command that needs at least the engine has to wait, although the engine is loaded.
+        """Return whether a command that needs the engine has to wait although the engine is loaded.
 
         `others_wait` says whether other commands wait before it.
         """

@@ -280,7 +280,7 @@ class XBoardPlayer:
             self.comment(line)
 
     def option(self, text: str) -> None:
-        """Set an option of the engine or of its resigning and draw offers."""
+        """Set an option of the engine, or one that decides when it resigns or offers a draw."""
         name, value = parse_option(text)
         option = OFFERED.get(name.lower())
         if option is None:

@@ -23,8 +23,8 @@ class XBoardSearch:
     """A running search: its aim, its limits, its latest report, and the best move so far in the protocol's notation.
 
     The search assumes that the expected move is played; then pondering becomes a search for a move. `placement`, the
-    first field of a FEN, and the number of legal moves are those when it begins, at the time `started` of
-    `time.monotonic`.
+    first field of a FEN, and the number of legal moves describe the position in which the search began, at the time
+    `started` of `time.monotonic`.
     """
 
     aim: Aim

@@ -60,8 +60,8 @@ def option_value(option: Option, value: str | None) -> str | None:
 
 
 def parse_level(text: str) -> tuple[int, int, int]:
-    """Parse the arguments of ``level``: moves of each time control, 0 for the whole game, its time and the increment in
-    ms.
+    """Parse the arguments of ``level``: the number of moves of each time control (0 for the whole game), its time in
+    ms, and the increment in ms.
 
     EngineError if the text does not have the form MOVES MINUTES[:SECONDS] INCREMENT.
     """

@@ -26,9 +26,9 @@ _NODES = 500_000  # default nodes of the deciding search
 _HASH_MB = 32  # default hash size of each process
 
 _DESCRIPTION = """\
-Find puzzles in games: positions where only one move wins, or saves, and so on to the end of the solution. Each puzzle
-gets themes (mateIn2, fork, ...) and a rating on the scale of those of Lichess. An interrupted run goes on
-with the same command. knightadder play --puzzles FILE trains them. docs/puzzles.md tells more.
+Find puzzles in games: positions where only one move wins or saves the game, at each step of the solution. Each puzzle
+gets themes (mateIn2, fork, ...) and a rating on Lichess's scale. The same command continues an interrupted run.
+knightadder play --puzzles FILE trains them. docs/puzzles.md tells more.
 """
 
 

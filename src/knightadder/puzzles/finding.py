@@ -90,9 +90,9 @@ def find_puzzles(
 ) -> Findings:
     """Find the puzzles of a game, given by its last position with all moves; EngineError if a search fails.
 
-    The analyst is cleared first, so that the result depends only on the arguments. `nodes` are those of the search that
-    decides on a move, and `scale` converts the engine's scores to those of Stockfish. `scan` evaluates all positions of
-    the game; without it, the analyst does.
+    The analyst is cleared first, so that the result depends only on the arguments. `nodes` is the node limit of the
+    search that decides on a move, and `scale` converts the engine's scores to Stockfish's scale. `scan` evaluates all
+    positions of the game; without it, the analyst does.
     """
     analyst.new_game()
     evaluations = scan(game) if scan else evaluate(game, analyst, chess.engine.Limit(nodes=min(SCAN_NODES, nodes)))

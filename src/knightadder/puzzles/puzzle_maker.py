@@ -43,7 +43,7 @@ class Item:
 
 
 class PuzzleMaker:
-    """The task, whose result is JSON: see `result_of`. `nodes` are those of the search that decides on a move.
+    """The task, whose result is JSON: see `result_of`. `nodes` is the node limit of the search that decides on a move.
 
     A different engine, with its options already set, may find the puzzles; this one then only rates them.
     """

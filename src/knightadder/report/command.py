@@ -33,7 +33,7 @@ _NAMED = 5  # players that are named if there is no such player
 _DESCRIPTION = """\
 Report how a player plays: results and performance by opening and colour, accuracy by phase and by time left, where
 points are lost, won and worse positions, and puzzles from the player's own mistakes to solve on a board in the page.
-The page is one HTML file. An interrupted run goes on with the same command. docs/report.md tells more.
+The page is one HTML file. The same command continues an interrupted run. docs/report.md tells more.
 """
 
 
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     PositionError
         If the files contain no sound game of the player.
     EngineError
-        If the engine cannot be loaded or a worker fails; the same command goes on.
+        If the engine cannot be loaded or a worker fails; the same command then continues.
     """
     from knightadder.pgn.files import game_files
 

@@ -10,7 +10,7 @@ from knightadder.drills.drill import Drill
 from knightadder.report.figures import Puzzle
 from knightadder.report.mistakes import KINDS
 
-_SHOWN_PLIES = 7  # of the line that a right move begins
+_SHOWN_PLIES = 7  # number of plies shown of the line after a right move
 
 
 def drills_of(puzzles: Iterable[Puzzle]) -> list[Drill]:

@@ -405,8 +405,8 @@ def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
 def puzzles(games: Iterable[PlayerGame], most: int) -> list[Puzzle]:
     """Choose the player's mistakes that have a clear solution, the most expensive first.
 
-    At most two moves are good, and the move played is not among them. The engine has searched the best five moves anew.
-    So a mistake is left out if the second search does not confirm it, and so is a position that is lost anyway.
+    At most two moves are good, and the move played is not among them. The engine has searched again for the five best
+    moves. So a mistake is left out if the second search does not confirm it, and so is a position that is lost anyway.
     """
     found: dict[str, Puzzle] = {}
     everything = ((game, mistake) for game in games for mistake in game.mistakes)

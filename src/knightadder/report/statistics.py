@@ -32,8 +32,8 @@ class Mean:
 def mean(games: Iterable[Sequence[float]]) -> Mean | None:
     """Average values that come game by game; None if there are none.
 
-    The moves of one game are alike: it may have been an easy one. So the uncertainty is the one of a ratio of two sums
-    over games, which takes games as independent, not moves.
+    The moves of one game are alike: it may have been an easy one. So the games are taken as independent, not the moves:
+    the uncertainty is that of a ratio of two sums over games.
     """
     filled = [game for game in games if game]
     if not filled:

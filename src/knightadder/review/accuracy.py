@@ -85,8 +85,8 @@ def play(
 ) -> tuple[SideAccuracy | None, SideAccuracy | None]:
     """Return the quality of White's and of Black's play in a game; None for a side that has not moved.
 
-    `scores` are those of the first position and of the positions after each move, from White's view. `white_first` says
-    whether White made the first move.
+    `scores` has a score for the first position and for the position after each move, from White's view. `white_first`
+    says whether White made the first move.
     """
     wins = [win_percent(score) for score in scores]
     cps = [capped(score) for score in scores]

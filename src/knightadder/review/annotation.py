@@ -96,7 +96,7 @@ def annotate_game(
     EngineError
         If the engine is searching.
     ValueError, TypeError
-        If the limit or the number of lines (1 to 256) is not possible, or the game is not a ``chess.pgn.Game``.
+        If the limit or the number of lines (1 to 256) is invalid, or the game is not a ``chess.pgn.Game``.
     """
     if not isinstance(game, chess.pgn.Game):
         raise TypeError(f"game must be a chess.pgn.Game, not {game!r:.60}")

@@ -20,9 +20,9 @@ class Review:
     """The review of a game: its evaluations, the judgement of each move, the quality of each side's play, and the
     opening.
 
-    `evaluations` are those of the first position and of the positions after each move. `white` and `black` are None for
-    a side without moves. Both are None if there are null moves or positions without an evaluation, because these do not
-    occur in played games. `scale` converts the engine's scores to Stockfish's scale.
+    `evaluations` are of the first position and of the position after each move. `white` and `black` are None
+    for a side without moves. Both are None if there are null moves or positions without an evaluation, because these do
+    not occur in played games. `scale` converts the engine's scores to Stockfish's scale.
     """
 
     evaluations: tuple[SearchedPosition | None, ...]

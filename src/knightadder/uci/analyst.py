@@ -242,7 +242,7 @@ class UciAnalyst(UciEngine):
 
 
 def _last_complete(infos: Iterable[InfoDict], wanted: int) -> list[InfoDict]:
-    """Return the lines of the last iteration with as many as wanted, else those of the last one with the most."""
+    """Return the lines of the last iteration that has the wanted number of lines, or else the most."""
     iterations: dict[int, dict[int, InfoDict]] = {}
     for info in infos:
         iterations.setdefault(info.get("depth", 0), {})[info.get("multipv", 1)] = info

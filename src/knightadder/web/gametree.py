@@ -25,7 +25,7 @@ from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
 _TABLEBASES = range(19_000, 20_001)  # centipawns that mean a tablebase win: see `engine.reporting`
-_REPEATED = 100  # plies; after so many without a capture or pawn move, the game is a draw anyway
+_REPEATED = 100  # plies; after this many without a capture or pawn move, the game is a draw anyway
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class GameTree:
         return self._facts[node].opening
 
     def score(self, node: chess.pgn.GameNode) -> dict[str, object] | None:
-        """Describe the evaluation of a node as `score_view` does, checkmate too, which PGN does not write."""
+        """Describe the evaluation of a node as `score_view` does, even that of a checkmate, which PGN leaves out."""
         facts = self._facts[node]
         if facts.san.endswith("#"):
             return {"text": "#", "chances": 0.0 if facts.ply % 2 == 0 else 1.0}

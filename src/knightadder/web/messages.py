@@ -17,7 +17,7 @@ from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
 MAX_PGN = 512 * 1024  # bytes
 _MAX_EDITED = 8 * 1024 * 1024  # bytes of edited games that a tab can restore: enough for 20,000 moves with comments
-MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; in JSON, each null byte of a PGN in UTF-16 takes six
+MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; a PGN in UTF-16 has null bytes, each of which takes six bytes in JSON
 MAX_LINES = 5
 _LONGEST_COMPLAINT = 120  # characters; limited because a complaint may quote the message
 
@@ -45,8 +45,8 @@ class NewGame(_Message):
 
     `elo` is the engine's strength, None for full strength. Without a clock (`initial` and `increment` in seconds), it
     has `move_time` seconds per move. `start` is ``standard``, ``chess960``, or ``here`` for the position on the board;
-    `number` is that of a start position of Chess960, None for a random one. With `pace`, a weakened engine waits as
-    long as a person might think.
+    `number` is the number of a start position of Chess960, None for a random one. With `pace`, a weakened engine waits
+    as long as a person might think.
     """
 
     color: Literal["white", "black", "random"]
@@ -93,7 +93,7 @@ class OfferDraw(_Message):
 
 
 class Hint(_Message):
-    """Ask for a good move in the game; the node is that of the position shown."""
+    """Ask for a good move in the game; the node is the position shown."""
 
     node: _Node
 

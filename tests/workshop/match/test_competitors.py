@@ -252,5 +252,5 @@ def test_without_a_clock_another_limit_is_needed():
     first, second = read_competitors([["name=A"], ["name=B", "timemargin=9"]], ["tc=inf", "nodes=5", "margin=7"])
     assert first.allowance == Allowance(nodes=5, margin=0.007)
     assert second.allowance == Allowance(nodes=5, margin=0.009)
-    with pytest.raises(OptionError, match=r"^A would think for ever: with tc=inf, give st=, nodes= or depth= too$"):
+    with pytest.raises(OptionError, match=r"^A would think forever: with tc=inf, give st=, nodes= or depth= too$"):
         read_competitors([["name=A"], ["name=B"]], ["tc=inf"])

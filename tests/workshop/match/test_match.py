@@ -400,7 +400,7 @@ def test_an_engine_that_does_not_start_again_is_left_out(capsys, tmp_path, engin
     status, out, err = _run(capsys, *arguments)
     assert status == 1
     assert err == (
-        "knightadder: C: the engine ended with status 1: no licence: its games are left out\n"
+        "knightadder: C: the engine ended with status 1: no licence: the games of this engine are left out\n"
         f"The games so far are in {log}; the same command continues from there\n"
         "knightadder: C could not be started, and there are games left to play\n"
     )

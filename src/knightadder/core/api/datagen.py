@@ -165,7 +165,8 @@ def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, 
         play(tables, white, move)
         play(tables, black, move)
 
-        # `ahead` counts plies in a row with White far ahead, negatively for Black. `level` counts level scores.
+        # `ahead` counts the last plies with White far ahead, or minus those with Black far ahead. `level` counts level
+        # scores.
         if score >= WIN_SCORE:
             ahead = max(ahead, np.int64(0)) + 1
         elif score <= -WIN_SCORE and score != NO_SCORE:

@@ -78,8 +78,8 @@ class Tracer:
         """Return the traces of packed positions as a sparse matrix and weights.
 
         The matrix has a row of `TERM_VALUES` columns for each position. It is in compressed sparse row form: places,
-        counts and row ends. The weights, of shape (positions, 2), say how much the middle-game and the end-game half
-        count in each value. A `ValueError` is raised if a record is not a legal position.
+        counts and row ends. The weights, of shape (positions, 2), are the shares of the middle game and the end game in
+        each value. A `ValueError` is raised if a record is not a legal position.
         """
         length = len(records)
         places, counts = np.empty(length * MAX_COUNTS, np.int32), np.empty(length * MAX_COUNTS, np.float32)

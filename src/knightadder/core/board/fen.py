@@ -204,7 +204,7 @@ def read_fields(text, start, end, board, numbers):
 
 @kernel
 def _find_fields(text, start, end, numbers):
-    """Find the start and end of the first six fields; return the number of all fields."""
+    """Find the start and end of the first six fields; return how many fields there are in all."""
     count, inside = 0, False
     for place in range(start, end):
         letter = int(text[place])

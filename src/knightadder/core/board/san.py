@@ -49,7 +49,7 @@ def read_san(tables, pos, text, at):
             return NO_MOVE, at
         at += 1
         letter = np.int64(text[at])
-    file, rank = np.int64(-1), np.int64(-1)  # of the from-square; -1 if not given
+    file, rank = np.int64(-1), np.int64(-1)  # from-square; -1 if not given
     if letter >= _A and letter <= _H:
         file = letter - _A
         at += 1

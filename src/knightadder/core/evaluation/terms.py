@@ -13,7 +13,7 @@ import numpy as np
 from knightadder.native.records import record
 from knightadder.native.signatures import record_type
 
-_MAX_CENTIPAWNS = 10_000  # maximum of a value, so that no sum overflows its half of a packed score
+_MAX_CENTIPAWNS = 10_000  # maximum value, so that no sum overflows its half of a packed score
 VALUES_FILE = Path(__file__).with_name("classical.json")
 
 
@@ -44,7 +44,7 @@ TERMS = (
     Term("ram", 8, "Pawns", "blocked by an enemy pawn, by rank"),
     Term("passed_pawn", 8, "Passed pawns", "no enemy pawn can stop it, by rank"),
     Term("passed_protected", 8, "Passed pawns", "an own pawn defends it, by rank"),
-    Term("passed_king_near", 8, "Passed pawns", "steps of the own king to the square before it, from the 4th rank on"),
+    Term("passed_king_near", 8, "Passed pawns", "steps of its king to the square before it, from the 4th rank on"),
     Term("passed_king_far", 8, "Passed pawns", "steps of the enemy king to the square before it"),
     Term("passed_blocked", 8, "Passed pawns", "a piece stands before it, by rank"),
     Term("passed_free", 8, "Passed pawns", "nothing before it stands or is attacked by the enemy, by rank"),
@@ -63,16 +63,16 @@ TERMS = (
     Term("rook_mobility", 15, "Mobility", "safe squares that a rook attacks"),
     Term("queen_mobility", 28, "Mobility", "safe squares that a queen attacks"),
     Term("knight_outpost", 2, "Knights", "where no enemy pawn can attack it; not defended, defended by a pawn"),
-    Term("knight_king_distance", 8, "Knights", "steps to the own king"),
+    Term("knight_king_distance", 8, "Knights", "steps to its king"),
     Term("bishop_outpost", 2, "Bishops", "where no enemy pawn can attack it; not defended, defended by a pawn"),
-    Term("bishop_king_distance", 8, "Bishops", "steps to the own king"),
+    Term("bishop_king_distance", 8, "Bishops", "steps to its king"),
     Term("bad_bishop", 1, "Bishops", "own pawns on its colour, once more for each blocked one on the middle files"),
     Term("long_diagonal", 1, "Bishops", "sees both squares of the centre on its diagonal"),
     Term("trapped_bishop", 1, "Bishops", "took a rook pawn and is shut in by a pawn"),
     Term("minor_behind_pawn", 2, "Pieces", "a knight, a bishop right behind a pawn"),
     Term("rook_file", 2, "Rooks", "on a half-open, on an open file"),
     Term("rook_seventh", 1, "Rooks", "on the 7th rank with enemy pawns there or the enemy king behind"),
-    Term("trapped_rook", 1, "Rooks", "hardly any squares, shut in by the own king"),
+    Term("trapped_rook", 1, "Rooks", "hardly any squares, shut in by its king"),
     Term("queen_lined_up", 1, "Queens", "an enemy bishop or rook would attack it but for one piece"),
     Term("threat_by_pawn", 6, "Threats", "a pawn that is safe attacks a piece, pawn to king"),
     Term("threat_by_minor", 6, "Threats", "a knight or bishop attacks a weak or a major piece"),
@@ -107,8 +107,8 @@ Trace = record_type(TRACE)
 def read_values(path=VALUES_FILE):
     """Return the values of all terms from a JSON file, as int64 of shape (`TERM_VALUES`, 2).
 
-    The file has for each term's name a list of pairs, middle game and end game, in centipawns. A `ValueError` is raised
-    if a term is missing, unknown or of the wrong length.
+    The file has, under each term's name, a list of pairs: middle game and end game, in centipawns. A `ValueError` is
+    raised if a term is missing, unknown or of the wrong length.
     """
     try:
         return values_in(json.loads(Path(path).read_text(encoding="utf-8")))

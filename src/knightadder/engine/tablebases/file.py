@@ -271,7 +271,7 @@ def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[lis
 
     `groups` are the sizes of the groups. `order` has the leading group's place in the order of significance, from the
     least significant place on; and the second group's place, if both sides have pawns. The other groups take the
-    remaining places. `file` is that of the leading pawn, or None without pawns.
+    remaining places. `file` is the file of the leading pawn, or None without pawns.
     """
     _require(len(set(order)) == len(order) and max(order) < len(groups))
     by_place = dict(zip(order, range(len(order)), strict=True))

@@ -21,9 +21,9 @@ _CURSED = 2  # centipawns for a win that the fifty-move rule makes a draw, becau
 class Probing:
     """The settings for probing tablebases during a search; by default nothing is probed.
 
-    `address` is that of the TABLEBASES record, and `men` the maximum number of men of a position to probe. `depth` is
-    the minimum remaining depth in plies for positions with that many men. `fifty_moves` says whether the fifty-move
-    rule counts.
+    `address` is the address of the TABLEBASES record, and `men` the maximum number of men of a position to probe.
+    `depth` is the minimum remaining depth in plies for positions with that many men. `fifty_moves` says whether the
+    fifty-move rule counts.
     """
 
     address: int = 0

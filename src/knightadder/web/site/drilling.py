@@ -73,7 +73,7 @@ def drill_routes(box: DrillBox | None) -> list[Route]:
 
 
 def _answering(find: Callable[[Request], Awaitable[View]]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers what a function finds as JSON, or what is wrong with the file of drills."""
+    """Return an endpoint that answers with a function's result as JSON, or with the fault of the file of drills."""
 
     @functools.wraps(find)
     async def respond(request: Request) -> Response:

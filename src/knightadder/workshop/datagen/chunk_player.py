@@ -23,7 +23,7 @@ class ChunkPlayer:
         self._player: SelfPlayer | None = None
 
     def __call__(self, number: int) -> bytes:
-        """Play the chunk with this number; EngineError if that is not possible."""
+        """Play the chunk with this number; EngineError if that fails."""
         try:
             if self._player is None:
                 self._player = SelfPlayer(self._settings)

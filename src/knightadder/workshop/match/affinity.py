@@ -29,7 +29,7 @@ def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
     """Return the processors for each of several simultaneous games between engines with this many threads.
 
     While there are enough cores, only one hardware thread of each core is used. OptionError if this process may not use
-    so many processors, or the system cannot pin processes to them.
+    that many processors, or the system cannot pin processes to them.
     """
     if not _CAN_PIN:
         raise OptionError("--affinity: this system cannot pin a process to processors")

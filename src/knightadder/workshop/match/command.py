@@ -314,7 +314,7 @@ class Match:
                 show(outcome.record, pool.place())
             elif outcome.absent not in absent:
                 absent.add(outcome.absent)
-                tell(f"{outcome.error}: its games are left out")
+                tell(f"{outcome.error}: the games of this engine are left out")
 
         show(None, "")
         with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), tell, journal.pgn_end) as pgn_file:

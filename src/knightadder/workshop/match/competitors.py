@@ -51,7 +51,7 @@ class Competitor:
 
     @property
     def settings(self) -> dict[str, str]:
-        """All UCI options to set, by their names in lower case; its own replace those of all engines."""
+        """All UCI options to set, by their names in lower case; the engine's own options replace the common ones."""
         both = self.common_options, self.options
         return {name.lower(): value for options in both for name, value in options.items()}
 
@@ -234,7 +234,7 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     if not any(key in limiting for key in _CONTROLS):
         raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth=, to it or to --each")
     if limiting.get("tc") == _UNLIMITED and not any(key in limiting for key in _CONTROLS[1:]):
-        raise OptionError(f"{name} would think for ever: with tc={_UNLIMITED}, give st=, nodes= or depth= too")
+        raise OptionError(f"{name} would think forever: with tc={_UNLIMITED}, give st=, nodes= or depth= too")
     margin = own if any(key in own for key in _MARGINS) else common
     competitor = Competitor(
         name=name,

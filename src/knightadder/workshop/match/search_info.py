@@ -16,10 +16,10 @@ from knightadder.engine.info import Bound, Score
 from knightadder.text import one_line
 
 ILLEGAL = "illegal PV move"
-PAST_THREEFOLD = "PV goes on after a threefold repetition"
-PAST_FIFTY = "PV goes on after fifty moves"
-PAST_MATE = "PV goes on after mate"
-PAST_STALEMATE = "PV goes on after stalemate"
+PAST_THREEFOLD = "PV continues after a threefold repetition"
+PAST_FIFTY = "PV continues after fifty moves"
+PAST_MATE = "PV continues after mate"
+PAST_STALEMATE = "PV continues after stalemate"
 MATE_TOO_SHORT = "PV of a mate is incomplete"
 MATE_TOO_LONG = "PV of a mate is too long"
 MATE_NOT_MATE = "PV of a mate ends without mate"

@@ -31,7 +31,7 @@ class Answer:
     search.
 
     The score is in centipawns, or ``#n`` for a mate, for the side to move. `found` is the end of the first iteration
-    from which on the best move stayed right. Points are those of the engine's move and of the best move, zero in suites
+    from which on the best move stayed right. The points of the engine's move and of the best move are zero in suites
     without points.
     """
 

@@ -25,7 +25,7 @@ _DISTILL_SHARE = 0.5  # as in the best network of the first trials
 
 _DESCRIPTION = """\
 Train a network (NNUE) from games that `knightadder datagen` has made. State and loss curve are kept in a folder; the
-command may be broken off, and the same one goes on. docs/networks.md describes it all.
+same command continues an interrupted run. docs/networks.md describes all options.
 """
 
 
@@ -196,7 +196,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--start",
         type=Path,
         metavar="FILE",
-        help="starting weights: a file of --export, or a network; --width may be greater than theirs",
+        help="starting weights: a file of --export, or a network; --width may be greater than in the file",
     )
     declare(training, "--seed")
 

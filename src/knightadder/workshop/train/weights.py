@@ -57,7 +57,7 @@ def initial_weights(shape: Shape, seed: int) -> Flat:
 def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
     """Return the weights of a wider network that gives the same values.
 
-    The given ones become those of the first neurons. The others begin at random and without an output weight.
+    The given weights become the weights of the first neurons. The others begin at random and without an output weight.
     """
     wider = replace(shape, width=width)
     widened = initial_weights(wider, seed)

@@ -29,7 +29,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "spsa",
         help="tune search parameters by games",
-        description="Tune search parameters by games between two sets of them; print lines for parameters.py.",
+        description="Tune search parameters by games between two sets of values; print lines for parameters.py.",
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument("--parameters", metavar="NAME[,NAME...]", help="names of the parameters to tune")

@@ -81,7 +81,7 @@ class TrialPlayer:
         self._closed = False
 
     def __call__(self, item: tuple[Trial, BookLine]) -> bytes:
-        """Play both games of a trial; EngineError if that is not possible."""
+        """Play both games of a trial; EngineError if that fails."""
         from knightadder.native.building import ImageError
 
         trial, opening = item
@@ -115,7 +115,7 @@ def run_trials(method: Method, pool: Pool, book: OpeningBook, on_results: Callab
     """Play all trials, several at once, by a pool whose task is a `TrialPlayer`; EngineError if a worker fails.
 
     The method receives the results in the order of the trials, even if they finish in another order, and then
-    `on_results` is called with those of the trial.
+    `on_results` is called with the results of the trial.
     """
     waiting, done = deque(method.trials), dict[int, list[int]]()
 
