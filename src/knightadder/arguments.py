@@ -185,7 +185,7 @@ class KeyValues(dict[str, str]):
         return self._number(float, "a number", key, default, least)
 
     def whole(self, key: str, default: _Default, least: int = 0) -> int | _Default:
-        """Return a whole number; parameters and errors are those of `number`."""
+        """Return a whole number; parameters and errors are as for `number`."""
         return self._number(parse_whole, "a whole number", key, default, least)
 
     def _number(

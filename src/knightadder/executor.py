@@ -22,7 +22,7 @@ from knightadder.engine.errors import EngineError
 from knightadder.extras import needed_by
 from knightadder.pool import Pool, Tasks, failure
 
-_END_SECONDS = 10.0  # for a process to end at the end of a run, before it is killed
+_END_SECONDS = 10.0  # seconds that a process gets to end before it is killed
 
 
 def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None:

@@ -14,7 +14,7 @@ from knightadder.text import one_line
 if TYPE_CHECKING:
     from knightadder.library.explorer import Explorer, ExplorerGame, GameFilter
 
-_SPEEDS = ("ultrabullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # as the explorer has them
+_SPEEDS = ("ultrabullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # the same as in the explorer
 
 
 def add_filters(command: argparse.ArgumentParser) -> None:

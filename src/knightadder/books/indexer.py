@@ -72,7 +72,7 @@ class _Games:
     facts: list[tuple[int, ...]] = field(default_factory=list)
     digests: list[int] = field(default_factory=list)
     keys: list[NDArray[np.int64]] = field(default_factory=list)  # keys of all positions
-    owners: list[NDArray[np.int64]] = field(default_factory=list)  # for each of these, the place of its game
+    owners: list[NDArray[np.int64]] = field(default_factory=list)  # for each key, the place of its game
     played: list[NDArray[np.uint16]] = field(default_factory=list)
 
 
@@ -262,7 +262,7 @@ def _date(tags: Mapping[str, str]) -> int:
 @cache
 def _speed(control: str) -> int:
     """Return the speed of a tag TimeControl as a number: its place in `SPEEDS`, from 1; 0 if unknown."""
-    if control.strip() == "-":  # as Lichess has it
+    if control.strip() == "-":  # correspondence games on Lichess
         return len(SPEEDS)
     times = time_control(control)
     if times is None:

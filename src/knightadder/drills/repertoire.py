@@ -50,7 +50,7 @@ def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
 def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
     """Yield the drills of a game with its variations, the main line first."""
     start = opening_at(game.board())
-    nodes: list[tuple[chess.pgn.GameNode, str]] = [(game, start.name if start else "")]  # with its opening
+    nodes: list[tuple[chess.pgn.GameNode, str]] = [(game, start.name if start else "")]  # nodes and their openings
     while nodes:
         node, opening = nodes.pop()
         board = node.board()

@@ -186,7 +186,7 @@ class Options:
         return tuple(self._declared.values())
 
     def read(self, name: str, text: str | None) -> tuple[Option, Value | None]:
-        """Return the declaration of an option and the value of a text without setting it; errors are those of `set`."""
+        """Return the declaration of an option and the value of a text without setting it; errors are as for `set`."""
         if any(char in f"{name}{text or ''}" for char in _NOT_IN_A_LINE):
             raise OptionError("an option must be one line of text without NUL")
         option = self._declared.get(name.lower())

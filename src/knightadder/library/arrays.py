@@ -210,7 +210,7 @@ def remembering(positions: Iterator[Position], taken: "deque[Position]") -> Iter
 
 
 def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[Position]:
-    """Yield positions one by one, also those of an array; packed ones as FENs, see `_fens`.
+    """Yield positions, or the elements of an array, one by one. Packed positions become FENs; see `_fens`.
 
     TypeError or ValueError, at once, if they are not several positions.
     """

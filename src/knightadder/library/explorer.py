@@ -661,7 +661,7 @@ def date_code(text: str) -> int:
 
 
 def date_text(code: int) -> str | None:
-    """Return a date as text, as far as it is known."""
+    """Return the known parts of a date as text; None if the year is unknown."""
     year, month, day = int(code) >> 9, int(code) >> 5 & 15, int(code) & 31
     if not year:
         return None

@@ -50,7 +50,7 @@ CHUNK = 64  # number of games in a row of `texts`
 _MERGED = 8  # number of runs of a level that are merged into one of the next level
 _COMMON = 256  # minimum number of games in a run for which a position's list has a row of its own
 _KEY_BITS = 51  # highest bits of a Polyglot key that are stored; they tell the positions of a file apart
-_PART_BITS = 11  # the highest ones of these
+_PART_BITS = 11  # the highest bits of these; they number the part of the index
 _REST_BITS = _KEY_BITS - _PART_BITS
 _REST_BYTES = _REST_BITS // 8
 

@@ -1,4 +1,4 @@
-"""Finds games that are probably the same: the moves of one begin the other's, and the players have similar names."""
+"""Finds games that are probably the same: one begins with all moves of the other, and the names are similar."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _YEARS = 1  # maximum difference in years between the dates of the same game in 
 
 def similar_games(texts: Sequence[Text], facts: Facts) -> list[list[int]]:
     """Return groups of games that are probably the same, by their numbers; the longest of a group first."""
-    groups: dict[int, list[int]] = {}  # of each game
+    groups: dict[int, list[int]] = {}  # the group of each game
     # In this order, a game comes after all games whose moves it continues, and only other continuations of them come
     # between.
     order = sorted(text for text in texts if len(text[1]) >= 2 * LEAST_PLIES)

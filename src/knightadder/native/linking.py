@@ -11,7 +11,7 @@ import struct
 
 _SYMBOL_TABLE, _NO_BITS, _RELOCATIONS = 2, 8, 4  # types of sections
 _WRITE, _ALLOCATE = 1, 2  # flags of sections
-_X86_64, _AARCH64 = 62, 183  # machines
+_X86_64, _AARCH64 = 62, 183  # machine numbers in ELF
 
 
 class LinkError(Exception):

@@ -209,7 +209,7 @@ class _Core:
 
 
 def read_bytes(text: bytes, number: int) -> GameBlock | None:
-    """Read a whole text with the core, where `number` is that of its first game; None if it cannot read any game."""
+    """Read a whole text with the core; None if it cannot read any game. `number` is the first game's number."""
     return _Core().read(text, 0, 1, True, number)[1]
 
 

@@ -59,7 +59,7 @@ def themes_of(solution: Solution, score: Score, saves: bool, zugzwang: bool = Fa
 
 
 def kind_of(themes: Iterable[str]) -> frozenset[str]:
-    """Return what two puzzles have in common that are of one kind: all themes but those of length, phase and size."""
+    """Return the kind of a puzzle: its themes, except those for length, phase and size of advantage."""
     return frozenset(themes) - _GENERAL
 
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from knightadder.report.study import Item, StudiedGame
 
 _NODES = 100_000  # nodes per position, by default
-_HASH_MB = 16  # of each process
+_HASH_MB = 16  # default hash size of each process
 _PUZZLES = 40
-_NAMED = 5  # players that are named if there is no such player
+_NAMED = 5  # number of players to name if nobody has the given name
 
 _DESCRIPTION = """\
 Report how a player plays: results and performance by opening and colour, accuracy by phase and by time left, where

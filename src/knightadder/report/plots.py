@@ -16,7 +16,7 @@ from knightadder.report.mistakes import KINDS
 _WIDTH = 4.6  # inches
 _WIN, _DRAW, _LOSS, _BAR, _LINE = "#3f7d4e", "#b9b9b3", "#a8402f", "#4a7fb5", "#1f3f60"
 _WRAP = 26  # characters of a label in a line
-_LEAST_TREND = 20  # games
+_LEAST_TREND = 20  # minimum number of games for a trend
 
 
 def results_plot(rows: Mapping[str, Results]) -> bytes:

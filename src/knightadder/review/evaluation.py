@@ -114,7 +114,7 @@ def evaluate(
 ) -> list[SearchedPosition | None]:
     """Return evaluations of the first position of a game and of the positions after each move, one block after another.
 
-    `board` is the last position with all moves; the other arguments and the errors are those of `evaluate_block`. None
+    `board` is the last position with all moves; other arguments and errors are the same as for `evaluate_block`. None
     stands for an impossible position. A `PositionError` is raised if the game is of a different variant.
     """
     return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]

@@ -27,7 +27,7 @@ def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None) ->
 def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
     """Write the review of a line into its nodes: evaluations, marks, and the better lines as variations.
 
-    `nodes` are those of the line, from its first position to its last.
+    `nodes` are all nodes of the line, from its first position to its last.
     """
     for number, judgement in enumerate(review.judgements):
         before, after = review.evaluations[number : number + 2]
@@ -59,7 +59,7 @@ def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.e
 def write_headers(headers: chess.pgn.Headers, review: Review, engine: str | None = None) -> None:
     """Write a review into the headers: the annotator and the opening unless they are there, accuracy and loss.
 
-    A code or name that the game has is never mixed with those of a different opening.
+    If the game has a code or name of an opening, nothing of a different opening is added.
     """
     program = f"Knightadder {__version__}"
     proposed = {"Annotator": f"{engine} ({program})" if engine else program}

@@ -89,8 +89,8 @@ def _pinned(processors: Collection[int]) -> Iterator[None]:
 class UciClient(Closing):
     """A running engine, started by a command (see `resolve_command`) in a folder.
 
-    The variables of the environment are added to those of this process. The engine keeps to the processors, if the
-    system can pin it (`os.sched_setaffinity`). `name` is the engine's own name; before `handshake`, it is that of its
+    The given environment variables are added to this process's. The engine runs only on the given processors, if the
+    system can pin it (`os.sched_setaffinity`). `name` is the engine's own name, or before `handshake` the name of its
     program. `options` has the names of its options in the engine's spelling, by name in lower case. `trace` notes each
     line, and is closed with the engine. `remarks` are the engine's messages about its options; the code that sets the
     options fills them (see `wait_ready`). OptionError if there is no such program, EngineError if it cannot be started.

@@ -18,8 +18,8 @@ class Trace(Closing):
 
     ``>`` stands before what is sent to the engine, ``<`` before what comes from it, ``#`` before remarks. Each line is
     written at once, so that the file is complete when anything crashes. If it cannot be written, for example on a full
-    disk, the trace ends with an `error` and the engine goes on. The name of the file consists of the engine's name and
-    its process id, so a restarted engine gets a new file. The folder is created if it is missing; OptionError if the
+    disk, the trace ends with an `error` and the engine continues. The name of the file has the engine's name and its
+    process id, so a restarted engine gets a new file. The folder is created if it is missing; OptionError if the
     file cannot be made.
     """
 

@@ -24,10 +24,10 @@ _REASONS = {
 }
 
 # How long a weakened engine waits. People's times are spread like this; the numbers are our own choice.
-_PAUSE, _PAUSE_SPREAD = 1.8, 0.7  # seconds, the median; and the standard deviation of their logarithm
+_PAUSE, _PAUSE_SPREAD = 1.8, 0.7  # median in seconds; standard deviation of the logarithm
 _LONGEST_PAUSE = 8.0  # seconds
-_PAUSE_CLOCK_SHARE = 0.02  # the longest pause as a share of the clock
-_OBVIOUS_SHARE = 0.4  # the share of its pause that a recapture or the only move gets
+_PAUSE_CLOCK_SHARE = 0.02  # the longest pause, as a share of the clock
+_OBVIOUS_SHARE = 0.4  # the pause for a recapture or the only move, as a share of the usual one
 
 
 @dataclass(slots=True)

@@ -46,7 +46,7 @@ class OpeningBook:
     """A collection of openings, in the order of play; only openings that are played are read and checked.
 
     Each entry is a line of EPD, a game of a PGN file, or a name, a tab and moves, as `form` says: ``epd``, ``pgn`` or
-    ``tsv``. `file` is the name for messages, by default that of the book; `plies` limits the moves of a game or line.
+    ``tsv``. `file` is the name in messages (default: the book's name); `plies` limits the moves of a game or line.
     `digest` identifies the book: it depends on the entries and their order.
     """
 

@@ -101,7 +101,7 @@ class Tab:
                     lost = message["type"] == "websocket.disconnect" and message.get("code") != _NORMAL
                     return End.LOST if lost else End.GOODBYE  # or binary data, which our page never sends
                 await self._session.handle(text)
-                await self._outbox.empty()  # so a tab that does not read has no further message handled
+                await self._outbox.empty()  # wait, so that a tab that does not read cannot send more work
         finally:
             replaced.cancel()
             if receiving is not None:

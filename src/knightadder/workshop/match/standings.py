@@ -15,7 +15,7 @@ class HeadToHead:
     def __init__(self) -> None:
         self.wins = self.draws = self.losses = 0
         self._rounds: dict[int, list[float]] = {}
-        self._points: dict[bool, list[float]] = {True: [], False: []}  # with White, with Black
+        self._points: dict[bool, list[float]] = {True: [], False: []}  # by colour: True is White
 
     def add(self, number: int, points: float, is_white: bool) -> None:
         """Add a game of a round: 1, 0.5 or 0 points, and whether the first engine played White."""

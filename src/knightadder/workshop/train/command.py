@@ -273,7 +273,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
 
             def tell_progress(now: int, text: str) -> None:
                 nonlocal begun, first
-                if not first:  # a run that goes on has not trained on the positions before in this time
+                if not first:  # a continued run trained on the positions before `now` in an earlier process
                     begun, first = time.perf_counter(), now
                 speed = (now - first) / max(time.perf_counter() - begun, 1e-9)
                 update(now, f"{speed:.0f}/s  {text}")

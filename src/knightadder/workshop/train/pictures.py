@@ -26,7 +26,7 @@ WORTH, NEURONS = "network-worth.png", "network-neurons.png"
 _MEN = ("pawn", "knight", "bishop", "rook", "queen", "king")
 _KING = 5
 
-_READ, _USED = 200_000, 20_000  # positions to read, and a random part to use, because games have similar ones
+_READ, _USED = 200_000, 20_000  # positions to read, and how many of them to draw, because neighbours are similar
 _BLOCK = 256  # positions at once: an array of all their pieces takes 8 MB at N = 256
 _FEWEST = 20  # minimum number of pieces on a square for a mean
 _DRAWN = 8  # number of neurons to draw: two columns of four
@@ -111,7 +111,7 @@ def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) ->
 
     men = (views[0] < INPUTS).sum(axis=1)
     before = bucket_of(men, shape.buckets)
-    after = bucket_of(np.maximum(men - 1, 2), shape.buckets)  # with one piece less
+    after = bucket_of(np.maximum(men - 1, 2), shape.buckets)  # with one piece fewer
     whole, without = output_biases[before], output_biases[after][:, None]
     shares, active, added = np.zeros(INPUTS + 1), np.zeros(shape.width), np.zeros((len(records), shape.width))
     for side, features in enumerate(views):
