@@ -123,7 +123,8 @@ def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
 def remove_left_behind(folder: Path, names: str) -> None:
     """Remove the temporary files of processes that were killed while they replaced files whose names match a pattern.
 
-    A process keeps its file open and locked. That ends with the process, whatever its number and machine.
+    A process keeps its file open and locked. The lock ends with the process, so process numbers and machine names do
+    not matter.
     """
     for entry in folder.glob(f".{names}.*"):
         if entry.suffix[1:].isdecimal():

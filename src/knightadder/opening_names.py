@@ -46,7 +46,7 @@ def named_lines() -> list[tuple[Opening, str]]:
 
 
 def find_opening(board: chess.Board) -> Opening | None:
-    """Return the opening of the last position of a game that has a name; None if there is none.
+    """Return the opening of a game's last named position; None if no position has a name.
 
     A game from a different start position, or a Chess960 game, has an opening only if it reaches a position of the
     table.

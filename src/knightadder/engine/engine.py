@@ -145,7 +145,7 @@ class Engine:
         return self._game.legal_moves_uci(self.options.chess960)
 
     def ending(self) -> Ending | None:
-        """Return how the game has ended; None while it goes on."""
+        """Return how the game has ended; None if it has not."""
         return self._game.ending()
 
     def book_moves(self) -> dict[str, int]:

@@ -199,7 +199,7 @@ class Game:
         return bool(game.draw_reason(self._tables, self.record))
 
     def ending(self) -> Ending | None:
-        """Return how the game has ended; None while it goes on."""
+        """Return how the game has ended; None if it has not."""
         if not game.list_moves(self._tables, self.record):
             return Ending.CHECKMATE if self.in_check else Ending.STALEMATE
         return _DRAWS[game.draw_reason(self._tables, self.record)]

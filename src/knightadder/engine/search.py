@@ -390,7 +390,7 @@ class Search:
                 if helper.stopped:
                     return
                 self._helper_lines[index] = helper.line()
-        except Exception as error:  # the other threads go on without the vote of this one
+        except Exception as error:  # the other threads continue without the vote of this one
             self._helper_lines[index] = None
             self._reporter.tell(Message(f"a search thread failed: {error!r}"))
 

@@ -152,8 +152,8 @@ def evaluate_many(
     illegal : int, optional
         The value for illegal positions, such as -32768, which no position has; by default, they raise an error.
     workers : int, optional
-        Number of threads; one for each processor by default. With an executor, the number of its workers, so that each
-        has enough work; by default 64. A client knows its number of workers.
+        Number of threads (default: one for each processor). With an executor, its number of workers, so that each
+        gets enough work (default: 64, or the number that a client reports).
     executor : concurrent.futures.Executor or distributed.Client, optional
         Other processes or machines for the work, which must have the same version of this package.
 

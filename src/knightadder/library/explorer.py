@@ -85,7 +85,7 @@ _KEPT = 8  # number of positions whose lists stay in memory: six megabytes for a
 class GameFilter:
     """Which games of an index count; by default all do.
 
-    A game whose rating, date or speed is not known does not pass a filter for it.
+    A filter by rating, date or speed leaves out games for which it is unknown.
 
     Attributes
     ----------
@@ -434,8 +434,8 @@ class Explorer(Closing):
     def duplicates(self) -> list[list[ExplorerGame]]:
         """Find games that are probably the same one, although their moves or headers differ.
 
-        The players have similar names, and the moves of one game, twenty at least, are all or the first moves of the
-        other. All moves have to fit in memory.
+        The players have similar names, and all moves of one game, at least twenty, are the first moves of the other.
+        All moves have to fit in memory.
 
         Returns
         -------

@@ -23,11 +23,11 @@ from knightadder.core.board.pgn import GAME, PADDING
 from knightadder.foreign import parse_json
 
 APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"
-VERSION = 2  # version of the schema, in the file's user_version; 1 had sums for each move, and no filters
+VERSION = 2  # version of the schema, in the file's user_version; version 1 had sums for each move, no filters
 
-# `sources` are the files that were read, by the digests of their contents, with the number of texts that were read, of
-# games with a result, of those without, of broken ones, and of games that were new. `facts` are records of the core,
-# `digests` numbers of 64 bits that tell games apart; `first` is the number of the first game.
+# `sources` are the files that were read, by the digests of their contents, with the numbers of texts read, of games
+# with a result, of games without one, of broken games, and of new games. `facts` are records of the core, `digests`
+# numbers of 64 bits that tell games apart; `first` is the number of the first game.
 SCHEMA = f"""
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};

@@ -208,7 +208,7 @@ class UciProtocol(chess.engine.UciProtocol):
     ) -> InfoDict | list[InfoDict]:
         """Analyse a position until the limit is reached; cancelling the task ends the search.
 
-        The parameters and errors are those of `play`. The result is a ``chess.engine.InfoDict``, or with ``multipv`` a
+        The parameters and errors are as for `play`. The result is a ``chess.engine.InfoDict``, or with ``multipv`` a
         list of them, one for each of the best lines.
         """
         async with self._command(options):
@@ -233,7 +233,7 @@ class UciProtocol(chess.engine.UciProtocol):
         """Start an analysis and return at once.
 
         It runs until the limit is reached, ``stop`` is called on the result, its ``with`` block is left, or the next
-        call begins. Without a limit it does not end by itself. The parameters and errors are those of `play`.
+        call begins. Without a limit it does not end by itself. The parameters and errors are as for `play`.
         """
         async with self._command(options):
             await self._enter(game)

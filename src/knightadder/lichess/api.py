@@ -31,7 +31,7 @@ _LONGEST_CHAT = 140
 class Lichess:
     """The requests of a bot, for all its threads. The access token needs the scope ``bot:play``.
 
-    When `ending` is set, waits are cut short. The timeouts, in seconds, are those to connect, for an answer, and
+    When `ending` is set, waits are cut short. The timeouts, in seconds, are for connecting, for an answer, and
     between the lines of a stream.
     """
 

@@ -34,7 +34,7 @@ class Reason(StrEnum):
 class Policy:
     """Rules for accepting challenges, from `VARIANTS`, `SPEEDS`, `MODES` and `OPPONENTS`.
 
-    The bounds are those of the challenger's rating for the game's kind; with a bound, challengers without a rating are
+    The bounds apply to the challenger's rating for the game's kind; with a bound, challengers without a rating are
     declined.
     """
 

@@ -283,7 +283,7 @@ class GamePlay:
         self._note_score(result, board, info.colour)
         if self._settlement.resigns():
             self._try("resigned", lambda: self._lichess.resign(self._id))
-            self._resynchronise()  # if the game goes on nevertheless, it is the bot's turn again
+            self._resynchronise()  # if the game has not ended, it is the bot's turn again
             return
         answer = _Answer(state.moves, board.uci(result.move), self._settlement.offers_draw())
         offered = self._is_offered_draw(info, state)

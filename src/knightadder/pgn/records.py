@@ -252,7 +252,7 @@ class GameRecord:
         return notes
 
     def _comment(self, start: int, end: int) -> str:
-        """Decode a comment, each line of it as the whole line is encoded."""
+        """Decode a comment: each of its lines in the encoding of the whole line of the file."""
         text = self._block.text
         raw = text[start:end].tobytes()
         if not raw.isascii():

@@ -65,7 +65,7 @@ class PlayerGame:
     opponent_rating : int or None
         The opponent's rating.
     date : str
-        The date, as far as it is known.
+        The known parts of the date.
     link : str
         The address of the game; may be empty.
     opening : str
@@ -79,7 +79,7 @@ class PlayerGame:
     lost_on_time : bool
         Whether the game was lost because the time was up, as far as the game says it.
     chess960 : bool
-        Whether the rules are those of Chess960.
+        Whether the game is Chess960.
     """
 
     white: bool
@@ -181,7 +181,7 @@ class Spot:
     times : int
         How often that move was played.
     chess960 : bool
-        Whether the rules are those of Chess960.
+        Whether the game is Chess960.
     """
 
     fen: str

@@ -256,7 +256,7 @@ def _quality_table(rows: Mapping[str, Quality]) -> str:
 
 
 def _weakest(rows: Mapping[str, Quality]) -> str:
-    """Say which row is the least accurate, if the intervals of it and of the best one do not meet."""
+    """Say which row is the least accurate, if its interval does not overlap the interval of the best one."""
     known = {name: each.accuracy for name, each in rows.items() if each.accuracy and each.moves >= FEW_MOVES}
     if len(known) < 2:
         return "There are too few moves to compare."

@@ -28,7 +28,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     _add_folders(kind)
     kind.set_defaults(run=_list)
 
-    kind = kinds.add_parser("verify", help="check the files by the checksums within them")
+    kind = kinds.add_parser("verify", help="check the files by their checksums")
     _add_folders(kind)
     kind.set_defaults(run=_verify)
 

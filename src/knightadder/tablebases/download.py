@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 class Download:
     """Fetches files from one mirror into one folder; OptionError if the URL does not begin with http or https.
 
-    The URL is that of a folder with the files, directly or in a subfolder for each kind. `on_bytes` is called after
+    The URL names a folder with the files, directly or in a subfolder for each kind. `on_bytes` is called after
     each received block, see `OnBytes`; `received` counts bytes from the mirror.
     """
 

@@ -197,7 +197,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class UciAnalyst(UciEngine):
-    """A UCI engine that analyses as `knightadder.Engine` does; parameters and errors are those of `UciEngine`.
+    """A UCI engine that analyses as `knightadder.Engine` does; parameters and errors are as for `UciEngine`.
 
     The option ``UCI_ShowWDL`` is switched on where the engine has it, and ``Hash`` left out where it has none.
     """
@@ -224,8 +224,8 @@ class UciAnalyst(UciEngine):
     ) -> Analysis:
         """Analyse a position in which the game is not over, or some of its moves.
 
-        Return the lines of the deepest iteration that has all of them, without bounds if possible. The errors are those
-        of `UciEngine.search`, and an EngineError if the engine gives no score.
+        Return the lines of the deepest iteration that has all of them, without bounds if possible. The errors are the
+        same as for `UciEngine.search`, and an EngineError if the engine gives no score.
         """
         told: list[InfoDict] = []
         moves = None if root_moves is None else list(root_moves)

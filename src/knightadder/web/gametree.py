@@ -308,7 +308,7 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
 def board_from_fen(fen: str) -> tuple[chess.Board, tuple[str, ...]]:
     """Return the position of a FEN, and its impossible parts, which are left out.
 
-    The rules are those of Chess960 if the castling rights need them.
+    The game is Chess960 if its castling rights need these rules.
 
     MessageError if the FEN cannot be read or the position is illegal; the text says what is wrong.
     """

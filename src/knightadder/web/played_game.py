@@ -73,7 +73,7 @@ class PlayedGame:
         )
 
     def pause(self, board: chess.Board, move: chess.Move) -> float:
-        """Return for how many seconds a weakened engine waits before it plays a move, since it finds it at once."""
+        """Return the seconds that a weakened engine waits before it plays a move, which it finds at once."""
         if not self.pace or self.elo is None:
             return 0.0
         seconds = min(random.lognormvariate(math.log(_PAUSE), _PAUSE_SPREAD), _LONGEST_PAUSE)

@@ -196,7 +196,7 @@ class _ClockSide(_Side):
 
 
 def adjudicate(scores: Sequence[int], plies: int) -> int | None:
-    """Return White's result if the scores of both sides decide a game; None while it goes on.
+    """Return White's result if the scores of both sides decide a game, else None.
 
     The scores are in centipawns from White's view, one for each move; `plies` counts the moves of the opening, too.
     """

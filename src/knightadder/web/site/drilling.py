@@ -131,7 +131,7 @@ def drill_view(drill: Drill) -> View:
 
 
 def _legal(board: chess.Board, line: list[str] | tuple[str, ...]) -> list[chess.Move]:
-    """Return the moves of a line, as far as they are legal."""
+    """Return the moves of a line up to the first illegal one."""
     board, moves = board.copy(stack=False), list[chess.Move]()
     for text in line:
         try:

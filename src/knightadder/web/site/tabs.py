@@ -158,7 +158,7 @@ class Tabs:
             await self._end(tab)
 
     def _kept(self) -> list[Tab]:
-        """Return the tabs without a connection, the one that lost its connection first in front."""
+        """Return the tabs without a connection, in the order in which they lost it."""
         return [tab for tab in self._named.values() if tab.expiry is not None]
 
     async def _keep(self, name: str, tab: Tab) -> None:

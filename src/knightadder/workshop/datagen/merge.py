@@ -53,7 +53,7 @@ def write_shuffled(
     Positions are first distributed by a random hash, so that equal ones stay together, to shares that fit into memory.
     Then each share, of about this many positions, is deduplicated, shuffled and written. Of equal positions, the last
     one is kept. `most` is about the largest possible number of positions. The file is replaced at the end; a device or
-    a pipe is written to.
+    a pipe is written directly.
     """
     chance = np.random.default_rng(seed % (1 << 64))
     key = chance.integers(1 << 64, dtype=np.uint64)

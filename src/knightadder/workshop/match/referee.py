@@ -271,7 +271,7 @@ class _Table:
     # --- adjudication --------------------------------------------------------------------------------------------
 
     def _adjudicate(self) -> tuple[float, str] | None:
-        """Return White's points and the reason if tablebases or scores decide the game; None while it goes on."""
+        """Return White's points and the reason if tablebases or scores decide the game, else None."""
         board = self._board
         score = self._scores[not board.turn][-1]
         draw, resign = self._rules.draw, self._rules.resign
@@ -323,7 +323,7 @@ def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
 
 
 def rule_result(board: chess.Board) -> tuple[float, str] | None:
-    """Return White's points and the reason if the rules of chess end the game; None while it goes on."""
+    """Return White's points and the reason if the rules of chess end the game, else None."""
     outcome = outcome_of(board)
     if outcome is None:
         return None

@@ -179,7 +179,7 @@ def _arrays(trainer: Trainer) -> list[str]:
 def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
     """Continue from the state in a run's folder, if there is one; OptionError if it is damaged.
 
-    Returns the losses, and the place where the stream of positions goes on.
+    Returns the losses, and the place where the stream of positions continues.
     """
     file = folder / _CHECKPOINT
     if not file.exists():
