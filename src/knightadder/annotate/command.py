@@ -39,8 +39,8 @@ _EXIT_FAILED = 1  # as in `cli.py`
 
 _DESCRIPTION = """\
 Let the engine evaluate every position of the games in a PGN file, and write them with evaluations ([%eval ...]), marks
-for bad moves (?!, ? and ??) with the better lines, accuracy, and names of openings. An interrupted run continues
-with the same command. Broken games are reported and stay as they are. docs/annotate.md tells more.
+for bad moves (?!, ? and ??) with the better lines, accuracy, and names of openings. The same command continues an
+interrupted run. Broken games are reported and copied unchanged. docs/annotate.md tells more.
 """
 
 

@@ -12,9 +12,9 @@ from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
 
 _DESCRIPTION = """\
-Write positions in which games may begin: some random moves after the start position or a line of the book, not in
-check, and neither side far ahead. The same seed gives the same positions. OpenBench's client passes it all as one
-argument, "genfens COUNT seed N book FILE", and reads the lines.
+Write start positions for games: some random moves after the start position or a line of the book, without a check
+and with neither side far ahead. The same seed gives the same positions. OpenBench's client passes the whole command as
+one argument, "genfens COUNT seed N book FILE", and reads the lines.
 """
 
 _NO_BOOK = "none"  # in upper or lower case, in place of the book's file

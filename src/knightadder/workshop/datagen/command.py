@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from knightadder.workshop.datagen.self_player import GameSettings
 
 _DESCRIPTION = """\
-Let the engine play against itself and keep whole games in a folder, with the score that search found for each move:
-what evaluations and networks are fitted to. The command may be interrupted; the same one continues, even with more
---positions, another --concurrency or a newer engine. docs/datagen.md describes the format.
+Let the engine play against itself and keep whole games in a folder, with the score of the search for each move.
+Evaluations and networks are fitted to such games. The same command continues an interrupted run, even with more
+--positions, a different --concurrency or a newer engine. docs/datagen.md describes the format.
 """
 
 
@@ -57,7 +57,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=positive,
         default=100,
         metavar="N",
-        help="number of nodes after which a move's search begins no further depth: 100 to 300 for a network, 1000 for "
+        help="number of nodes after which a search begins no further depth: 100 to 300 for a network, 1000 for "
         "tune texel (default: 100)",
     )
     add_workers(games, help="number of processes that play (default: one for each processor core)")

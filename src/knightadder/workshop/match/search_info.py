@@ -108,7 +108,7 @@ def last_info(lines: Sequence[str]) -> InfoLine | None:
 
 
 def check_pv(board: chess.Board, info: InfoLine) -> str | None:
-    """Return the kind of the first error of a principal variation, None if there is none; the board stays as it is."""
+    """Return the kind of the first error of a principal variation, None if there is none; the board is not changed."""
     made = 0
     try:
         for word in info.pv:

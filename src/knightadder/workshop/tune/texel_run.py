@@ -28,9 +28,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "texel",
         help="tune the classical evaluation to positions of games",
         description="Tune the values of the classical evaluation's terms to the results of games (Texel's method). "
-        "`knightadder datagen` makes the positions. State and loss curve are kept in a folder; the same command goes "
-        "on from there. The values of the epoch that validates best are written; the engine's own stay, unless "
-        "--install replaces them.",
+        "`knightadder datagen` makes the positions. State and loss curve are kept in a folder; the same command "
+        "continues an interrupted run. The command writes the values of the epoch with the lowest validation error. "
+        "It replaces the engine's own values only with --install.",
     )
     command.add_argument(
         "data", type=Path, nargs="+", metavar="FILE", help="packed positions, as `datagen --merge` writes them"
