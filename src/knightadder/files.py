@@ -113,6 +113,8 @@ def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
             shutil.copymode(file, beside)
         beside.replace(file)
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and not direct:
+            raise  # standard output was closed, and the file has no part in it
         raise OptionError(f"cannot write {file}: {error.strerror}") from None
     finally:
         if not direct:

@@ -94,6 +94,15 @@ def test_other_names_are_refused_before_the_work(file, capsys, name, message):
     assert not file.with_name("games.annotated.pgn").exists()
 
 
+def test_no_file_is_written_if_one_cannot_be(file, capsys):
+    table, summary = file.with_name("moves.csv"), file.with_name(f"{'s' * 249}.json")  # the temporary name is too long
+    assert annotate(file, "--moves", table, "--summary", summary) == 2
+    assert "cannot write" in capsys.readouterr().err
+    assert not table.exists() and not file.with_name("games.annotated.pgn").exists()
+    assert annotate(file, "--moves", table) == 0
+    assert "Continuing after" in capsys.readouterr().err
+
+
 def test_a_table_that_is_there_is_kept(file, capsys):
     table = file.with_name("moves.csv")
     table.write_text("mine", "utf-8")

@@ -146,9 +146,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin again")
         with _new_pictures(files.graphs) if files.graphs else contextlib.nullcontext() as pictures:
-            rows = _write(files, journal, engine is not None, pictures, arguments.plot_format)
-        if files.summary:
-            _write_summary(files.summary, rows, {"file": files.name, **same})
+            rows = _write(files, journal, engine is not None, pictures, arguments.plot_format, same)
         journal.remove()
     return _report(files, rows)
 
@@ -310,11 +308,14 @@ def _new_pictures(folder: Path) -> Iterator[Path]:
         raise OptionError(f"cannot write to {folder}: {error.strerror}") from None
 
 
-def _write(files: _Files, journal: Journal, is_other: bool, pictures: Path | None, graph_format: str) -> list[Row]:
-    """Write the games, their moves and their graphs; return the table of games.
+def _write(
+    files: _Files, journal: Journal, is_other: bool, pictures: Path | None, graph_format: str, about: dict[str, Any]
+) -> list[Row]:
+    """Write the games, their moves, their graphs and the table of games; return that table.
 
-    `is_other` says whether the evaluations are from a different engine. `pictures` is the folder for the graphs, or
-    None.
+    If one of the files cannot be written, the others stay unchanged, so that the same command can go on. `is_other`
+    says whether the evaluations are from a different engine. `pictures` is the folder for the graphs, or None. `about`
+    describes the run.
     """
     from knightadder.annotate.moves_file import writing_moves
     from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, tell_notes, text_of
@@ -328,6 +329,7 @@ def _write(files: _Files, journal: Journal, is_other: bool, pictures: Path | Non
     rows = []
     with contextlib.ExitStack() as stack:
         stream = stack.enter_context(_replacing(files.out))
+        summary = stack.enter_context(_replacing(files.summary)) if files.summary else None
         write_moves = stack.enter_context(writing_moves(files.moves)) if files.moves else None
         for text in read_texts(files.games):
             written = text.text
@@ -360,6 +362,11 @@ def _write(files: _Files, journal: Journal, is_other: bool, pictures: Path | Non
                 rows.append(row(text.number, text.line, headers_of(text) or {}, fault=str(fault)))
                 _tell(text.place(files.name), rows[-1])
             stream.write(f"{written}\n\n")
+        if files.summary and summary:
+            _write_summary(files.summary, summary, rows, {"file": files.name, **about})
+            summary.flush()  # a full disk is noticed before one of the files is replaced
+        if files.out != _STANDARD:
+            stream.flush()
     return rows
 
 
@@ -369,14 +376,13 @@ def _tell(place: str, row: Row) -> None:
     tell(f"{place}{players}, is not annotated: {row.fault}")
 
 
-def _write_summary(file: Path, rows: Sequence[Row], about: dict[str, Any]) -> None:
+def _write_summary(file: Path, stream: TextIO, rows: Sequence[Row], about: dict[str, Any]) -> None:
     from knightadder.review.summary import write_csv, write_json
 
-    with _replacing(file) as stream:
-        if file.suffix.lower() == ".json":
-            write_json(rows, about, stream)
-        else:
-            write_csv(rows, stream)
+    if file.suffix.lower() == ".json":
+        write_json(rows, about, stream)
+    else:
+        write_csv(rows, stream)
 
 
 @contextlib.contextmanager
