@@ -46,7 +46,7 @@ def test_the_page_tells_what_was_measured(file, capsys):
     page = out.read_text("utf-8")
     text = re.sub(r"<[^>]*>", "", page[page.index("<body>") :])
     assert "How Anna &lt;i&gt;Muster&lt;/i&gt; plays" in text
-    assert "3 games from games.pgn, 2026.03.01 to 2026.03.01." in text
+    assert "3 games from games.pgn, 2026.03.01." in text
     assert "1½ points from 3 games: 50 %." in text
     found = re.search(r"Against the 3 opponents with a rating, that is a performance of (\d+)\.", text)
     scored = sum(1 / (1 + 10 ** ((rating - int(found[1])) / 400)) for rating in (1600, 1400, 1700))

@@ -333,6 +333,9 @@ class _Analyst:
         if self._cancelled:
             raise CancelledError
         search.run()
+        for message in news:
+            if isinstance(message, Message):
+                logger.info("%s", message.text)
         lines = tuple(line_of(info, task.fen) for info in news if isinstance(info, Info))
         [result] = results
         best, reply = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]

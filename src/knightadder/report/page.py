@@ -152,7 +152,7 @@ def _rating(results: Results) -> str:
 
 def _about(games: Sequence[PlayerGame], about: Mapping[str, Any]) -> str:
     dates = sorted(game.date for game in games if game.date)
-    when = f", {dates[0]} to {dates[-1]}" if dates else ""
+    when = ", " + " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else ""
     return escape(f"{_games(len(games))} from {', '.join(about['files'])}{when}.")
 
 

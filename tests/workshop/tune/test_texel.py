@@ -45,12 +45,12 @@ def random_records(count: int, seed: int = 1) -> NDArray[np.void]:
 
 
 @pytest.fixture(scope="module")
-def block() -> texel.Block:
+def block() -> texel.TracedPositions:
     (only,) = texel.trace_blocks(Tracer(TABLES), random_records(400))
     return only
 
 
-def test_rows_are_the_differences_of_the_traces(block: texel.Block) -> None:
+def test_rows_are_the_differences_of_the_traces(block: texel.TracedPositions) -> None:
     records = random_records(400)
     game = Game(TABLES)
     rows = block.counts.toarray()
@@ -63,7 +63,7 @@ def test_rows_are_the_differences_of_the_traces(block: texel.Block) -> None:
             assert weights == pytest.approx([phase / 24, (24 - phase) / 24 * int(trace.scale) / 64])
 
 
-def test_values_are_those_of_the_evaluation(block: texel.Block) -> None:
+def test_values_are_those_of_the_evaluation(block: texel.TracedPositions) -> None:
     values = block.values(read_values().astype(float))
     game = Game(TABLES)
     for record, value in zip(random_records(400), values, strict=True):
@@ -81,7 +81,7 @@ def test_endings_that_cannot_be_won_weigh_nothing() -> None:
     assert block.values(read_values().astype(float))[1] > 700
 
 
-def test_the_gradient_equals_differences_of_the_error(block: texel.Block) -> None:
+def test_the_gradient_equals_differences_of_the_error(block: texel.TracedPositions) -> None:
     generator = np.random.default_rng(1)
     values = read_values() + generator.normal(0, 10, (TERM_VALUES, 2))
     slope, error = texel.gradient(block, values, 0.005, 0.6)
@@ -104,10 +104,10 @@ def test_adam_begins_with_steps_of_the_rate_against_the_sign() -> None:
     assert step == pytest.approx([-2, 2, 0], abs=1e-5)
 
 
-def test_the_scale_is_found_from_which_results_were_drawn(block: texel.Block) -> None:
+def test_the_scale_is_found_from_which_results_were_drawn(block: texel.TracedPositions) -> None:
     values = read_values().astype(float)
     expected = texel.sigmoid(block.values(values), 0.0042)
-    planted = texel.Block(block.counts, block.weights, expected.astype(np.float32), block.scores)
+    planted = texel.TracedPositions(block.counts, block.weights, expected.astype(np.float32), block.scores)
     assert texel.fit_scale([planted], values) == pytest.approx(0.0042, rel=0.01)
 
 
@@ -115,7 +115,7 @@ def test_planted_values_are_found() -> None:
     (block,) = texel.trace_blocks(Tracer(TABLES), random_records(3000, seed=2))
     truth = read_values().astype(float)
     expected = texel.sigmoid(block.values(truth), 0.004)
-    planted = texel.Block(block.counts, block.weights, expected.astype(np.float32), block.scores)
+    planted = texel.TracedPositions(block.counts, block.weights, expected.astype(np.float32), block.scores)
     values = truth.copy()
     queen, knight = START["piece_value"] + 4, START["piece_value"] + 1
     values[queen] -= 150
@@ -131,7 +131,7 @@ def test_planted_values_are_found() -> None:
     assert values[knight, 0] - truth[knight, 0] < 45
 
 
-def test_settling_moves_what_is_common_to_the_pieces_and_changes_no_value(block: texel.Block) -> None:
+def test_settling_moves_what_is_common_to_the_pieces_and_changes_no_value(block: texel.TracedPositions) -> None:
     values = read_values().astype(float)
     moved = values.copy()
     for name, shift in (("knight_square", 30), ("queen_mobility", -20), ("king_square", 50)):
@@ -144,7 +144,7 @@ def test_settling_moves_what_is_common_to_the_pieces_and_changes_no_value(block:
     assert block.values(settled) == pytest.approx(block.values(moved))
 
 
-def test_targets_blend_results_and_scores(block: texel.Block) -> None:
+def test_targets_blend_results_and_scores(block: texel.TracedPositions) -> None:
     assert block.targets(0.005, 1) == pytest.approx(block.results)
     assert block.targets(0.005, 0) == pytest.approx(texel.sigmoid(block.scores, 0.005))
     assert set(block.results.tolist()) == {0, 0.5, 1}
