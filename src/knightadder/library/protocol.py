@@ -249,8 +249,7 @@ class UciProtocol(chess.engine.UciProtocol):
 
     async def quit(self) -> None:
         """End the engine. A search that runs gives what it has found; calls that wait raise an error."""
-        self._closed = True
-        self._engine.stop()
+        self.refuse_calls()
         async with self._turn:
             self._engine.close()  # not in a thread: when the interpreter ends, there are no new threads
         if self._analysis is not None:
@@ -261,6 +260,11 @@ class UciProtocol(chess.engine.UciProtocol):
     def end_search(self) -> None:
         """End the running search soon; callable from any thread."""
         self._engine.stop()
+
+    def refuse_calls(self) -> None:
+        """End the running search soon, and let calls that wait raise an error; callable from any thread."""
+        self._closed = True  # first: a call that waits gets its turn as soon as the search ends
+        self.end_search()
 
     # --- one command at a time -------------------------------------------------------------------------------------
 
@@ -399,7 +403,7 @@ class _Transport(asyncio.SubprocessTransport):
         if self._closing:
             return
         self._closing = True
-        self._protocol.end_search()
+        self._protocol.refuse_calls()
         loop, running = self._protocol.loop, None
         with contextlib.suppress(RuntimeError):  # there is no event loop in this thread
             running = asyncio.get_running_loop()

@@ -269,7 +269,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
         """End the engine, if it has not been ended; see `quit`."""
         if self._closed or not self._is_here():
             return
-        self.protocol.end_search()
+        self.protocol.refuse_calls()
         self._call(self.protocol.quit())
         self._closed = True
         with contextlib.suppress(InvalidStateError):  # a different thread has closed it, too
