@@ -1,5 +1,6 @@
 """The file of drills: what is asked when, and what happens to damaged files."""
 
+import shutil
 import sqlite3
 from datetime import UTC, datetime, timedelta
 
@@ -104,6 +105,13 @@ def test_progress_is_there_in_another_process(box, clock):
     due = box.answer(box.next().number, "again")
     assert DrillBox(box.file, clock).next().next_due == due
     assert box.answer(77, "good") is None
+
+
+def test_a_file_that_is_deleted_meanwhile_is_made_anew(box):
+    box.add([MISTAKE])
+    shutil.rmtree(box.file.parent)
+    assert box.groups() == []
+    assert box.add([MISTAKE]) == 1
 
 
 def test_files_that_cannot_be_used_are_a_line(tmp_path, box):

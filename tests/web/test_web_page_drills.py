@@ -94,6 +94,18 @@ def test_a_repertoire_by_the_keyboard(page):
     expect_status(page, "Right1...c5. Again in 10 minutes")
 
 
+def test_drills_that_are_added_while_the_page_is_open_can_be_chosen(page, box):
+    box.file.unlink()
+    page.keyboard.press("n")
+    expect_status(page, "There are no drills yet")
+    kinds = page.get_by_label("Drills", exact=True).locator("option")
+    expect(kinds).to_have_text(["All"])
+    box.add([REPLY])
+    page.keyboard.press("n")
+    expect_status(page, "Black to move")
+    expect(kinds).to_have_text(["All", "My repertoire with Black"])
+
+
 def test_progress_that_cannot_be_kept_is_said(page, box):
     box.file.write_text("damaged")
     click_move(page, "e4", "c5")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,8 +14,8 @@ from fsrs import Card, Rating, Scheduler
 
 from knightadder.drills.drill import Drill, position_key
 from knightadder.engine.errors import OptionError
-from knightadder.files import make_folder
 from knightadder.foreign import parse_json
+from knightadder.user_file import UserFile
 
 Grade: TypeAlias = Literal["again", "hard", "good"]
 
@@ -25,23 +24,18 @@ _VERSION = 1  # version of the schema, in the file's user_version
 # A drill that is not `used` was in a repertoire once; it keeps its card in case it returns to a repertoire. `card` is
 # the state of the spaced repetition as JSON, and null until the first answer; `due` is in seconds, as Python's
 # timestamps.
-_SCHEMA = f"""
-BEGIN IMMEDIATE;
+_TABLES = """
 CREATE TABLE IF NOT EXISTS drills (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, white INTEGER NOT NULL, theme TEXT NOT NULL,
     opening TEXT NOT NULL, drill TEXT NOT NULL, used INTEGER NOT NULL, card TEXT, due REAL
 );
 CREATE TABLE IF NOT EXISTS answers (drill INTEGER NOT NULL REFERENCES drills, time REAL NOT NULL, grade TEXT NOT NULL);
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_VERSION};
-COMMIT;
 """
 _PUT = """
 INSERT INTO drills (key, kind, white, theme, opening, drill, used) VALUES (?, ?, ?, ?, ?, ?, 1)
 ON CONFLICT (key) DO UPDATE
 SET theme = excluded.theme, opening = excluded.opening, drill = excluded.drill, used = 1
 """
-_PATIENCE = 30.0  # seconds for another process that writes
 # A drill that is due within this time is asked now if there is nothing else, as Anki does.
 _AHEAD = timedelta(minutes=20)
 _RATINGS = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good}
@@ -90,18 +84,10 @@ class Asked:
     next_due: datetime | None
 
 
-def default_file() -> Path:
-    """Return the file of drills in the user's data folder."""
-    import platformdirs
-
-    return platformdirs.user_data_path("knightadder", appauthor=False) / "drills.sqlite"
-
-
 class DrillBox:
     """A file of drills, which is made if it is missing.
 
-    Each method opens the file again, so that several threads and processes may use it. All raise OptionError if the
-    file cannot be used.
+    Several threads and processes may use it. All methods raise OptionError if the file cannot be used.
 
     Parameters
     ----------
@@ -115,28 +101,11 @@ class DrillBox:
         self.file = file
         self._now = now
         self._scheduler = Scheduler()
-        if not file.exists():
-            make_folder(file.parent)
-        with self._connected() as database:
-            version = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-            empty = not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if version == [0, 0] and empty:
-                database.executescript(_SCHEMA)
-            elif version != [_APPLICATION, _VERSION]:
-                raise OptionError(f"{file} is not a file of drills, or a different version made it")
-
-    @contextlib.contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Open the file for a transaction."""
-        try:
-            with contextlib.closing(sqlite3.connect(self.file, timeout=_PATIENCE)) as database, database:
-                yield database
-        except sqlite3.Error as error:
-            raise OptionError(f"cannot use the drills in {self.file}: {error}") from None
+        self._database = UserFile(file, "drills", _APPLICATION, _VERSION, _TABLES)
 
     def add(self, drills: Iterable[Drill]) -> int:
         """Add drills; return how many are new. Existing ones get the new description, and keep their progress."""
-        with self._connected() as database:
+        with self._database.connected() as database:
             before = _count(database)
             database.executemany(_PUT, map(_row, drills))
             return _count(database) - before
@@ -145,7 +114,7 @@ class DrillBox:
         """Replace the repertoire of a side; return how many drills are new. Drills that are in both keep their
         progress.
         """
-        with self._connected() as database:
+        with self._database.connected() as database:
             before = _count(database)
             database.execute("UPDATE drills SET used = 0 WHERE kind = 'repertoire' AND white = ?", [white])
             database.executemany(_PUT, map(_row, drills))
@@ -154,7 +123,7 @@ class DrillBox:
     def repertoires(self) -> dict[bool, dict[str, tuple[str, ...]]]:
         """Return the repertoire of each colour: for each position, by its key, the moves to play."""
         found: dict[bool, dict[str, tuple[str, ...]]] = {True: {}, False: {}}
-        with self._connected() as database:
+        with self._database.connected() as database:
             rows = database.execute("SELECT white, drill FROM drills WHERE used AND kind = 'repertoire'").fetchall()
         for white, text in rows:
             drill = self._drill(text)
@@ -163,7 +132,7 @@ class DrillBox:
 
     def groups(self) -> list[Group]:
         """Return the numbers of drills by kind, side, theme and opening."""
-        with self._connected() as database:
+        with self._database.connected() as database:
             rows = database.execute(
                 "SELECT kind, white, theme, opening, count(*), sum(card IS NULL), sum(ifnull(due <= ?, 0)) FROM drills "
                 "WHERE used GROUP BY kind, white, theme, opening ORDER BY kind, white DESC, theme, opening",
@@ -183,7 +152,7 @@ class DrillBox:
         """
         where, values = choice._where()
         now = self._now()
-        with self._connected() as database:
+        with self._database.connected() as database:
             [row] = database.execute(
                 f"SELECT id, drill FROM drills WHERE {where} AND (card IS NULL OR due <= ?) "
                 "ORDER BY id = ?, CASE WHEN card IS NULL THEN 1 WHEN due <= ? THEN 0 ELSE 2 END, due, id LIMIT 1",
@@ -195,14 +164,14 @@ class DrillBox:
 
     def drill(self, number: int) -> Drill | None:
         """Return a drill by its number; None if there is no such drill."""
-        with self._connected() as database:
+        with self._database.connected() as database:
             row = database.execute("SELECT drill FROM drills WHERE id = ?", [number]).fetchone()
         return self._drill(row[0]) if row else None
 
     def answer(self, number: int, grade: Grade) -> datetime | None:
         """Note how a drill was answered; return when it is due again, None if there is no such drill."""
         now = self._now()
-        with self._connected() as database:
+        with self._database.connected() as database:
             database.execute("BEGIN IMMEDIATE")
             row = database.execute("SELECT card FROM drills WHERE id = ?", [number]).fetchone()
             if row is None:

@@ -46,9 +46,10 @@ def declare_file(command: argparse.ArgumentParser) -> None:
 
 def open_box(file: Path | None) -> DrillBox:
     """Open the file of drills, by default the one in the user's folder; OptionError if that fails."""
-    from knightadder.drills.box import DrillBox, default_file
+    from knightadder.drills.box import DrillBox
+    from knightadder.user_file import user_file
 
-    return DrillBox(file or default_file())
+    return DrillBox(file or user_file("drills.sqlite"))
 
 
 def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

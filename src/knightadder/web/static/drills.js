@@ -22,7 +22,7 @@ let over = false;
 
 startTheme(byId("theme"));
 const board = new Board(byId("board"), { onMove: take });
-const actions = { h: giveHint, s: showSolution, n: open };
+const actions = { h: giveHint, s: showSolution, n: chosen };
 for (const [key, id] of [["h", "hint"], ["s", "show"], ["n", "next"]]) byId(id).addEventListener("click", actions[key]);
 startKeys(actions);
 byId("choice").addEventListener("submit", (event) => event.preventDefault());
@@ -58,11 +58,12 @@ async function count() {
   const found = await ask("/drills");
   if (!found) return;
   groups = found.groups;
-  if (!byId("kind").options.length) {
-    KINDS.forEach(([name, wanted], number) => {
-      if (groups.some(isOf(wanted)) || !number) byId("kind").add(new Option(name, number));
-    });
-  }
+  const before = byId("kind").value || "0";
+  byId("kind").replaceChildren(
+    ...KINDS.flatMap(([name, wanted], number) => (groups.some(isOf(wanted)) || !number ? [new Option(name, number)] : [])),
+  );
+  byId("kind").value = before;
+  if (!byId("kind").value) byId("kind").value = "0";
   offer("theme-of", "theme", "All themes", kind());
   offer("opening", "opening", "All openings", { ...kind(), theme: byId("theme-of").value });
   const chosenOnes = groups.filter(isOf(choice()));

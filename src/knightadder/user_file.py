@@ -1,0 +1,71 @@
+"""The user's own SQLite files, such as the drills: made if missing, and used by several processes at once."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from knightadder.engine.errors import OptionError
+from knightadder.files import make_folder
+
+_PATIENCE = 30.0  # seconds for another process that writes
+
+
+def user_file(name: str) -> Path:
+    """Return the path of a file in the user's data folder."""
+    import platformdirs
+
+    return platformdirs.user_data_path("knightadder", appauthor=False) / name
+
+
+class UserFile:
+    """An SQLite file with tables of this program, which is made if it is missing, even if it is deleted meanwhile.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    content : str
+        The content as a plural noun, for messages.
+    application, version : int
+        The marks that the file has as SQLite's ``application_id`` and ``user_version``.
+    tables : str
+        SQL statements that create the tables; with ``IF NOT EXISTS``, because two processes may begin at once.
+    """
+
+    def __init__(self, file: Path, content: str, application: int, version: int, tables: str) -> None:
+        self.file = file
+        self._content = content
+        self._marks = [application, version]
+        self._schema = (
+            f"BEGIN IMMEDIATE; {tables} PRAGMA application_id = {application}; PRAGMA user_version = {version}; COMMIT;"
+        )
+        with self.connected():
+            pass  # a file that cannot be used is refused now
+
+    @contextlib.contextmanager
+    def connected(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for a transaction; OptionError if it cannot be used.
+
+        The file is opened again each time, so that several threads and processes may use it.
+        """
+        try:
+            if not self.file.exists():
+                make_folder(self.file.parent)
+            with contextlib.closing(sqlite3.connect(self.file, timeout=_PATIENCE)) as database, database:
+                self._prepare(database)
+                yield database
+        except sqlite3.Error as error:
+            raise OptionError(f"cannot use the {self._content} in {self.file}: {error}") from None
+
+    def _prepare(self, database: sqlite3.Connection) -> None:
+        """Make the tables in a new file; refuse a file of another kind or version."""
+        marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+        if marks == self._marks:
+            return
+        empty = not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if marks != [0, 0] or not empty:
+            raise OptionError(f"{self.file} is not a file of {self._content}, or a different version made it")
+        database.executescript(self._schema)
