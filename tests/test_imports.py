@@ -19,7 +19,7 @@ LAYERS = (
     ("",),  # the package itself, which gives the library's names
     ("review", "uci"),
     ("library",),
-    ("cluster", "digests", "executor", "extras", "files", "pgn", "pool", "rules", "runs"),
+    ("cluster", "digests", "executor", "extras", "files", "motifs", "pgn", "pool", "rules", "runs"),
     ("engine",),
     ("core.api",),
     ("core.tables", "core.worker"),

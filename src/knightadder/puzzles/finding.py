@@ -19,8 +19,9 @@ import chess
 import chess.engine
 from chess.engine import Score
 
-from knightadder.puzzles.puzzle import Solution, boards_along
-from knightadder.puzzles.tactics import VALUES
+from knightadder.motifs.line import boards_along
+from knightadder.motifs.tactics import VALUES
+from knightadder.puzzles.puzzle import Solution
 from knightadder.review.accuracy import Scale, rescale, winning_chances
 from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate
 

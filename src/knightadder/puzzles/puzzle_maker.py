@@ -15,10 +15,11 @@ from knightadder.engine.errors import EngineError, PositionError
 from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
 from knightadder.library.many import analyse_many
+from knightadder.motifs.line import boards_along
 from knightadder.opening_names import find_opening
 from knightadder.pgn.games import BrokenGame, GameText, moves_of, parse
 from knightadder.puzzles.finding import SCAN_NODES, Found, find_puzzles
-from knightadder.puzzles.puzzle import Puzzle, Solution, boards_along
+from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.rating import rate
 from knightadder.puzzles.themes import kind_of, themes_of
 from knightadder.review.accuracy import rescale, unchanged

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import chess
 import chess.engine
 
+from knightadder.motifs.tactics import VALUES, balance, is_unsafe
 from knightadder.puzzles.puzzle import Solution
-from knightadder.puzzles.tactics import VALUES, balance, is_unsafe
 from knightadder.review.accuracy import capped
 from knightadder.review.evaluation import Analyst
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import chess
 from chess.engine import Score
 
-from knightadder.puzzles.line import PlayedLine
-from knightadder.puzzles.mates import named_mates
+from knightadder.motifs.line import PlayedLine
+from knightadder.motifs.mates import named_mates
+from knightadder.motifs.tactics import TACTICS
 from knightadder.puzzles.puzzle import Solution
-from knightadder.puzzles.tactics import TACTICS
 from knightadder.review.phase import phase_of
 
 _CRUSHING = 600  # centipawns, as on Lichess; a smaller lead is called an advantage

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 import chess
 
-from knightadder.puzzles.line import PlayedLine
-from knightadder.puzzles.mates import named_mates
-from knightadder.puzzles.puzzle import boards_along
-from knightadder.puzzles.tactics import TACTICS, VALUES, balance, has_hanging_piece
+from knightadder.motifs.line import PlayedLine, boards_along
+from knightadder.motifs.mates import named_mates
+from knightadder.motifs.tactics import TACTICS, VALUES, balance, has_hanging_piece
 from knightadder.review.evaluation import SearchedPosition
 
 #: The kinds with their names for the user, in the order in which they are tried.

@@ -13,8 +13,8 @@ import chess.engine
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
+from knightadder.motifs.line import boards_along
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse
-from knightadder.puzzles.puzzle import boards_along
 from knightadder.report.mistakes import kind_of
 from knightadder.review.accuracy import Scale, rescale, unchanged, win_percent
 from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate, evaluation_of, from_json, to_json

@@ -7,10 +7,11 @@ forked piece is later taken. So every reported motif is real, but some motifs ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import chess
 
-from knightadder.puzzles.line import PlayedLine
+from knightadder.motifs.line import PlayedLine
 
 VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 100}
 
@@ -18,20 +19,30 @@ _SLIDERS = (chess.BISHOP, chess.ROOK, chess.QUEEN)
 _SACRIFICE = 2  # points; less is the exchange of a piece for one of about the same value
 
 
-def has_fork(line: PlayedLine) -> bool:
-    """Return whether a piece attacks two targets, is not taken, and the solver then takes one of them.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a motif in a line: the number of the solver's move, and the squares of the opponent's pieces that
+    the motif concerns.
+    """
+
+    turn: int
+    squares: tuple[chess.Square, ...]
+
+
+def find_fork(line: PlayedLine) -> Place | None:
+    """Find a piece that attacks two targets and is not taken, if the solver then takes one of them.
 
     A target is the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
     """
-    for move, after, reply, then in line.followed():
+    for number, (move, after, reply, then) in enumerate(line.followed()):
         forker = after.piece_type_at(move.to_square)
         if forker in (None, chess.KING) or reply.to_square == move.to_square:
             continue
         assert forker is not None
         targets = [at for at in after.attacks(move.to_square) if _is_target(after, at, forker, line.solver)]
         if len(targets) > 1 and then.to_square in targets and then.to_square != reply.from_square:
-            return True
-    return False
+            return Place(2 * number, tuple(targets))
+    return None
 
 
 def _is_target(board: chess.Board, square: chess.Square, forker: chess.PieceType, solver: chess.Color) -> bool:
@@ -42,24 +53,24 @@ def _is_target(board: chess.Board, square: chess.Square, forker: chess.PieceType
     return VALUES[piece.piece_type] > VALUES[forker] or is_loose
 
 
-def has_pin(line: PlayedLine) -> bool:
-    """Return whether a pin to the king wins a piece, or prevents every guard of a square from capturing there."""
+def find_pin(line: PlayedLine) -> Place | None:
+    """Find a pin to the king that wins a piece, or prevents every guard of a square from capturing there."""
     enemy = not line.solver
     for turn in line.turns():
         move, before, after = line.moves[turn], line.boards[turn], line.boards[turn + 1]
         guards = after.attackers(enemy, move.to_square)
         can_take = any(reply.to_square == move.to_square for reply in after.legal_moves)
         if guards and not can_take and all(after.is_pinned(enemy, guard) for guard in guards):
-            return True
+            return Place(turn, tuple(guards))
         for square in chess.SquareSet(after.occupied_co[enemy]):
             is_pinned = after.is_pinned(enemy, square) and move.to_square in after.pin(enemy, square)
             if is_pinned and not before.is_pinned(enemy, square) and line.takes_later(turn, square):
-                return True
-    return False
+                return Place(turn, (square,))
+    return None
 
 
-def has_skewer(line: PlayedLine) -> bool:
-    """Return whether a line piece attacks a piece that has to move, and wins the less valuable one behind it."""
+def find_skewer(line: PlayedLine) -> Place | None:
+    """Find a line piece that attacks a piece that has to move, and wins the less valuable one behind it."""
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
         after, end = line.boards[turn + 1], line.boards[turn + 3]
@@ -77,14 +88,12 @@ def has_skewer(line: PlayedLine) -> bool:
             and VALUES[front] > VALUES[behind.piece_type]
             and (VALUES[behind.piece_type] > VALUES[taker] or not is_unsafe(end, then.to_square))
         ):
-            return True
-    return False
+            return Place(turn, (reply.from_square, then.to_square))
+    return None
 
 
-def has_discovered_attack(line: PlayedLine) -> bool:
-    """Return whether a piece moves out of the way of a second one, which gives check, or takes what it attacks."""
-    if has_discovered_check(line):
-        return True
+def find_discovered_attack(line: PlayedLine) -> Place | None:
+    """Find a piece that moves out of the way of a second one, which takes what it attacks."""
     for turn in line.turns()[:-1]:
         before, move, after = line.boards[turn], line.moves[turn], line.boards[turn + 1]
         then = line.moves[turn + 2]
@@ -100,8 +109,8 @@ def has_discovered_attack(line: PlayedLine) -> bool:
             and move.from_square in chess.SquareSet.between(then.from_square, then.to_square)
             and then.to_square in after.attacks(then.from_square)
         ):
-            return True
-    return False
+            return Place(turn, (then.to_square,))
+    return None
 
 
 def has_discovered_check(line: PlayedLine) -> bool:
@@ -273,14 +282,14 @@ def has_quiet_move(line: PlayedLine) -> bool:
     return False
 
 
-def has_trapped_piece(line: PlayedLine) -> bool:
-    """Return whether the solver takes a piece that was attacked, and whose moves would all have lost it, too."""
+def find_trapped_piece(line: PlayedLine) -> Place | None:
+    """Find a piece that was attacked, and whose moves would all have lost it, too, if the solver takes it."""
     for turn in line.turns()[1:]:
         target, reply, before = line.moves[turn].to_square, line.moves[turn - 1], line.boards[turn - 1]
         square = reply.from_square if reply.to_square == target else target
         if line.boards[turn].piece_type_at(target) not in (None, chess.PAWN) and _is_trapped(before, square):
-            return True
-    return False
+            return Place(turn, (square,))
+    return None
 
 
 def _is_trapped(board: chess.Board, square: chess.Square) -> bool:
@@ -452,23 +461,23 @@ TACTICS: dict[str, Callable[[PlayedLine], bool]] = {
     "castling": has_castling,
     "clearance": has_clearance,
     "deflection": has_deflection,
-    "discoveredAttack": has_discovered_attack,
+    "discoveredAttack": lambda line: has_discovered_check(line) or find_discovered_attack(line) is not None,
     "discoveredCheck": has_discovered_check,
     "doubleCheck": has_double_check,
     "enPassant": has_en_passant,
     "exposedKing": has_exposed_king,
-    "fork": has_fork,
+    "fork": lambda line: find_fork(line) is not None,
     "hangingPiece": has_hanging_piece,
     "interference": has_interference,
     "intermezzo": has_intermezzo,
     "kingsideAttack": has_kingside_attack,
-    "pin": has_pin,
+    "pin": lambda line: find_pin(line) is not None,
     "promotion": has_promotion,
     "queensideAttack": has_queenside_attack,
     "quietMove": has_quiet_move,
     "sacrifice": has_sacrifice,
-    "skewer": has_skewer,
-    "trappedPiece": has_trapped_piece,
+    "skewer": lambda line: find_skewer(line) is not None,
+    "trappedPiece": lambda line: find_trapped_piece(line) is not None,
     "underPromotion": has_underpromotion,
     "xRayAttack": has_x_ray_attack,
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import chess
 from chess import BISHOP, KNIGHT, PAWN, QUEEN, ROOK, square_distance, square_file, square_rank
 
-from knightadder.puzzles.line import PlayedLine
+from knightadder.motifs.line import PlayedLine
 
 
 @dataclass(frozen=True, slots=True)

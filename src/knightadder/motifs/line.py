@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import chess
+
+
+def boards_along(board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Board]:
+    """Return the board before each move, and the one after the last move; each has the moves that led to it."""
+    boards = [board.copy()]
+    for move in moves:
+        board = boards[-1].copy()
+        board.push(move)
+        boards.append(board)
+    return boards
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ Many positions where a motif is there are puzzles of Lichess's database (CC0) th
 import chess
 import pytest
 
-from knightadder.puzzles.line import PlayedLine
-from knightadder.puzzles.mates import MATES, named_mates
-from knightadder.puzzles.tactics import TACTICS
+from knightadder.motifs.line import PlayedLine
+from knightadder.motifs.mates import MATES, named_mates
+from knightadder.motifs.tactics import TACTICS
 
 
 def _motifs(fen, moves):

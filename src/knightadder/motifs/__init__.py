@@ -1,0 +1,1 @@
+"""Motifs of a line of moves: tactics and named mates, for puzzles and reviews."""
