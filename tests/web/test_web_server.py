@@ -32,10 +32,11 @@ def test_the_page_and_all_that_it_names_are_served(server):
 
 
 def test_pieces_are_drawings(server):
-    for name in ("wK", "bP"):
+    for name in ("wK", "bP", "plain/bN", "letters/wQ"):
         answer, body = get(server, f"/pieces/{name}.svg")
         assert answer.headers["Content-Type"] == "image/svg+xml" and ElementTree.fromstring(body).tag.endswith("svg")
     assert get(server, "/pieces/xx.svg")[0].status == 404
+    assert get(server, "/pieces/other/wK.svg")[0].status == 404
 
 
 @pytest.mark.parametrize("path", ["/../server.py", "/%2e%2e/server.py", "/nothing", "/static"])

@@ -8,12 +8,10 @@ from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING
 
-import chess
-import chess.svg
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
@@ -23,6 +21,7 @@ from knightadder.web.site.drilling import drill_routes
 from knightadder.web.site.exploring import explorer_routes
 from knightadder.web.site.guard import Guard
 from knightadder.web.site.known import Known
+from knightadder.web.site.pieces import piece_routes
 from knightadder.web.site.tabs import Tabs
 from knightadder.web.site.training import training_routes
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 _SOCKET = "/socket"
 _STATIC = resources.files("knightadder.web") / "static"
-_PIECES = {f"{'w' if s.isupper() else 'b'}{s.upper()}": chess.Piece.from_symbol(s) for s in "KQRBNPkqrbnp"}
 
 
 def make_app(
@@ -60,7 +58,7 @@ def make_app(
             *training_routes(puzzles),
             *explorer_routes(explorer),
             *(known or Known()).routes(),
-            Route("/pieces/{name}.svg", _piece),
+            *piece_routes(),
             WebSocketRoute(_SOCKET, tabs.serve),
             Mount("/", StaticFiles(directory=str(_STATIC))),
         ],
@@ -77,10 +75,3 @@ async def _lifespan(tabs: Tabs, _: Starlette) -> AsyncIterator[None]:
 
 async def _page(name: str, _: Request) -> Response:
     return FileResponse(str(_STATIC / name))
-
-
-async def _piece(request: Request) -> Response:
-    piece = _PIECES.get(request.path_params["name"])
-    if piece is None:
-        return PlainTextResponse("no such piece", status_code=404)
-    return Response(chess.svg.piece(piece), media_type="image/svg+xml")

@@ -3,6 +3,7 @@
 
 import { Board } from "./board.js";
 import { startKeys } from "./keys.js";
+import { startLook } from "./look.js";
 import { startTheme } from "./theme.js";
 
 const byId = (id) => document.getElementById(id);
@@ -21,6 +22,7 @@ let saving = null; // what comes of the answer, once there is one
 let over = false;
 
 startTheme(byId("theme"));
+startLook();
 const board = new Board(byId("board"), { onMove: take });
 const actions = { h: giveHint, s: showSolution, n: chosen };
 for (const [key, id] of [["h", "hint"], ["s", "show"], ["n", "next"]]) byId(id).addEventListener("click", actions[key]);

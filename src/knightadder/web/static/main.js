@@ -12,6 +12,7 @@ import { Keeping } from "./keeping.js";
 import { startKeys } from "./keys.js";
 import { Known } from "./known.js";
 import { Lines } from "./lines.js";
+import { startLook, startLookDialog } from "./look.js";
 import { Lost } from "./lost.js";
 import { materialOf } from "./material.js";
 import { MoveList } from "./moves.js";
@@ -46,6 +47,7 @@ let toastTimer = 0;
 let evaluating = false;
 
 startTheme(byId("theme"));
+startLookDialog(byId("look-dialog"), byId("look"), startLook());
 const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });

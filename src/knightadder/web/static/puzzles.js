@@ -1,6 +1,7 @@
 // The page to solve puzzles on. The server gives each puzzle with all its positions, so this page knows no rules.
 
 import { Board } from "./board.js";
+import { startLook } from "./look.js";
 import { startTheme } from "./theme.js";
 
 const REPLY_AFTER = 400; // milliseconds, to see the own move first
@@ -12,6 +13,7 @@ let hints = 0; // given for that move
 let waiting = 0; // the timer of a reply
 
 startTheme(byId("theme"));
+startLook();
 const board = new Board(byId("board"), { onMove: take });
 byId("hint").addEventListener("click", giveHint);
 byId("show").addEventListener("click", showSolution);
