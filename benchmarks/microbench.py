@@ -1,9 +1,11 @@
 """Small loops of the core, timed, in one table: move generation, evaluation, short searches, and perft.
 
 Beside our figures stand those that the Rust engine Ferrite publishes in its README (criterion's means), and some that
-were measured with Ferrite on a machine like that of this project's CI. Ferrite's evaluation is PeSTO's. Ours are the
-processor's times of compiled loops, and for searches of all iterations with their reports, without the threads around
-them; the best of several rounds. ``make bench-table`` writes the tables of the documents.
+were measured with Ferrite on a machine like that of this project's CI. Ferrite's evaluation is PeSTO's. Rustic's
+figures are from its book (https://rustic-chess.org/search/ordering/mvv_lva.html), for its version Alpha 1; no published
+speed of its perft was found. Ours are the processor's times of compiled loops, and for searches of all iterations with
+their reports, without the threads around them; the best of several rounds. ``make bench-table`` writes the tables of
+the documents.
 """
 
 from __future__ import annotations
@@ -54,6 +56,8 @@ class Measure:
         Returns our figure, in `unit`; takes an engine.
     published, measured : float or None
         Ferrite's figure as published, and as measured on a machine like CI's (the lower one of a range).
+    rustic : float or None
+        Rustic's figure as published.
     best : callable
         Chooses from the figures of all rounds: `min` for times, `max` for speeds.
     """
@@ -63,6 +67,7 @@ class Measure:
     run: Callable[[Engine], float]
     published: float | None = None
     measured: float | None = None
+    rustic: float | None = None
     best: Callable[[Iterable[float]], float] = min
 
 
@@ -161,9 +166,9 @@ OTHERS = (
     Measure("move generation, Kiwipete", "ns", generation(KIWIPETE), 777, 1386),
     Measure("search to depth 3, start position", "ms", search(START, 3), 1.39, 0.35),
     Measure("search to depth 4, start position", "ms", search(START, 4), 2.66, 2.7),
-    Measure("search to depth 3, Kiwipete", "ms", search(KIWIPETE, 3), 11.31, 16.5),
-    Measure("search to depth 4, Kiwipete", "ms", search(KIWIPETE, 4)),
-    Measure("search to depth 9, Kiwipete", "nodes", nodes(KIWIPETE, 9)),
+    Measure("search to depth 3, Kiwipete", "ms", search(KIWIPETE, 3), 11.31, 16.5, 2),
+    Measure("search to depth 4, Kiwipete", "ms", search(KIWIPETE, 4), rustic=6),
+    Measure("search to depth 9, Kiwipete", "nodes", nodes(KIWIPETE, 9), rustic=39_339_223),
     Measure("perft 6, start position", "million leaves/s", perft(START, 6), best=max),
     Measure("perft 5, Kiwipete", "million leaves/s", perft(KIWIPETE, 5), best=max),
 )
@@ -171,15 +176,21 @@ OTHERS = (
 
 def figure(value: float | None, unit: str) -> str:
     """Return a figure as text with a sensible number of digits, or a dash."""
-    return "-" if value is None else f"{value:.2f} {unit}" if value < 20 else f"{value:,.0f} {unit}"
+    if value is None:
+        return "-"
+    return f"{value:,.0f} {unit}" if isinstance(value, int) or value >= 20 else f"{value:.2f} {unit}"
 
 
 def table(measures: Iterable[Measure], engine: Engine, rounds: int) -> str:
-    """Measure, and return a table in Markdown: our figures beside Ferrite's."""
-    lines = ["| | Knightadder | Ferrite, published | Ferrite, measured by us |", "|---|--:|--:|--:|"]
+    """Measure, and return a table in Markdown: our figures beside those of other engines."""
+    measures = tuple(measures)
+    others = {"Ferrite, published": "published", "Ferrite, measured by us": "measured", "Rustic, published": "rustic"}
+    fields = {title: field for title, field in others.items() if any(getattr(measure, field) for measure in measures)}
+    lines = [f"| | {' | '.join(('Knightadder', *fields))} |", f"|---|{'--:|' * (1 + len(fields))}"]
     for measure in measures:
         ours = measure.best(measure.run(engine) for _ in range(rounds))
-        cells = (figure(value, measure.unit) for value in (ours, measure.published, measure.measured))
+        values = (ours, *(getattr(measure, field) for field in fields.values()))
+        cells = (figure(value, measure.unit) for value in values)
         lines.append(f"| {measure.name} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
