@@ -17,6 +17,7 @@ from knightadder.web.views import View, lines_view, nodes_view
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
     from knightadder.library.results import Line
+    from knightadder.review.evaluation import SearchedPosition
 
 _EVERY = 0.1  # seconds between two updates of the lines
 
@@ -67,7 +68,7 @@ async def evaluate(
 
     The engine is idle before and afterwards; `send` takes a message for the page, and must not block.
     """
-    from knightadder.review.evaluation import at_the_end, evaluation_of
+    from knightadder.review.evaluation import at_the_end
 
     tree = reviews.tree
     todo = reviews.missing(nodes)
@@ -78,7 +79,20 @@ async def evaluate(
         if not any(board.legal_moves) or (node is nodes[-1] and outcome_of(board) is not None):
             found = at_the_end(board)
         else:
-            async with engine.stream(board, chess.engine.Limit(nodes=FULL_NODES)) as stream:
-                found = evaluation_of(board, (await stream.result_async()).lines)
+            found = await _search(engine, board)
         reviews.note(node, found, FULL_NODES)
         send(nodes_view(tree, [node]))
+
+
+async def evaluate_position(engine: Engine, board: chess.Board) -> SearchedPosition:
+    """Return the evaluation of a position with full nodes; the engine is idle before and afterwards."""
+    from knightadder.review.evaluation import at_the_end
+
+    return at_the_end(board) if outcome_of(board) is not None else await _search(engine, board)
+
+
+async def _search(engine: Engine, board: chess.Board) -> SearchedPosition:
+    from knightadder.review.evaluation import evaluation_of
+
+    async with engine.stream(board, chess.engine.Limit(nodes=FULL_NODES)) as stream:
+        return evaluation_of(board, (await stream.result_async()).lines)

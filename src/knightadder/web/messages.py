@@ -143,6 +143,17 @@ class Evaluate(_Message):
     on: bool = True
 
 
+class Moments(_Message):
+    """Ask for the moments that decided the finished game."""
+
+
+class Retry(_Message):
+    """Try a move in the position of a moment, in UCI's notation or as SAN; the node is the one before the move."""
+
+    node: _Node
+    move: Annotated[str, Meta(max_length=16)]
+
+
 class Worths(_Message):
     """Ask for the static value of this node's position and the worth of each piece."""
 
@@ -245,6 +256,8 @@ Message: TypeAlias = (
     | Analyse
     | Configure
     | Evaluate
+    | Moments
+    | Retry
     | Worths
     | LoadFen
     | CheckFen

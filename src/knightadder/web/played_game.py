@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import chess
 import chess.engine
@@ -14,6 +15,9 @@ from knightadder.engine.info import Score
 from knightadder.engine.settlement import Settlement
 from knightadder.rules import outcome_of
 from knightadder.web.clock import ChessClock
+
+if TYPE_CHECKING:
+    from knightadder.web.moments import Moment
 
 _REASONS = {
     chess.Termination.CHECKMATE: "Checkmate",
@@ -37,7 +41,8 @@ class PlayedGame:
     Without a clock, the engine has `move_time` seconds per move; without `elo`, it plays at full strength. Moves before
     `start_ply` cannot be taken back. With `pace`, a weakened engine takes its time. The result is in PGN's notation,
     ``*`` while the game runs. `settlement` decides for the engine about draws, and `draw_offered` says whether the
-    engine offered one with its last move.
+    engine offered one with its last move. `moments` are the user's moves that decided the game, None until they have
+    been found.
     """
 
     user: chess.Color
@@ -50,6 +55,7 @@ class PlayedGame:
     reason: str = ""
     settlement: Settlement = field(default_factory=Settlement)
     draw_offered: bool = False
+    moments: list[Moment] | None = None
 
     @property
     def running(self) -> bool:
@@ -96,6 +102,7 @@ class PlayedGame:
         self.result, self.reason = "*", ""
         self.settlement.reset()
         self.draw_offered = False
+        self.moments = None
         if self.clock is None:
             return
         self.clock.stop()

@@ -76,9 +76,8 @@ class Reviews:
         replaced; the user's marks stay. Returns the new and changed nodes, each after its parent.
         """
         from knightadder.review.notes import annotate_line
-        from knightadder.review.review import review
 
-        found = review(nodes[-1].board(), [self._found[node][0] for node in nodes])
+        found = self.judged(nodes)
         self._reviews[nodes[-1]] = found
         before = [set(node.nags) for node in nodes]
         for node in nodes:
@@ -90,6 +89,12 @@ class Reviews:
                 self._marks[node] = node.nags - theirs
         changed = [node for node, nags in zip(nodes, before, strict=True) if node.nags != nags]
         return changed + [new for node in nodes for new in self.tree.adopt(node)]
+
+    def judged(self, nodes: Sequence[chess.pgn.GameNode]) -> Review:
+        """Return the review of a line, without writing it into the tree; the nodes are as in `review`."""
+        from knightadder.review.review import review
+
+        return review(nodes[-1].board(), [self._found[node][0] for node in nodes])
 
     def _has_room(self, review: Review) -> bool:
         marked = [each for each, judged in zip(review.evaluations, review.judgements, strict=False) if judged]

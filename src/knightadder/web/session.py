@@ -22,7 +22,7 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 from knightadder.rules import outcome_of
 from knightadder.web import messages
-from knightadder.web.analysis import analyse, evaluate
+from knightadder.web.analysis import analyse, evaluate, evaluate_position
 from knightadder.web.clock import ChessClock
 from knightadder.web.desk import Desk, GameFile
 from knightadder.web.gametree import (
@@ -36,6 +36,7 @@ from knightadder.web.gametree import (
 )
 from knightadder.web.loaded_pgn import LoadedPgn, load_pgn
 from knightadder.web.messages import Message, MessageError
+from knightadder.web.moments import Moment, find_moments
 from knightadder.web.played_game import PlayedGame
 from knightadder.web.resources import Resources
 from knightadder.web.reviews import Reviews
@@ -482,6 +483,46 @@ class Session:
         finally:
             self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
 
+    async def _find_moments(self, _: messages.Moments) -> None:
+        game = self._over()
+        await self._worker.stop()
+        self._analysing = False
+        self._go_on()
+        self._worker.start(partial(self._evaluate_game, game))
+
+    async def _evaluate_game(self, game: PlayedGame) -> None:
+        line = ancestry(self._tip)[::-1]
+        try:
+            await evaluate(await self._worker.ready(), self._reviews, line, self._send)
+            game.moments = find_moments(line, self._reviews.judged(line), game.user)
+            self._show_game()
+        finally:
+            self._send({"type": "progress", "done": len(line), "all": len(line)})
+
+    async def _retry(self, message: messages.Retry) -> None:
+        node = self._tree.node(message.node)
+        moment = next((each for each in self._over().moments or [] if each.node is node), None)
+        if moment is None:
+            raise MessageError("there is no better move to find in this position")
+        move = parse_move(self._tree.board(node), message.move)
+        await self._worker.stop()
+        self._worker.start(partial(self._try_move, moment, move))
+
+    async def _try_move(self, moment: Moment, move: chess.Move) -> None:
+        board = self._tree.board(moment.node)
+        san = board.san(move)
+        board.push(move)
+        good = move == moment.better[0]
+        if not good and move != moment.move:
+            good = moment.is_good(await evaluate_position(await self._worker.ready(), board))
+        told = {"san": san, "good": good, "repeated": move == moment.move}
+        self._send({"type": "retried", "node": self._tree.id(moment.node), **told, "after": board_view(board)})
+
+    def _over(self) -> PlayedGame:
+        if self._game is None or self._game.running:
+            raise MessageError("there is no finished game")
+        return self._game
+
     async def _show_worths(self, message: messages.Worths) -> None:
         self._refuse_in_game("no evaluation")
         board = self._tree.board(self._tree.node(message.node))
@@ -539,7 +580,7 @@ class Session:
         self._send(nodes_view(self._tree, nodes))
 
     def _show_game(self) -> None:
-        self._send(game_view(self._game))
+        self._send(game_view(self._game, self._tree))
         self._show_history()
         headers = self._tree.game.headers
         if self._game is not None and headers["Result"] != self._game.result:
@@ -582,6 +623,8 @@ _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
     messages.Analyse: Session._analyse,
     messages.Configure: Session._configure,
     messages.Evaluate: Session._evaluate,
+    messages.Moments: Session._find_moments,
+    messages.Retry: Session._retry,
     messages.Worths: Session._show_worths,
     messages.LoadFen: Session._load_fen,
     messages.CheckFen: Session._check_fen,

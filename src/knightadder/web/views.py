@@ -15,11 +15,13 @@ from knightadder.web.played_game import reason_of
 if TYPE_CHECKING:
     from knightadder.library.results import Line
     from knightadder.web.desk import Desk
+    from knightadder.web.moments import Moment
     from knightadder.web.played_game import PlayedGame
 
 View: TypeAlias = dict[str, Any]
 
 _MAX_PLIES_SHOWN = 24  # maximum number of moves shown in a line of analysis
+_MAX_PLIES_OF_MOMENT = 7  # maximum number of moves shown of the line that was better
 
 
 def tree_view(tree: GameTree) -> View:
@@ -130,8 +132,8 @@ def premoves_view(board: chess.Board, color: chess.Color) -> dict[str, dict[str,
     return moves
 
 
-def game_view(game: PlayedGame | None) -> View:
-    """Describe the game against the engine, if there is one."""
+def game_view(game: PlayedGame | None, tree: GameTree) -> View:
+    """Describe the game against the engine in a tree, if there is one."""
     if game is None:
         return {"type": "game", "game": None}
     clock = game.clock
@@ -144,6 +146,7 @@ def game_view(game: PlayedGame | None) -> View:
             "result": game.result.replace("1/2", "½"),
             "reason": game.reason,
             "draw_offered": game.draw_offered and game.running,
+            "moments": None if game.moments is None else [_moment_view(each, tree) for each in game.moments],
             "clock": None
             if clock is None
             else {
@@ -152,6 +155,19 @@ def game_view(game: PlayedGame | None) -> View:
                 "running": None if clock.running is None else "white" if clock.running else "black",
             },
         },
+    }
+
+
+def _moment_view(moment: Moment, tree: GameTree) -> View:
+    """Describe a moment that decided the game; its node is the one before the move."""
+    board = tree.board(moment.node)
+    return {
+        "node": tree.id(moment.node),
+        "played": board.variation_san([moment.move]) + moment.mark,
+        "kind": moment.kind,
+        "percents": [round(each) for each in moment.percents],
+        "best": _squares(board, moment.better[0]),
+        "line": board.variation_san(moment.better[:_MAX_PLIES_OF_MOMENT]),
     }
 
 

@@ -15,6 +15,7 @@ import { Lines } from "./lines.js";
 import { startLook, startLookDialog } from "./look.js";
 import { Lost } from "./lost.js";
 import { materialOf } from "./material.js";
+import { Moments } from "./moments.js";
 import { MoveList } from "./moves.js";
 import { writePgn } from "./pgn.js";
 import { Players } from "./players.js";
@@ -56,6 +57,13 @@ const drawing = new Drawing(board, (shapes) => send("draw", { node: position.nod
 const hint = new Hint(byId("hint"), {
   ask: (node) => send("hint", { node }),
   show: (shapes) => drawing.hint(shapes),
+});
+const moments = new Moments(byId("moments"), byId("find-moments"), {
+  ask: (on) => (on ? send("moments") : send("evaluate", { on })),
+  open: openMoment,
+  retry: (node, move) => send("retry", { node, move }),
+  show: (shapes) => drawing.hint(shapes),
+  play: (position) => board.set(position),
 });
 const resources = new Resources(byId("settings-dialog"), byId("settings"), (chosen) => socket.send("configure", chosen));
 const known = new Known(byId("known"), playMove);
@@ -152,6 +160,7 @@ function refuse(text) {
   if (position) walk.stay(position.node);
   typed.refused();
   hint.reset();
+  moments.refused();
   tell(text);
   board.refresh(); // a piece that was dropped goes back
 }
@@ -240,6 +249,11 @@ socket.on("lines", (message) => {
 });
 
 socket.on("hint", (message) => hint.take(message));
+socket.on("retried", (message) => {
+  typed.answered();
+  board.refresh(); // a piece that was dropped goes back
+  moments.retried(message);
+});
 socket.on("worths", (message) => worths.show(message));
 socket.on("preview", (message) => lines.showPreview(message, board.flipped));
 socket.on("fen_checked", (message) => editor.checked(message));
@@ -276,6 +290,7 @@ function tellReturn() {
 // --- what the user does ---
 
 function playMove(move) {
+  if (mode === "play" && moments.take(position.node, move)) return;
   if (mode === "play" && !game?.running) {
     board.refresh(); // the piece goes back
     typed.refused();
@@ -292,6 +307,12 @@ function playMove(move) {
 function startGame(fields) {
   sound.play("move"); // browsers let a page make sounds only after a click
   send("new_game", fields);
+}
+
+/** Show the position of a moment, also if it is shown already, with a move that was tried. */
+function openMoment(node) {
+  walk.goTo(node);
+  if (position.node === node) showPosition();
 }
 
 function goTo(node) {
@@ -492,6 +513,7 @@ function showStatus() {
   hint.update(position?.node, yours);
   card.hidden = !game || !byId("setup").hidden;
   if (!game || !position) return;
+  moments.update(game.moments, position.node);
   const status = card.querySelector(".status");
   const [title, detail] = game.running ? runningStatus() : [resultTitle(), `${game.reason}, ${game.result}`];
   status.replaceChildren(title, Object.assign(document.createElement("small"), { textContent: detail }));
@@ -531,6 +553,7 @@ function announce(before, now) {
 
 function showProgress({ done, all }) {
   evaluating = done < all;
+  moments.progress({ done, all });
   byId("evaluate").textContent = evaluating ? "Stop" : "Evaluate the game";
   byId("progress-text").textContent = evaluating ? `${done} of ${all}` : "";
   byId("progress").hidden = !evaluating;

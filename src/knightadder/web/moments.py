@@ -1,0 +1,66 @@
+"""The moments that decided a game: the user's worst moves, as positions in which to find a better move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import chess
+import chess.pgn
+
+if TYPE_CHECKING:
+    from knightadder.review.evaluation import SearchedPosition
+    from knightadder.review.review import Review
+
+_MOST = 3  # moments of a game
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A bad move of the user.
+
+    `before` evaluates the position of the node before the move. The mark is such as ``??``, `kind` says in words what
+    was wrong, and `percents` are the user's win percentages before and after the move.
+    """
+
+    node: chess.pgn.GameNode
+    before: SearchedPosition
+    move: chess.Move
+    mark: str
+    kind: str
+    percents: tuple[float, float]
+
+    @property
+    def better(self) -> tuple[chess.Move, ...]:
+        """The engine's line, which begins with the best move."""
+        return self.before.variations[0].moves
+
+    def is_good(self, after: SearchedPosition) -> bool:
+        """Return whether another move is good enough: one without a mark. `after` evaluates the position after it."""
+        from knightadder.review.accuracy import rescale
+        from knightadder.review.judgement import judge
+
+        before, now = (rescale(each.score.pov(self.node.turn())) for each in (self.before, after))
+        return judge(before, now) is None
+
+
+def find_moments(line: Sequence[chess.pgn.GameNode], review: Review, user: chess.Color) -> list[Moment]:
+    """Return the marked moves of the user that cost the largest share of the winning chances, at most three, in the
+    order of the game; `line` are the nodes of the reviewed line.
+    """
+    from knightadder.report.mistakes import KINDS, kind_of
+    from knightadder.review.accuracy import win_percent
+
+    found = []
+    for node, after_node, judgement, before, after in zip(
+        line, line[1:], review.judgements, review.evaluations, review.evaluations[1:], strict=False
+    ):
+        move = after_node.move
+        if judgement is None or node.turn() != user or not (before and after and move and before.variations):
+            continue
+        could, can = (win_percent(review.scale(each.score.pov(user))) for each in (before, after))
+        kind = KINDS[kind_of(node.board(), move, before, after)]
+        found.append(Moment(node, before, move, judgement.mark, kind, (could, can)))
+    worst = sorted(found, key=lambda moment: moment.percents[1] - moment.percents[0])[:_MOST]
+    return sorted(worst, key=lambda moment: moment.node.ply())

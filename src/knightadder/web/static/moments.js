@@ -1,0 +1,129 @@
+// After a game: the user's moves that decided it, as positions in which to find a better move.
+
+const COUNTS = ["No move of yours cost much: well played", "One move decided it", "Two moves decided it", "Three moves decided it"];
+
+export class Moments {
+  /**
+   * @param {HTMLElement} element
+   * @param {HTMLButtonElement} button finds the moments, or stops that
+   * @param {{ask: (on: boolean) => void, open: (node: number) => void, retry: (node: number, move: string) => void,
+   *   show: (shapes: string[]) => void, play: (position: object) => void}} actions `show` draws on the board, and `play` shows
+   *   the position after a move
+   */
+  constructor(element, button, actions) {
+    Object.assign(this, { element, button, actions });
+    this.list = null; // as the server describes them
+    this.open = null; // the moment to try again
+    this.node = null; // the node on the board
+    this.solved = false;
+    this.searching = false;
+    button.addEventListener("click", () => actions.ask(!this.searching));
+    element.querySelector("ol").addEventListener("click", (event) => {
+      const chosen = event.target.closest("[data-moment]");
+      if (chosen) this.choose(this.list[chosen.dataset.moment]);
+    });
+    element.querySelector(".show").addEventListener("click", () => this.showBest());
+  }
+
+  /** Take the moments of the game, null if they have not been looked for, and the node on the board. */
+  update(list, node) {
+    if (JSON.stringify(list) !== JSON.stringify(this.list)) {
+      this.list = list;
+      this.open = null;
+      this.render();
+      if (list) this.tell(COUNTS[list.length], list.length ? "Choose one, and find a better move" : "");
+    }
+    if (this.open && this.open.node !== node && this.node === this.open.node) this.close(); // the user has left it
+    this.node = node;
+    this.button.hidden = list !== null;
+    this.element.hidden = list === null && !this.searching;
+  }
+
+  /** Take how far the search for them is; it may be that of an evaluation. */
+  progress({ done, all }) {
+    this.searching = done < all;
+    this.button.textContent = this.searching ? "Stop" : "What decided it";
+    const bar = this.element.querySelector("progress");
+    Object.assign(bar, { hidden: !this.searching, max: Math.max(all, 1), value: done });
+    if (this.searching && !this.list) this.tell("Looking for the moves that decided it", `${done} of ${all} positions`);
+    this.element.hidden = this.list === null && !this.searching;
+  }
+
+  choose(moment) {
+    Object.assign(this, { open: moment, solved: false });
+    this.actions.show([]);
+    this.actions.open(moment.node);
+    this.tell(`Find a better move than ${moment.played}`, this.words(moment));
+    this.mark();
+  }
+
+  words({ kind, percents: [before, after] }) {
+    return `${kind}. Your chances fell from ${before} % to ${after} %`;
+  }
+
+  close() {
+    this.open = null;
+    this.actions.show([]);
+    this.tell(COUNTS[this.list.length], "Choose one, and find a better move");
+    this.mark();
+  }
+
+  /** Take a move that the user tries, and give whether there is a moment to try it in. */
+  take(node, move) {
+    if (!this.open || this.open.node !== node) return false;
+    this.actions.retry(node, move);
+    this.tell("Looking at this move…");
+    return true;
+  }
+
+  /** Take the server's answer. */
+  retried({ node, san, good, repeated, after }) {
+    const moment = this.open;
+    if (moment?.node !== node) return;
+    if (good) {
+      this.solved = true;
+      this.actions.show([]);
+      this.actions.play(after);
+      this.tell("Right", `${san} is good. The engine's line: ${moment.line}`);
+    } else if (repeated) this.tell("Try another move", `${san} is the move of the game`);
+    else this.tell("Try another move", `${san} costs too much as well`);
+    this.mark();
+  }
+
+  /** The server has refused the move. */
+  refused() {
+    if (this.open && !this.solved) this.tell(`Find a better move than ${this.open.played}`, this.words(this.open));
+  }
+
+  showBest() {
+    this.solved = true;
+    this.actions.show([`G${this.open.best.join("")}`]);
+    this.tell("The best move", this.open.line);
+    this.mark();
+  }
+
+  render() {
+    const rows = (this.list ?? []).map((moment, number) => {
+      const button = document.createElement("button");
+      button.dataset.moment = number;
+      button.append(moment.played, Object.assign(document.createElement("small"), { textContent: moment.kind }));
+      const row = document.createElement("li");
+      row.append(button);
+      return row;
+    });
+    this.element.querySelector("ol").replaceChildren(...rows);
+    this.mark();
+  }
+
+  mark() {
+    this.list?.forEach((moment, number) => {
+      this.element.querySelector(`[data-moment="${number}"]`).setAttribute("aria-pressed", String(moment === this.open));
+    });
+    this.element.querySelector(".show").hidden = !this.open || this.solved;
+  }
+
+  tell(title, detail = "") {
+    const small = Object.assign(document.createElement("small"), { textContent: detail });
+    this.element.querySelector(".status").replaceChildren(title, small);
+  }
+}
