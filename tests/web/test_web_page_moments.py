@@ -19,7 +19,7 @@ def lose_a_pawn(engine, page):
 
 
 def told(page):
-    return page.locator("#moments .status")
+    return page.locator("#moments .told")
 
 
 @every_layout

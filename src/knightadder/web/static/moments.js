@@ -124,6 +124,6 @@ export class Moments {
 
   tell(title, detail = "") {
     const small = Object.assign(document.createElement("small"), { textContent: detail });
-    this.element.querySelector(".status").replaceChildren(title, small);
+    this.element.querySelector(".told").replaceChildren(title, small);
   }
 }
