@@ -1,0 +1,339 @@
+r"""Makes a line of networks: games, training and a match for each, in a table.
+
+    python tools/network_line.py FOLDER --concurrency 2
+
+The file ``line.toml`` in the folder says what to do. Its tables ``datagen``, ``train`` and ``match`` hold options of
+these subcommands, which all networks share. Each table ``network`` is one network, and may have options of its own:
+
+    [datagen]
+    nodes = 100
+    chess960-share = 0.2
+
+    [train]
+    width = 512
+    buckets = 8
+    scale = 216
+    length = 4_000_000_000
+    later-share = 0.65
+
+    [match]
+    each = ["tc=8+0.08", "option.Hash=64", "option.nodestime=1000"]
+    games = 600
+    openings = ["file=book.epd", "order=random", "seed=1"]
+
+    [[network]]
+    name = "14"
+    datagen = { positions = 150_000_000, seed = 14 }
+
+    [[network]]
+    name = "15"
+    datagen = { positions = 500_000_000, seed = 15 }
+    train = { width = 768 }
+
+The best network so far plays the games; at first that is ``teacher``, a file, or else the built-in network. Each
+network learns from random weights, and from the games of all networks before it. Then it plays a match against the best
+one, and replaces it if it scores more than half. A network without ``positions`` only learns.
+
+Everything is in the folder: the games, the runs, the networks and ``table.md``. The same command continues an
+interrupted line. It also continues a line to which networks were added. With ``--gpu``, tools/train_on_gpu.py trains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from knightadder.cli import EXIT_OK, build_parser, exit_status
+from knightadder.digests import content_digest
+from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
+from knightadder.executor import add_workers
+from knightadder.files import locked, reading, write_whole
+from knightadder.foreign import NotNegative, parse_json, parse_toml
+from knightadder.workshop.datagen.parts import Parts
+from knightadder.workshop.match import command as match_command
+from knightadder.workshop.match.report import elo_text
+from knightadder.workshop.match.statistics.elo import elo_interval
+
+ROOT = Path(__file__).parents[1]
+
+_COLUMNS = ("Network", "Shape", "Positions played", "Settings", "Losses", "Against", "W-D-L", "Elo (95 %)", "Hours")
+_STEPS = ("datagen", "train", "match")
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A network to make: its name, and the options of the three steps."""
+
+    name: str
+    datagen: Options = field(default_factory=dict)
+    train: Options = field(default_factory=dict)
+    match: Options = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Made:
+    """What has been done for a network.
+
+    `teacher` is the file of the best network before it, `seconds` is the time of each step so far, `losses` is the last
+    line of the training, and `commit` is the source's. `score` is known after the match: wins, draws, losses and the
+    text of the Elo difference.
+    """
+
+    plan: Plan
+    teacher: str
+    commit: str
+    played: NotNegative = 0
+    losses: str = ""
+    score: tuple[NotNegative, NotNegative, NotNegative, str] | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def better(self) -> bool:
+        """Whether the network has scored more than half."""
+        return self.score is not None and self.score[0] > self.score[2]
+
+
+class Line:
+    """A line of networks in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        It contains ``line.toml``.
+    arguments : argparse.Namespace
+        The command line.
+
+    Raises
+    ------
+    OptionError
+        If ``line.toml`` or the list of the networks that were made cannot be read, or they contradict each other.
+    """
+
+    def __init__(self, folder: Path, arguments: argparse.Namespace) -> None:
+        self._folder, self._arguments = folder, arguments
+        self._teacher, self._plans = _read_plans(folder / "line.toml")
+        self._list = folder / "networks.json"
+        self._made: list[Made] = _read_made(self._list)
+        for number, (made, plan) in enumerate(zip(self._made, self._plans, strict=False)):
+            if made.plan != plan:
+                raise OptionError(f"network {made.plan.name} was made with other options: give number {number} a name")
+        if len(self._made) > len(self._plans):
+            raise OptionError(f"line.toml no longer has network {self._made[-1].plan.name}")
+
+    def go_on(self) -> None:
+        """Do all steps that are missing; EngineError if one of them fails."""
+        for number, plan in enumerate(self._plans):
+            if number == len(self._made):
+                self._made.append(Made(plan, str(self._best()), _commit()))
+            made = self._made[number]
+            if made.score is None:
+                self._save()
+                self._play(made)
+                self._train(made)
+                self._match(made)
+
+    def _best(self) -> Path:
+        """Return the file of the best network so far."""
+        better = [self.network(made.plan.name) for made in self._made if made.better]
+        return better[-1] if better else self._teacher
+
+    def network(self, name: str) -> Path:
+        """Return the file of a network."""
+        return self._folder / f"network-{name}.nnue"
+
+    def _games(self, name: str) -> Path:
+        return self._folder / f"games-{name}"
+
+    def _play(self, made: Made) -> None:
+        """Play the games."""
+        if "positions" not in made.plan.datagen:
+            return
+        games = self._games(made.plan.name)
+        with self._timed(made, "datagen"):
+            words = [str(games), "--eval-file", made.teacher, *_words(made.plan.datagen), *self._workers()]
+            _run([sys.executable, "-m", "knightadder", "datagen", *words])
+        parts = Parts(games)
+        parts.load()
+        made.played = parts.moves
+        self._save()
+
+    def _train(self, made: Made) -> None:
+        """Train the network, from all games so far."""
+        out = self.network(made.plan.name)
+        if out.exists():
+            return
+        games = [str(self._games(each.plan.name)) for each in self._made if each.played]
+        if not games:
+            raise OptionError(f"network {made.plan.name} has no games to learn from: give positions")
+        settings = [*games, *_words(made.plan.train), "--out", str(out), "--name", self._origin(made)]
+        state = self._folder / f"run-{made.plan.name}"
+        with self._timed(made, "train"):
+            if self._arguments.gpu:
+                weights = ["--weights", str(out.with_suffix(".npz"))]
+                printed = _run([sys.executable, str(ROOT / "tools" / "train_on_gpu.py"), *settings, *weights])
+            else:
+                printed = _run([sys.executable, "-m", "knightadder", "train", "--state", str(state), *settings])
+        made.losses = next((line for line in reversed(printed.splitlines()) if "validation" in line), "")
+        self._save()
+
+    def _origin(self, made: Made) -> str:
+        """Return the line in the network's file that says how it was made."""
+        games = [
+            f"{self._games(each.plan.name).name} ({each.played} positions, settings "
+            f"{content_digest(self._games(each.plan.name) / 'settings.json')[:8]})"
+            for each in self._made
+            if each.played
+        ]
+        trainer = "train_on_gpu.py" if self._arguments.gpu else "knightadder train"
+        return (
+            f"{made.plan.name}: {trainer} {shlex.join(_words(made.plan.train))} from {', '.join(games)}; {made.commit}"
+        )
+
+    def _match(self, made: Made) -> None:
+        """Play the match against the best network before it."""
+        name, best = made.plan.name, Path(made.teacher)
+        words = [*_words(made.plan.match), *self._workers(), f"--pgn={self._folder / f'match-{name}.pgn'}"]
+        for player, file in ((name, self.network(name)), ("best", best)):
+            words += ["--engine", f"name={player}", f"option.EvalFile={file.resolve()}"]
+        with self._timed(made, "match"):
+            _, standings = match_command.play(build_parser().parse_args(["match", *words]), rows=False)
+        [score] = standings.scores.values()
+        made.score = score.wins, score.draws, score.losses, elo_text(elo_interval(score.counts))
+        self._save()
+
+    def _workers(self) -> list[str]:
+        """Return the options that say who does the work."""
+        given = self._arguments
+        if given.cluster:
+            return [f"--cluster={given.cluster}"]
+        return [f"--concurrency={given.concurrency}"] if given.concurrency else []
+
+    @contextmanager
+    def _timed(self, made: Made, step: str) -> Iterator[None]:
+        """Add the time of a ``with`` block to that of a step, whether it ends well or not."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            made.seconds[step] = made.seconds.get(step, 0.0) + time.monotonic() - begun
+            self._save()
+
+    def _save(self) -> None:
+        """Write the list and the table."""
+        write_whole(self._list, json.dumps([asdict(made) for made in self._made], indent=1).encode() + b"\n")
+        write_whole(self._folder / "table.md", self.table().encode())
+
+    def table(self) -> str:
+        """Return the table of the networks, in Markdown."""
+        rows = [_COLUMNS, ["---"] * len(_COLUMNS), *map(self._row, self._made)]
+        return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+    def _row(self, made: Made) -> list[str]:
+        shape, file = "", self.network(made.plan.name)
+        if file.exists():
+            network = load_network(file)
+            shape = f"(768{'hm' * network.mirrored} → {network.width})x2 → 1x{network.buckets}"
+        wins, draws, losses, elo = made.score or (0, 0, 0, "")
+        hours = ", ".join(f"{step} {made.seconds[step] / 3600:.2f}" for step in _STEPS if step in made.seconds)
+        settings, against = shlex.join(_words(made.plan.train)), Path(made.teacher).stem
+        score = f"{wins}-{draws}-{losses}" if made.score else ""
+        return [made.plan.name, shape, str(made.played), settings, made.losses, against, score, elo, hours]
+
+
+def _read_plans(file: Path) -> tuple[Path, list[Plan]]:
+    """Return the first teacher, and the networks to make; OptionError if the file does not say them."""
+    with reading(file):
+        text = file.read_bytes()
+    try:
+        content = parse_toml(text)
+        teacher = content.pop("teacher", None)
+        networks = content.pop("network", [])
+        shared = {step: dict(content.pop(step, {})) for step in _STEPS}
+        if content:
+            raise ValueError(f"unknown: {', '.join(content)}")
+        plans = [
+            Plan(str(each.pop("name")), **{step: {**shared[step], **each.pop(step, {})} for step in _STEPS}, **each)
+            for each in networks
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise OptionError(f"{file}: {error}") from None
+    names = [plan.name for plan in plans]
+    if not names or len({*names, "best"}) <= len(names):
+        raise OptionError(f"{file}: each network needs a name of its own, other than best")
+    return (file.parent / teacher if teacher else BUILT_IN_FILE), plans
+
+
+def _read_made(file: Path) -> list[Made]:
+    """Return the networks of which a list tells; OptionError if it is damaged."""
+    if not file.exists():
+        return []
+    with reading(file):
+        data = file.read_bytes()
+    try:
+        made: list[Made] = parse_json(data, list[Made])
+    except ValueError as error:
+        raise OptionError(f"{file} is damaged: {error}") from None
+    return made
+
+
+def _words(options: Mapping[str, Any]) -> list[str]:
+    """Return options as words of a command line; true is an option without a value, and a list is several values."""
+    words: list[str] = []
+    for name, value in options.items():
+        words += [f"--{name}", *map(str, value if isinstance(value, list) else [] if value is True else [value])]
+    return words
+
+
+def _commit() -> str:
+    """Return the commit of the sources."""
+    done = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return f"commit {done.stdout.strip()}" if done.returncode == 0 else "no commit"
+
+
+def _run(command: list[str]) -> str:
+    """Run a command, show and return what it prints; EngineError if it fails."""
+    print(shlex.join(command), flush=True)
+    printed = []
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            printed.append(line)
+    if process.returncode:
+        raise EngineError(f"{command[3] if command[1] == '-m' else command[1]} ended with status {process.returncode}")
+    return "".join(printed)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the networks that are missing, print the table, and return the exit status."""
+    folder: Path = arguments.folder
+    with locked(folder):
+        line = Line(folder, arguments)
+        line.go_on()
+        print(line.table(), end="")
+    return EXIT_OK
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Make a line of networks as the command line says, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="folder of the line, with line.toml")
+    parser.add_argument("--gpu", action="store_true", help="train on a graphics card")
+    add_workers(parser, help="number of processes that play (default: one for each processor core)")
+    arguments = parser.parse_args(words)
+    return exit_status("network_line", lambda: run(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
