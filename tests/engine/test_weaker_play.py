@@ -4,7 +4,7 @@ from collections import Counter
 
 import chess
 import pytest
-from searcher import KIWIPETE, STALEMATE, Searcher
+from searcher import KIWIPETE, STALEMATE, TIMEOUT, Searcher
 
 from knightadder.engine.info import Bound
 from knightadder.engine.limits import Limits
@@ -75,6 +75,18 @@ def test_the_users_limits_hold(weak: Searcher, threads: int) -> None:
     assert max(info.depth for info in weak.search(Limits(depth=3), QUIET).infos) == 3
 
 
+def test_what_an_analysis_has_found_does_not_help(weak: Searcher) -> None:
+    weak.engine.set_position(KIWIPETE, ())
+    depths = []
+    for limit, limited in ((Limits(nodes=500), "true"), (Limits(depth=12), "false"), (Limits(nodes=500), "true")):
+        _set(weak, UCI_LimitStrength=limited, UCI_Elo=MAX_ELO)
+        listener = weak.go(limit)
+        assert listener.result.best_move
+        assert weak.engine.wait(TIMEOUT)
+        depths.append(listener.infos[-1].depth)
+    assert depths[2] <= depths[0] + 1  # histories may help a little, a hash table would help more
+
+
 def test_only_the_searchmoves_are_chosen_from(weak: Searcher) -> None:
     names = ("a2a3", "b2b3", "h2h3")
     moves = {weak.search(Limits(nodes=2000, searchmoves=names), QUIET).result.best_move for _ in range(15)}
@@ -130,11 +142,12 @@ def test_a_recapture_is_never_overlooked(weak: Searcher) -> None:
 
 
 @pytest.mark.parametrize("fen", ["8/8/8/4k3/8/8/8/KR6 w - - 0 1", "8/8/8/4k3/8/8/8/KQ6 w - - 0 1"])
-def test_the_lowest_level_mates_a_bare_king(weak: Searcher, fen: str) -> None:
+def test_the_lowest_level_mates_a_bare_king_at_once(weak: Searcher, fen: str) -> None:
     board = chess.Board(fen)
     while not board.is_game_over():
-        move = weak.search(Limits(nodes=20_000), fen, tuple(move.uci() for move in board.move_stack)).result.best_move
-        board.push_uci(move)
+        listener = weak.search(FREE, fen, tuple(move.uci() for move in board.move_stack))
+        assert listener.infos[-1].nodes <= 20_000
+        board.push_uci(listener.result.best_move)
     assert board.is_checkmate()
     assert board.ply() <= 40
 

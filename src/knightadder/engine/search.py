@@ -46,7 +46,6 @@ _SHOW_DETAILS_AFTER = 3.0  # seconds; before, current moves and bounds would flo
 _CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move
 _GRACE = 0.05  # seconds that the first iteration may still take after a stop; it usually takes less than a millisecond
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
-_WEAK_TABLE = 1  # MiB of a weakened search, whose errors must not stay in the user's hash table
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
 
 
@@ -97,17 +96,18 @@ class Search:
             allowed = max(round(self._budget.hard * self._node_time), 1)
             nodes = min(nodes or allowed, allowed)
             self._budget = replace(self._budget, hard=None)
-        # Even a weak player mates with a rook.
-        handicap = None if game.simply_won else options.handicap
+        handicap = options.handicap
+        if handicap is not None and game.simply_won:
+            handicap = handicap.mating
         probing, ranking = self._consult_tablebases(options, handicap is not None)
         weakness = Weakness()
         if handicap is not None:
             workers = workers[:1]
             nodes = handicap.node_limit(nodes)
+            table = HashTable(min(handicap.hash_mb, options.hash_mb))
         if handicap is not None and handicap.errs:
             weakness = Weakness(round(1024 * handicap.oversight), round(handicap.misjudgement), random.getrandbits(64))
             self._root_moves = weakness.seen(tables, game, self._root_moves, workers[0])
-            table = HashTable(_WEAK_TABLE)
         self._lines = min(options.multipv, len(self._root_moves))
         self._stop_flag = np.zeros(1, np.uint64)
         self._table = table

@@ -28,6 +28,8 @@ _CALIBRATION = (
 )
 MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
+_MATING_NODES = 20_000  # enough to mate with a rook
+_NODES_PER_MB = 65_536  # nodes whose entries fill a MiB of hash table
 FULL_SKILL = 20  # the Skill Level of full strength; the levels below divide the range of Elo evenly
 
 
@@ -53,6 +55,20 @@ class Handicap:
     def errs(self) -> bool:
         """Whether it makes the engine err, rather than only see less far."""
         return self.oversight > 0 or self.misjudgement > 0
+
+    @property
+    def hash_mb(self) -> int:
+        """The size in MiB of a hash table that suits the nodes.
+
+        Each weakened search has an empty table of its own: its errors must not stay in the user's table, and what that
+        table knows must not make it stronger.
+        """
+        return 1 + self.nodes // _NODES_PER_MB
+
+    @property
+    def mating(self) -> "Handicap":
+        """The handicap while mating a bare king with a rook or a queen, which even a weak player can do."""
+        return Handicap(max(self.nodes, _MATING_NODES))
 
     def node_limit(self, wanted: int | None) -> int:
         """Return the node limit of a search; `wanted` is the user's own limit, if there is one."""
