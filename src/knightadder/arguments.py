@@ -90,7 +90,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "nargs": "*",
         "default": [],
         "metavar": "KEY=VALUE",
-        "help": "a different UCI engine; keys: cmd, option.NAME",
+        "help": "a different UCI engine: its command alone, or the keys cmd and option.NAME",
     },
     "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
     "--concurrency": {"type": positive, "metavar": "N", "help": "number of worker processes"},

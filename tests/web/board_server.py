@@ -12,7 +12,7 @@ from knightadder.web.site.serving import make_server
 class BoardServer:
     """A server, by default on a free port; `make_engine` is called for each tab."""
 
-    def __init__(self, puzzles=(), explorer=None, known=None, port=0, drills=None):
+    def __init__(self, puzzles=(), explorer=None, known=None, port=0, drills=None, make_other=None):
         self.make_engine = None
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
@@ -22,7 +22,13 @@ class BoardServer:
         self.address = f"http://{self.host}/?token={self.token}"
         self.cookie = f"knightadder-{self.port}={self.token}"
         app = make_app(
-            lambda: self.make_engine(), self.token, puzzles=puzzles, explorer=explorer, known=known, drills=drills
+            lambda: self.make_engine(),
+            self.token,
+            puzzles=puzzles,
+            explorer=explorer,
+            known=known,
+            drills=drills,
+            make_other=make_other,
         )
         self._server = make_server(app)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))

@@ -7,6 +7,7 @@ import contextlib
 import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import chess
@@ -36,9 +37,11 @@ T = TypeVar("T")
 def read_engine(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
     """Return the command and the options of the argument ``--engine`` of a command that uses one engine.
 
-    The words are ``cmd=COMMAND`` and ``option.NAME=VALUE``. Without a command, the engine is this program. OptionError
-    if a word has a different form.
+    The words are ``cmd=COMMAND`` and ``option.NAME=VALUE``; the first may also be the command alone. Without a command,
+    the engine is this program. OptionError if a word has a different form.
     """
+    if words and "=" not in words[0]:
+        words = [f"cmd={words[0]}", *words[1:]]
     engine = KeyValues.read(words, ("cmd", "option."), "--engine")
     return engine.get("cmd"), engine.named("option.")
 
@@ -55,13 +58,15 @@ class UciEngine(Closing):
         self._working: asyncio.Task[Any] | None = None
         self._engine: tuple[asyncio.SubprocessTransport, chess.engine.UciProtocol] | None = None
         self._analysis: chess.engine.AnalysisResult | None = None
+        self._turn = asyncio.Lock()  # held by the search at work
+        self._idle = False  # whether the engine has answered its last search, so that it can be kept
         self._closed = False
         self.name: str | None = None  # the name that the engine reports, once it has been started
 
     def search(
         self,
         board: chess.Board,
-        limit: chess.engine.Limit,
+        limit: chess.engine.Limit | None,
         on_info: Callable[[InfoDict], None],
         *,
         place: str,
@@ -71,10 +76,28 @@ class UciEngine(Closing):
     ) -> chess.Move | None:
         """Search a position, which includes the moves that led to it, and return the best move.
 
-        `on_info` is called in a different thread with each line of information that has a score or moves. `place` names
-        the position in the message of an error. The engine is told of a new game if `game` differs from that of the
-        search before. OptionError if there is no such engine, or it refuses an option; EngineError if it cannot be
-        started, dies, hangs or breaks the protocol. Then it is started again for the next search.
+        Without a limit, the search is endless. `on_info` is called in a different thread with each line of information
+        that has a score or moves. `place` names the position in the message of an error. The engine is told of a new
+        game if `game` differs from that of the search before. OptionError if there is no such engine, or it refuses an
+        option; EngineError if it cannot be started, dies, hangs or breaks the protocol. Then it is started again for
+        the next search.
+        """
+        return self.begin(
+            board, limit, on_info, place=place, multipv=multipv, root_moves=root_moves, game=game
+        ).result()
+
+    def begin(
+        self,
+        board: chess.Board,
+        limit: chess.engine.Limit | None,
+        on_info: Callable[[InfoDict], None],
+        *,
+        place: str,
+        **more: Any,
+    ) -> Future[chess.Move | None]:
+        """Begin a search, which works as `search` does; to stop it, cancel the future that is returned.
+
+        The next search begins when this one has ended. An engine that does not answer after it was stopped is ended.
         """
         with _handing_over:
             if self._closed:
@@ -83,9 +106,7 @@ class UciEngine(Closing):
                 self._loop = asyncio.new_event_loop()
                 self._loop.set_exception_handler(self._on_exception)
                 threading.Thread(target=_run, args=(self._loop,), name="uci engine", daemon=True).start()
-            work = self._search(board, limit, on_info, place, multipv=multipv, root_moves=root_moves, game=game)
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        return future.result()
+            return asyncio.run_coroutine_threadsafe(self._search(board, limit, on_info, place, **more), self._loop)
 
     def close(self) -> None:
         """End the engine, even in the middle of a search; callable from a different thread."""
@@ -108,10 +129,11 @@ class UciEngine(Closing):
         try:
             async with asyncio.timeout(PATIENCE):
                 # A separate process group: Ctrl-C reaches only this program, which then ends the engine.
-                self._engine = await chess.engine.popen_uci(command, setpgrp=True)
+                self._engine = await chess.engine.UciProtocol.popen(command, setpgrp=True)
+                _, engine = self._engine
+                await engine.initialize()
         except (OSError, TimeoutError, chess.engine.EngineError) as error:
             raise EngineError(f"cannot start {name}: {str(error) or 'no answer'}") from None
-        _, engine = self._engine
         self.name = engine.id.get("name", self._command or "knightadder")
         try:
             await engine.configure(self._configuration(engine))
@@ -137,46 +159,52 @@ class UciEngine(Closing):
     async def _search(
         self,
         board: chess.Board,
-        limit: chess.engine.Limit,
+        limit: chess.engine.Limit | None,
         on_info: Callable[[InfoDict], None],
         place: str,
         **more: Any,
     ) -> chess.Move | None:
-        """Search a position; an engine that fails is ended."""
-        self._working = asyncio.current_task()
-        try:
-            engine = self._engine[1] if self._engine else await self._start()
-            return await self._analyse(engine, board, limit, on_info, place, more)
-        except BaseException:
-            await self._end()
-            raise
+        """Search a position; an engine that fails, or does not answer when it is stopped, is ended."""
+        async with self._turn:
+            if self._closed:
+                raise EngineError("the run has ended")
+            self._working, self._idle = asyncio.current_task(), False
+            try:
+                engine = self._engine[1] if self._engine else await self._start()
+                return await self._analyse(engine, board, limit, on_info, place, self._adapted(engine, more))
+            finally:
+                if not self._idle:
+                    await self._end()
+
+    def _adapted(self, engine: chess.engine.UciProtocol, more: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments of a search, adapted to what the engine can do."""
+        return more
 
     async def _analyse(
         self,
         engine: chess.engine.UciProtocol,
         board: chess.Board,
-        limit: chess.engine.Limit,
+        limit: chess.engine.Limit | None,
         on_info: Callable[[InfoDict], None],
         place: str,
         more: Mapping[str, Any],
     ) -> chess.Move | None:
         news = chess.engine.INFO_BASIC | chess.engine.INFO_SCORE | chess.engine.INFO_PV
         try:
-            allowed = limit.time
+            allowed = None if limit is None else limit.time
             async with asyncio.timeout(SILENCE if allowed is None else allowed + PATIENCE) as wait:
-                analysis = self._analysis = await engine.analysis(board, limit, info=news, **more)
+                starting = asyncio.create_task(engine.analysis(board, limit, info=news, **more))
                 try:
+                    analysis = self._analysis = await asyncio.shield(starting)
                     async for info in analysis:
                         if allowed is None:
                             wait.reschedule(asyncio.get_running_loop().time() + SILENCE)
                         on_info(info)
-                    return (await analysis.wait()).move
-                except asyncio.CancelledError:  # the end of the run, or a timeout
-                    analysis.stop()
-                    answering = asyncio.create_task(analysis.wait())
-                    # A hanging engine is killed by the caller. Retrieve the exception, or asyncio would print it.
-                    answering.add_done_callback(lambda task: task.cancelled() or task.exception())
-                    await asyncio.wait([answering], timeout=_LAST_WORD)
+                    best = (await analysis.wait()).move
+                    self._idle = True
+                    return best
+                except asyncio.CancelledError:  # nobody waits for the search any more, or a timeout
+                    self._idle = await _stop(starting)
                     raise
         except (TimeoutError, chess.engine.EngineError) as error:
             raise EngineError(f"the engine failed on {place}: {str(error) or 'no answer'}") from None
@@ -188,6 +216,21 @@ class UciEngine(Closing):
             self._analysis.set_exception(error)
         else:
             loop.default_exception_handler(context)
+
+
+async def _stop(starting: asyncio.Task[chess.engine.AnalysisResult]) -> bool:
+    """Stop a search that has begun or is about to; return whether the engine has answered in time."""
+
+    async def stop() -> None:
+        analysis = await starting
+        analysis.stop()
+        await analysis.wait()
+
+    stopping = asyncio.create_task(stop())
+    # A hanging engine is killed by the caller. Retrieve the exception, or asyncio would print it.
+    stopping.add_done_callback(lambda task: task.cancelled() or task.exception())
+    await asyncio.wait([stopping], timeout=_LAST_WORD)
+    return stopping.done() and not stopping.cancelled() and stopping.exception() is None
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -237,7 +280,7 @@ class UciAnalyst(UciEngine):
         ranked = _last_complete(exact, wanted) or _last_complete(lines, 1)
         if not ranked:
             raise EngineError(f"the engine failed on {place}: no score")
-        found = tuple(_line_of(rank, info, place) for rank, info in enumerate(ranked, 1))
+        found = tuple(line_of(rank, info, place) for rank, info in enumerate(ranked, 1))
         return Analysis(found, best or found[0].move, found[0].pv[1] if len(found[0].pv) > 1 else None)
 
 
@@ -253,7 +296,8 @@ def _last_complete(infos: Iterable[InfoDict], wanted: int) -> list[InfoDict]:
     return [found[rank] for rank in sorted(found)]
 
 
-def _line_of(rank: int, info: InfoDict, fen: str) -> Line:
+def line_of(rank: int, info: InfoDict, fen: str) -> Line:
+    """Return a line of analysis from an engine's information that has a score and moves; `fen` is its position."""
     score, wdl = info["score"], info.get("wdl")
     return Line(
         rank=rank,

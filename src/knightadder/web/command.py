@@ -9,6 +9,7 @@ import secrets
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from knightadder.drills.box import DrillBox
     from knightadder.library.engine import Engine
     from knightadder.puzzles.puzzle import Puzzle
+    from knightadder.web.other_engine import CompanionEngine
 
 _PORT = 8642
 
@@ -47,6 +49,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(command, "--threads", default=1, help="number of search threads of each browser tab")
     declare(command, "--hash", default=64, help="size of each browser tab's hash table")
     declare(command, "--syzygy", "--eval", "--eval-file")
+    declare(
+        command,
+        "--engine",
+        help="a second UCI engine to analyse with: its command alone, or the keys cmd and option.NAME",
+    )
     command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves the board shows")
     command.add_argument(
         "--puzzles", type=Path, metavar="FILE", help="puzzles to solve, from `knightadder puzzles` or Lichess"
@@ -66,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand until Ctrl-C and return the exit status.
 
     OptionError if the server cannot listen on the host, the engine refuses an option, there is no puzzle in the file,
-    the explorer's file is not an index, or the book, the network or a folder of tablebases cannot be read.
+    the explorer's file is not an index, there is no program of the second engine, or the book, the network or a folder
+    of tablebases cannot be read.
     """
     from knightadder.engine.book import Book
     from knightadder.engine.options import Options
@@ -95,6 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         return Engine(options=options)
 
+    make_other = _other_engine(arguments.engine) if arguments.engine else None
     resources = Resources(arguments.threads, arguments.hash)
     listening = _listen(arguments.host, arguments.port)
     with (
@@ -108,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("Anyone who knows this address can use the board. The connection is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
-        app = make_app(make_engine, token, arguments.host, puzzles, explorer, known, resources, drills)
+        app = make_app(make_engine, token, arguments.host, puzzles, explorer, known, resources, drills, make_other)
         server = make_server(app)
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
@@ -117,6 +126,18 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         os._exit(0)
     return 0
+
+
+def _other_engine(words: list[str]) -> Callable[[], CompanionEngine]:
+    """Return what makes the second engine of a tab; OptionError if there is no such program."""
+    from knightadder.uci.analyst import read_engine
+    from knightadder.web.other_engine import CompanionEngine
+
+    command, options = read_engine(words)
+    if command is None:
+        raise OptionError("--engine: the command of the second engine is missing")
+    CompanionEngine(command, options)  # refuses a missing program now, not only in the first tab
+    return lambda: CompanionEngine(command, options)
 
 
 def _drills(file: Path | None) -> DrillBox | None:

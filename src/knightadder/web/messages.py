@@ -130,6 +130,13 @@ class Analyse(_Message):
     lines: Annotated[int, Meta(ge=1, le=MAX_LINES)] = 1
 
 
+class SwitchOther(_Message):
+    """Turn the analysis by the second engine on or off, with this number of lines."""
+
+    on: bool
+    lines: Annotated[int, Meta(ge=1, le=MAX_LINES)] = 1
+
+
 class Configure(_Message):
     """Choose the engine's search threads and the size of its hash table in MiB."""
 
@@ -254,6 +261,7 @@ Message: TypeAlias = (
     | Delete
     | Promote
     | Analyse
+    | SwitchOther
     | Configure
     | Evaluate
     | Moments

@@ -37,6 +37,7 @@ from knightadder.web.gametree import (
 from knightadder.web.loaded_pgn import LoadedPgn, load_pgn
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.moments import Moment, find_moments
+from knightadder.web.other_engine import OtherEngine
 from knightadder.web.played_game import PlayedGame
 from knightadder.web.resources import Resources
 from knightadder.web.reviews import Reviews
@@ -56,6 +57,7 @@ from knightadder.web.views import (
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
+    from knightadder.web.other_engine import CompanionEngine
 
 _USER = "You"
 _HINT_NODES = 400_000  # about a second
@@ -65,14 +67,19 @@ class Session:
     """The state of a tab.
 
     `make_engine` loads an engine; it is called once, in a thread. `send` takes a message for the page, and must not
-    block.
+    block. `make_other` makes the second engine, if there is one.
     """
 
     def __init__(
-        self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources | None = None
+        self,
+        make_engine: Callable[[], Engine],
+        send: Callable[[View], None],
+        resources: Resources | None = None,
+        make_other: Callable[[], CompanionEngine] | None = None,
     ) -> None:
         self._send = send
         self._worker = TabEngine(make_engine, send, resources or Resources())
+        self._other = OtherEngine(make_other, send)
         self._desk = Desk(GameTree())
         self._analysing = False
         self._lines = 1
@@ -105,12 +112,14 @@ class Session:
         """Stop the analysis while there is no page; a game and its clocks continue."""
         if self._analysing and not self._is_running:
             await self._worker.stop()
+        self._other.pause()
 
     def resume(self) -> None:
         """Send the current state to a new page, and continue."""
         self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
         self._send(self._worker.resources.view())
         self._worker.show()
+        self._other.show()
         self._send(tree_view(self._tree))
         self._send(games_view(self._desk))
         if self._worker.busy:
@@ -133,7 +142,7 @@ class Session:
         """Stop the search and end the engine."""
         if self._flag is not None:
             self._flag.cancel()
-        await self._worker.close()
+        await asyncio.gather(self._worker.close(), self._other.close())
 
     # --- playing ---------------------------------------------------------------------------------------------------
 
@@ -454,6 +463,11 @@ class Session:
         self._lines = message.lines
         self._go_on()
 
+    async def _switch_other(self, message: messages.SwitchOther) -> None:
+        if message.on:
+            self._refuse_in_game("no analysis")
+        self._other.switch(message.on, message.lines)
+
     async def _go_on_analysing(self) -> None:
         await analyse(await self._worker.ready(), self._reviews, self._lines, self._send)
 
@@ -575,6 +589,8 @@ class Session:
                 "summary": self._reviews.summary(),
             }
         )
+        board = self._tree.board(shown)
+        self._other.follow(self._tree.id(shown), None if self._is_running or outcome_of(board) is not None else board)
 
     def _show_nodes(self, nodes: Iterable[chess.pgn.GameNode]) -> None:
         self._send(nodes_view(self._tree, nodes))
@@ -621,6 +637,7 @@ _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
     messages.Delete: Session._delete,
     messages.Promote: Session._promote,
     messages.Analyse: Session._analyse,
+    messages.SwitchOther: Session._switch_other,
     messages.Configure: Session._configure,
     messages.Evaluate: Session._evaluate,
     messages.Moments: Session._find_moments,

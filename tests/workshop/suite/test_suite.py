@@ -290,7 +290,7 @@ def test_nothing_usable_ends_with_status_2(capsys, suite):
     [
         (["--engine", "cmd=no-such-engine"], "no such program: no-such-engine"),
         (["--engine", "cmd="], "the command of an engine is empty"),
-        (["--engine", "stockfish"], "--engine stockfish: expected KEY=VALUE"),
+        (["--engine", "stockfish", "fast"], "--engine fast: expected KEY=VALUE"),
         (["--engine", "tc=1+1"], "--engine tc=1\\+1: unknown key tc; the keys are cmd, option.NAME"),
         (["--option", "Hash"], "--option Hash: expected NAME=VALUE"),
         (["--option", "Style=wild"], ".*engine does not support option Style.*"),

@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from knightadder.web.views import View
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
-_NEWEST = ("lines", "progress")  # types for which only the newest message counts
+_NEWEST = ("lines", "other_lines", "progress")  # types for which only the newest message counts
 
 
 class Outbox:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from knightadder.library.engine import Engine
     from knightadder.library.explorer import Explorer
     from knightadder.puzzles.puzzle import Puzzle
+    from knightadder.web.other_engine import CompanionEngine
 
 _SOCKET = "/socket"
 _STATIC = resources.files("knightadder.web") / "static"
@@ -44,13 +45,15 @@ def make_app(
     known: Known | None = None,
     resources: Resources | None = None,
     drills: DrillBox | None = None,
+    make_other: Callable[[], CompanionEngine] | None = None,
 ) -> Starlette:
     """Return the application.
 
     An engine is made for each tab, in a thread. Requests must contain the token, see `Guard`. If there are drills or
     puzzles, their page is the first one. By default, only the tablebases that come with the engine are known.
+    `make_other` makes each tab's second engine, if there is to be one.
     """
-    tabs = Tabs(lambda send: Session(make_engine, send, resources))
+    tabs = Tabs(lambda send: Session(make_engine, send, resources, make_other))
     return Starlette(
         routes=[
             Route("/", partial(_page, "drills.html" if drills else "puzzles.html" if puzzles else "index.html")),

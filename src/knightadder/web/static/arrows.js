@@ -11,16 +11,19 @@ const RING = 0.06; // the width of a circle's line
  *
  * @param {SVGElement} svg with a view box of 8 by 8 squares
  * @param {string[][]} arrows pairs of squares, the most important first
+ * @param {string[][]} others those of the second engine, which are drawn below, and wider, so that both are seen
  * @param {(square: string) => number[]} place gives column and row of a square
  */
-export function drawArrows(svg, arrows, place) {
+export function drawArrows(svg, arrows, others, place) {
   svg.replaceChildren();
-  arrows.forEach(([from, to], rank) => {
-    if (from === to) return;
-    const group = element("g", { opacity: rank === 0 ? 0.9 : 0.7 / Math.sqrt(rank), "data-arrow": from + to });
-    group.append(...arrow(place(from), place(to), rank === 0 ? 1 : 0.7));
-    svg.prepend(group); // the best one is drawn last, over the others
-  });
+  for (const [list, name, width] of [[arrows, "", 1], [others, "other", 1.3]]) {
+    list.forEach(([from, to], rank) => {
+      if (from === to) return;
+      const group = element("g", { class: name, opacity: rank === 0 ? 0.9 : 0.7 / Math.sqrt(rank), "data-arrow": from + to });
+      group.append(...arrow(place(from), place(to), (rank === 0 ? 1 : 0.7) * width));
+      svg.prepend(group); // the best one is drawn last, over the others
+    });
+  }
 }
 
 /**

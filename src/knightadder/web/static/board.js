@@ -20,7 +20,7 @@ export class Board {
     this.locked = false; // while nobody would take a move
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
-    this.arrows = [];
+    this.arrows = [[], []]; // of the engine and of the second engine
     this.shapes = [];
     this.worths = {};
     this.premove = []; // the squares of a move made in advance
@@ -61,9 +61,10 @@ export class Board {
     this.markSquares();
   }
 
-  setArrows(arrows) {
-    this.arrows = arrows;
-    drawArrows(this.svg, arrows, (square) => this.place(square));
+  /** Show the engine's arrows, and below them those of the second engine, each the most important first. */
+  setArrows(arrows, others = []) {
+    this.arrows = [arrows, others];
+    drawArrows(this.svg, arrows, others, (square) => this.place(square));
   }
 
   /** Show arrows and circles, as `drawShapes` takes them. */
@@ -89,7 +90,7 @@ export class Board {
     this.buildSquares();
     for (const [square, piece] of this.shown) this.move(piece.element, square);
     this.refresh();
-    this.setArrows(this.arrows);
+    this.setArrows(...this.arrows);
     this.setShapes(this.shapes);
   }
 

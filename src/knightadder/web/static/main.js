@@ -18,6 +18,7 @@ import { materialOf } from "./material.js";
 import { Moments } from "./moments.js";
 import { MoveList } from "./moves.js";
 import { writePgn } from "./pgn.js";
+import { OtherEngine } from "./other.js";
 import { Players } from "./players.js";
 import { Premove } from "./premove.js";
 import { Resources } from "./resources.js";
@@ -83,6 +84,12 @@ const lines = new Lines(
     onPreview: (node, line) => socket.send("preview", { node, moves: line }),
   },
 );
+const other = new OtherEngine(byId("other"), byId("other-preview"), {
+  onSwitch: switchOther,
+  onArrows: () => board.setArrows(board.arrows[0], other.arrows),
+  onPlay: (node, line) => send("play_line", { node, moves: line }),
+  onPreview: (node, line) => socket.send("preview", { node, moves: line }),
+});
 const setup = new Setup(byId("setup"), startGame);
 const editor = new Editor(byId("editor"), board, {
   onUse: (fen) => send("load_fen", { fen }) && closeEditor(),
@@ -242,12 +249,14 @@ socket.on("game", (message) => {
 socket.on("lines", (message) => {
   if (message.node !== position?.node || !position.analysing || editor.isOpen) return;
   lines.show(message);
-  board.setArrows(message.lines.map((line) => line.arrow).filter(Boolean));
+  board.setArrows(message.lines.map((line) => line.arrow).filter(Boolean), other.arrows);
   showEvaluation(message.lines[0].score);
   tree.get(message.node).score = message.lines[0].score;
   showLine();
 });
 
+socket.on("other_engine", (message) => other.take(message));
+socket.on("other_lines", (message) => editor.isOpen || other.show(message, position?.node));
 socket.on("hint", (message) => hint.take(message));
 socket.on("retried", (message) => {
   typed.answered();
@@ -255,7 +264,9 @@ socket.on("retried", (message) => {
   moments.retried(message);
 });
 socket.on("worths", (message) => worths.show(message));
-socket.on("preview", (message) => lines.showPreview(message, board.flipped));
+socket.on("preview", (message) => {
+  for (const each of [lines, other.lines]) each.showPreview(message, board.flipped);
+});
 socket.on("fen_checked", (message) => editor.checked(message));
 socket.on("games", (message) => {
   if (saved && !saved.asked) {
@@ -350,8 +361,15 @@ function analyse(on) {
   send("analyse", { on, lines: Number(byId("line-count").value) });
 }
 
+function switchOther(on) {
+  send("switch_other", { on, lines: Number(byId("line-count").value) });
+}
+
 byId("analysis").addEventListener("click", () => analyse(!position.analysing));
-byId("line-count").addEventListener("change", () => position.analysing && analyse(true));
+byId("line-count").addEventListener("change", () => {
+  if (position.analysing) analyse(true);
+  if (other.on) switchOther(true);
+});
 byId("evaluate").addEventListener("click", () => send("evaluate", { on: !evaluating }));
 byId("promote").addEventListener("click", () => send("promote", { node: position.node }));
 byId("delete").addEventListener("click", () => send("delete", { node: position.node }));
@@ -372,6 +390,7 @@ byId("play-here").addEventListener("click", () => {
 });
 byId("edit").addEventListener("click", () => {
   if (position.analysing) analyse(false);
+  if (other.on) switchOther(false);
   editor.open(position.fen);
   showPanels();
 });
@@ -409,6 +428,7 @@ function choose(name) {
   sessionStorage.setItem("mode", mode);
   if (editor.isOpen) closeEditor();
   if (mode === "play" && position?.analysing) analyse(false);
+  if (mode === "play" && other.on) switchOther(false);
   showPanels();
 }
 
@@ -431,7 +451,8 @@ function showPosition() {
   byId("opening").querySelector(".eco").textContent = position.opening?.eco ?? "";
   byId("opening").querySelector(".name").textContent = position.opening?.name ?? "Moves";
   byId("opening").title = position.opening?.name ?? "";
-  board.setArrows([]);
+  other.follow(position, Number(byId("line-count").value));
+  board.setArrows([], other.arrows);
   showLine();
   showEvaluation(position.score);
   showSummary(byId("summary"), position.summary, { white: playerName("White"), black: playerName("Black") });

@@ -1,0 +1,114 @@
+"""The second engine beside ours: its lines, and engines that break, die or hang."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from board_server import BoardServer
+from board_tab import open_tab
+from on_page import LAYOUTS, analyse_tab, expect_moves
+from playwright.sync_api import expect
+from stand_in_engine import StandInEngine
+
+from knightadder.web import other_engine
+from knightadder.web.other_engine import CompanionEngine
+
+MATERIAL = Path(__file__).parents[1] / "material_engine.py"
+
+
+def command(*words):
+    return shlex.join([sys.executable, *map(str, words)])
+
+
+@pytest.fixture
+def other_server(request):
+    words = getattr(request, "param", (MATERIAL,))
+    with BoardServer(make_other=lambda: CompanionEngine(command(*words), {})).running() as server:
+        server.make_engine = StandInEngine
+        yield server
+
+
+def script(text):
+    """Give the words of a broken engine, which knows `uci` and then does what the text says."""
+    hello = "import sys, time\nfor line in sys.stdin:\n if line == 'uci\\n': print('uciok', flush=True)\n"
+    return ("-c", f"{hello} if line == 'isready\\n': print('readyok', flush=True)\n if line[:2] == 'go': {text}\n")
+
+
+def test_it_analyses_the_shown_position_beside_ours(other_server):
+    with open_tab(other_server) as tab:
+        assert tab.other_engine["on"] is False
+        assert tab.other_engine["name"].startswith("python")
+        tab.send("switch_other", on=True, lines=2)
+        first = tab.until("other_lines")
+        assert tab.other_engine["name"] == "Material 2.1"
+        assert first["lines"][0]["moves"]
+        tab.send("analyse", on=True)
+        tab.until("lines")
+        tab.send("play", node=0, move="e4")
+        tab.until("other_lines", lambda message: message["turn"] == "black")
+        if tab.lines["turn"] == "white":
+            tab.until("lines", lambda message: message["turn"] == "black")
+        tab.ask("switch_other", on=False)
+        tab.send("new_game", color="white")
+        tab.until("game", lambda message: message["game"])
+        tab.ask("switch_other", on=True)
+        assert tab.error["text"].startswith("no analysis while the game is running")
+
+
+@pytest.mark.parametrize(
+    ("other_server", "problem"),
+    [
+        (script("sys.exit(3)"), "the engine failed on"),
+        (script("print('info depth 1 score cp 1 pv e2e5', flush=True); sys.exit(1)"), "the engine failed on"),
+        (("-c", "print('not a chess engine')"), "cannot start"),
+    ],
+    indirect=["other_server"],
+    ids=["dies", "illegal line", "no engine"],
+)
+def test_an_engine_that_fails_is_switched_off_with_a_line(other_server, problem):
+    with open_tab(other_server) as tab:
+        tab.ask("analyse", on=True)
+        tab.send("switch_other", on=True)
+        state = tab.until("other_engine", lambda message: message["problem"])
+        assert state["on"] is False
+        assert problem in state["problem"] and "\n" not in state["problem"]
+        tab.send("play", node=0, move="e4")
+        tab.until("lines", lambda message: message["turn"] == "black")  # ours goes on
+
+
+@pytest.mark.parametrize("other_server", [script("time.sleep(1000)")], indirect=True, ids=["hangs"])
+def test_an_engine_that_hangs_is_said_and_ended(other_server, monkeypatch):
+    monkeypatch.setattr(other_engine, "_SILENT", 0.01)
+    with open_tab(other_server) as tab:
+        tab.send("switch_other", on=True)
+        assert tab.until("other_engine", lambda message: message["problem"])["problem"].startswith("no line within")
+        tab.ask("play", node=0, move="e4")
+        tab.ask("switch_other", on=False)
+        assert tab.other_engine["problem"] is None
+
+
+@pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
+def test_both_engines_lines_and_arrows_are_on_the_page(other_server, open_page, size):
+    page = open_page(*size, at=other_server)
+    analyse_tab(page)
+    own, other = page.get_by_role("switch", name="Engine"), page.get_by_role("switch", name="python")
+    other.focus()
+    page.keyboard.press("Enter")
+    lines = page.get_by_label("Lines of the second engine")
+    expect(lines.get_by_role("listitem")).to_have_count(3)
+    expect(page.get_by_role("switch", name="Material 2.1")).to_be_checked()
+    expect(page.locator("#board .arrows .other")).to_have_count(3)
+    own.click()
+    expect(page.locator("#lines li")).to_have_count(3)
+    expect(page.locator("#board .arrows [data-arrow]")).to_have_count(6)
+    page.get_by_label("Lines", exact=True).select_option("1")
+    expect(lines.get_by_role("listitem")).to_have_count(1)
+    san = lines.locator("[data-move]").first.inner_text()
+    lines.locator("[data-move]").first.click()
+    expect_moves(page, san)
+    expect(page.locator("#board .arrows .other")).to_have_count(1)
+    page.get_by_role("tab", name="Play").click()
+    expect(page.locator("#board .arrows [data-arrow]")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("switch", name="Material 2.1", include_hidden=True)).not_to_be_checked()
