@@ -142,12 +142,13 @@ class Game:
 
     @property
     def _position(self) -> np.ndarray:
-        return cast(np.ndarray, array_of(self.record)["stack"][0, 0])
+        """The present position as an array of length 1."""
+        return array_of(self.record)["stack"][0, :1]
 
     @property
     def side_to_move(self) -> int:
         """0 for White, 1 for Black."""
-        return int(self._position["stm"])
+        return int(self._position["stm"][0])
 
     @property
     def ply(self) -> int:
@@ -157,18 +158,18 @@ class Game:
     @property
     def board(self) -> list[int]:
         """The pieces by square from a1 = 0: colour * 8 + type, and 0 for an empty square."""
-        board: list[int] = self.record.stack[0].board.tolist()
+        board: list[int] = self._position["board"][0].tolist()
         return board
 
     @property
     def in_check(self) -> bool:
         """Whether the side to move is in check."""
-        return bool(self._position["checkers"])
+        return bool(self._position["checkers"][0])
 
     @property
     def men(self) -> int:
         """Number of men on the board, with the kings."""
-        return int(self._position["by_type"][0]).bit_count()
+        return int(self._position["by_type"][0, 0]).bit_count()
 
     @property
     def simply_won(self) -> bool:
@@ -180,7 +181,7 @@ class Game:
     @property
     def material(self) -> int:
         """The material on the board, as `wdl.material_of_sets` counts it."""
-        return material_of_sets(self._position["by_type"].tolist())
+        return material_of_sets(self._position["by_type"][0].tolist())
 
     @property
     def fifty_move_count(self) -> int:

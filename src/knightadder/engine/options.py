@@ -1,8 +1,7 @@
 """Engine options: their declarations in UCI's terms, and the values that the user has set."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.strength import (
@@ -122,13 +121,14 @@ OPTIONS = (
 
 
 class _Setting(Generic[T]):
-    """An attribute of `Options` that returns the value of an option."""
+    """An attribute of `Options` that returns the value of an option, which has the type `kind`."""
 
-    def __init__(self, name: str, kind: Callable[[Value], T]) -> None:
-        self._name, self._kind = name, kind
+    def __init__(self, name: str, kind: type[T]) -> None:
+        self._name = name
 
     def __get__(self, options: "Options", owner: type["Options"]) -> T:
-        return self._kind(options[self._name])
+        value: Any = options._values[self._name]
+        return value  # type: ignore[no-any-return]
 
 
 class Options:

@@ -100,7 +100,7 @@ class Search:
         if handicap is not None and game.simply_won:
             handicap = handicap.mating
         probing, ranking = self._consult_tablebases(options, handicap is not None)
-        weakness = Weakness()
+        weakness = None
         if handicap is not None:
             workers = workers[:1]
             nodes = handicap.node_limit(nodes)
@@ -213,6 +213,8 @@ class Search:
             self._stop_flag[0] = 1
 
     def _chosen_by_user(self, legal: Sequence[int]) -> list[int]:
+        if not self._limits.searchmoves:
+            return []
         wanted = {self._game.find(name) for name in set(self._limits.searchmoves)}
         return [move for move in legal if move in wanted]
 
@@ -352,8 +354,11 @@ class Search:
 
     def _report_last(self, lines: Sequence[Variation]) -> None:
         """Report the lines at the end of the search, the line to play first."""
-        # No exact score follows, but clients look for the move in a line without a bound.
-        self._report_lines([replace(lines[0], bound=Bound.EXACT), *lines[1:]])
+        best, *others = lines
+        if best.bound is not Bound.EXACT:
+            # No exact score follows, but clients look for the move in a line without a bound.
+            best = replace(best, bound=Bound.EXACT)
+        self._report_lines([best, *others])
 
     def _result(self, line: Variation | None) -> Result:
         info, name = self._reporter.last_info, self._reporter.name

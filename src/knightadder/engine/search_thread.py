@@ -37,9 +37,9 @@ class Weakness:
     evaluation in centipawns, `seed` the random seed (64 bits) of these errors.
     """
 
-    oversight: int = 0
-    misjudgement: int = 0
-    seed: int = 0
+    oversight: int
+    misjudgement: int
+    seed: int
 
     def impose(self, worker: np.record) -> None:
         """Weaken the next search of a worker that `start_search` has prepared."""
@@ -59,7 +59,7 @@ class Root:
 
     The game must not change during the search. `moves` are the root moves in the core's encoding, in the order of
     `ranking` if tablebases know the position. Every thread stops at its next node after the 64-bit word of `stop_flag`
-    is set. `weakness` are the errors of a weakened engine.
+    is set. `weakness` are the errors of a weakened engine; None at full strength.
     """
 
     tables: np.record
@@ -69,7 +69,7 @@ class Root:
     stop_flag: NDArray[np.uint64]
     probing: Probing = field(default_factory=Probing)
     ranking: Ranking | None = None
-    weakness: Weakness = field(default_factory=Weakness)
+    weakness: Weakness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,8 @@ class SearchThread:
         moves["move"] = root.moves
         moves["rank"] = root.ranking.ranks if root.ranking else 0
         start_search(self.worker, len(moves), node_limit)
-        root.weakness.impose(self.worker)
+        if root.weakness is not None:
+            root.weakness.impose(self.worker)
         share_memory(state, root.table, root.stop_flag)
         state["tt_generation"] = root.table.generation
         probing = root.probing

@@ -315,7 +315,8 @@ class _Analyst:
         """Search the position of the game from a fresh state, in this thread."""
         self._table.clear()
         forget(self._worker)
-        self._options.set("UCI_Chess960", str(task.chess960))
+        if self._options.chess960 != task.chess960:
+            self._options.set("UCI_Chess960", str(task.chess960))
         news: list[Info | CurrentMove | Message] = []
         results: list[Result] = []
         self._search = search = Search(

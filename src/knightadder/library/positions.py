@@ -4,7 +4,7 @@ All functions may be called from any thread; those that take long release the GI
 """
 
 from bisect import bisect_left
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -25,6 +25,7 @@ from knightadder.library.drawing import board_with_numbers, panel
 from knightadder.library.frames import Cell, Tabular
 from knightadder.library.scores import score_text
 from knightadder.library.shared import Stock, tables_of
+from knightadder.library.waiting import result_of
 
 # The bounds of exchange values: losing a queen for nothing, and winning a queen with a promotion.
 _LEAST, _MOST = -900, 1700
@@ -32,7 +33,6 @@ _STEP = 100  # all values are multiples of this, in centipawns
 
 _DEEPEST = 60  # plies of perft; the core has room for about three times as many
 _SIZE = 400  # size of a board in pixels
-_LOOK_UP = 0.1  # seconds; where the system does not interrupt a waiting thread, it checks for Ctrl-C this often
 
 
 @dataclass(frozen=True, repr=False)
@@ -267,11 +267,10 @@ def divide(board: Position, depth: int) -> dict[chess.Move, int]:
 
     try:
         run_in_thread(count, "perft")
-        while not counts.done():
-            wait([counts], _LOOK_UP)
+        found = result_of(counts)
     finally:
         stop[0] = 1
-    return {chess.Move.from_uci(name): count for name, count in counts.result().items()}
+    return {chess.Move.from_uci(name): count for name, count in found.items()}
 
 
 def _set_up(game: Game, board: chess.Board) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from knightadder.core.api import tablebases as syzygy_api
 from knightadder.core.syzygy import index as syzygy_index
 from knightadder.core.syzygy import probe as syzygy
 from knightadder.core.syzygy.probe import MATERIAL_PLACES, SYZYGY_TABLE, TABLEBASES
-from knightadder.engine.game import Game
+from knightadder.engine.game import Game, array_of
 from knightadder.engine.tablebases.file import (
     DTZ,
     WDL,
@@ -30,9 +29,10 @@ class Tablebases:
     """The tables in some folders: win, draw or loss (WDL), and distance to zeroing (DTZ).
 
     Of files with the same name, such as ``KRPvKN.rtbw``, the first one counts. `record` is the TABLEBASES record for
-    compiled code. It holds addresses in the mapped files, so it is valid only as long as this object exists. `paths`
-    are the files in use by name. `problems` has a line for each unreadable folder and each file that is ignored. Files
-    must not become shorter during a probe; see `drop_changed`.
+    compiled code, at `address`. It holds addresses in the mapped files, so it is valid only as long as this object
+    exists. `paths` are the files in use by name, and `largest` is the maximum number of men in the WDL tables, with the
+    kings; 0 without tables. `problems` has a line for each unreadable folder and each file that is ignored. Files must
+    not become shorter during a probe; see `drop_changed`.
     """
 
     def __init__(self, tables: np.record, folders: Iterable[Path | str] = (SHIPPED,)) -> None:
@@ -41,21 +41,13 @@ class Tablebases:
         self.paths: dict[str, Path] = {}
         self.problems: list[str] = []
         self.record = new_record(TABLEBASES)
+        self.address = int(array_of(self.record).ctypes.data)
+        self.largest = 0
         syzygy_index.fill_tables(self.record)
         self.record.places["wdl"] = self.record.places["dtz"] = -1
         self._files: dict[str, SyzygyFile] = {}
         for folder in folders:
             self._add_folder(Path(folder))
-
-    @property
-    def address(self) -> int:
-        """The address of the record in memory."""
-        return int(cast(np.ndarray, self.record.base).ctypes.data)
-
-    @property
-    def largest(self) -> int:
-        """The maximum number of men in the WDL tables, with the kings; 0 without tables."""
-        return int(self.record.largest)
 
     @property
     def names(self) -> list[str]:
@@ -155,4 +147,4 @@ class Tablebases:
             self.record.places[place].key = key
             self.record.places[place][kind] = number
         if path.suffix == WDL:
-            self.record.largest = max(self.largest, len(path.stem) - 1)
+            self.record.largest = self.largest = max(self.largest, len(path.stem) - 1)
