@@ -29,3 +29,9 @@ def is_noisy(pos, move):
     kind = (move >> 12) & 15
     capture = (pos.board[(move >> 6) & 63] != 0) & (kind != CASTLING)
     return capture | ((kind >= KNIGHT) & (kind <= EN_PASSANT))
+
+
+@inlined
+def same_target(move, other):
+    """Say whether two moves go to the same square, as a capture and the recapture do."""
+    return ((move ^ other) >> 6) & 63 == 0

@@ -13,7 +13,7 @@ import numpy as np
 from knightadder.native.jit import inlined, kernel
 
 from ..board.bitboard import ZERO, bit
-from ..board.moves import NO_MOVE, is_promotion
+from ..board.moves import NO_MOVE, is_promotion, same_target
 from ..layout import BISHOP, BLACK, KING, PAWN, QUEEN
 from ..split_mix import split_mix
 
@@ -55,7 +55,7 @@ def overlooks(tables, worker, pos, move, last_move):
     last_move : int
         The move that led to `pos`, or `NO_MOVE`.
     """
-    if last_move != NO_MOVE and ((move ^ last_move) >> 6) & 63 == 0:
+    if last_move != NO_MOVE and same_target(move, last_move):
         return False
     chance = np.int64(split_mix(worker.weak_seed ^ pos.key, np.uint64(move)) >> np.uint64(54))
     return chance < (worker.oversight * _weight(tables, pos, move, last_move)) >> 4

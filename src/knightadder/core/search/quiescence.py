@@ -13,7 +13,7 @@ from knightadder.native.signatures import int64
 from ..board.bitboard import ONE, ZERO
 from ..board.draw import is_draw
 from ..board.movegen import is_legal
-from ..board.moves import NO_MOVE, is_noisy, is_promotion
+from ..board.moves import NO_MOVE, is_noisy, is_promotion, same_target
 from ..evaluation.endings import KNOWN_WIN
 from ..layout import MAX_PLY
 from .correction import corrected_eval
@@ -57,12 +57,6 @@ def count_node(worker, ply):
 def _nearer_to(beta, score):
     """Return a score above beta, moved halfway to beta, because the size of its lead is uncertain."""
     return (score + beta) // 2 if abs(score) < DECISIVE else score
-
-
-@inlined
-def _recaptures(worker, ply, move):
-    """Say whether a move has the same target square as the last move."""
-    return ply > 0 and ((move ^ worker.frames[ply - 1].move) >> 6) & 63 == 0
 
 
 @kernel
@@ -134,7 +128,7 @@ def quiesce(tables, worker, ply, alpha, beta):
                 captures_left <= 0
                 and best_score > -KNOWN_WIN
                 and not is_promotion(move)
-                and not _recaptures(worker, ply, move)
+                and not (ply > 0 and same_target(move, worker.frames[ply - 1].move))
             ):
                 continue
             captures_left -= 1
