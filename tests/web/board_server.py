@@ -5,14 +5,16 @@ import secrets
 import socket
 import threading
 
+from knightadder.puzzles.collection import PuzzleCollection
 from knightadder.web.site.server import make_app
 from knightadder.web.site.serving import make_server
+from knightadder.web.site.training import Training
 
 
 class BoardServer:
     """A server, by default on a free port; `make_engine` is called for each tab."""
 
-    def __init__(self, puzzles=(), explorer=None, known=None, port=0, drills=None, make_other=None):
+    def __init__(self, puzzles=(), explorer=None, known=None, port=0, drills=None, make_other=None, progress=None):
         self.make_engine = None
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
@@ -21,10 +23,11 @@ class BoardServer:
         self.token = secrets.token_urlsafe(16)
         self.address = f"http://{self.host}/?token={self.token}"
         self.cookie = f"knightadder-{self.port}={self.token}"
+        training = Training(PuzzleCollection.of(puzzles), progress) if puzzles else None
         app = make_app(
             lambda: self.make_engine(),
             self.token,
-            puzzles=puzzles,
+            training=training,
             explorer=explorer,
             known=known,
             drills=drills,

@@ -6,9 +6,11 @@ import chess
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE
-from on_page import click_move, drag_move, expect_piece, square
+from on_page import SIZES, click_move, drag_move, expect_moves, expect_piece, square
 from playwright.sync_api import expect
+from stand_in_engine import StandInEngine
 
+from knightadder.puzzles.progress import PuzzleProgress
 from knightadder.puzzles.puzzle import Puzzle, Solution
 
 FORK = Solution("4k3/8/8/2q5/4N3/8/6PP/7K w - - 0 1", tuple(map(chess.Move.from_uci, ("e4c5", "e8d8", "c5b7"))))
@@ -17,21 +19,28 @@ PROMOTION = Solution("6k1/P4ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", (chess.Move.from_
 
 
 @pytest.fixture
-def page(browser):
+def progress(tmp_path):
+    return PuzzleProgress(tmp_path / "puzzles.sqlite")
+
+
+@pytest.fixture
+def page(browser, progress, request):
+    width, height = getattr(request, "param", SIZES["laptop"])
     puzzles = [
         Puzzle(FORK, "one", ("hangingPiece",), 1300, "games.pgn?game=7#0"),
         Puzzle(MATE, "two", ("backRankMate", "mateIn1"), 1450),
         Puzzle(PROMOTION, "three"),
     ]
     complaints = []
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context = browser.new_context(viewport={"width": width, "height": height})
     context.set_default_timeout(1000 * PATIENCE)
     context.clock.install(time=0)
     context.clock.pause_at(1)
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
-    with BoardServer(puzzles).running() as server:
+    with BoardServer(puzzles, progress=progress).running() as server:
+        server.make_engine = StandInEngine
         page.goto(server.address)
         expect_status(page, "White to move")
         yield page
@@ -40,7 +49,7 @@ def page(browser):
 
 
 def expect_status(page, text):
-    expect(page.get_by_role("status")).to_contain_text(text)
+    expect(page.locator("#status")).to_contain_text(text)
 
 
 def test_a_puzzle_is_solved_with_a_wrong_move_between(page):
@@ -58,8 +67,9 @@ def test_a_puzzle_is_solved_with_a_wrong_move_between(page):
     expect_piece(page, "d8", "k")  # the reply
     click_move(page, "c5", "b7")
     expect_status(page, "Solved1. Nxc5 Kd8 2. Nb7+")
-    expect(page.locator("#themes")).to_have_text("hangingPiece")
+    expect(page.locator("#themes")).to_have_text("Hanging piece: A piece without enough guards is taken")
     expect(page.locator("#game")).to_have_text("games.pgn?game=7#0")
+    expect(page.locator("#solved")).to_have_text("0 of 10 %")  # the first answer counts
     page.get_by_role("button", name="Next").click()
     expect(page.locator("#count")).to_have_text("2 of 3")
 
@@ -90,10 +100,50 @@ def test_another_mate_solves_it_too_and_the_solution_can_be_shown(page):
     expect_piece(page, "d1", "r")
     page.get_by_role("button", name="Next").click()
     expect_status(page, "White to move")
-    expect(page.get_by_role("button", name="Next")).to_be_disabled()
     click_move(page, "a7", "a8")
     page.get_by_role("button", name="queen").click()
     expect_status(page, "Solved")
     expect_piece(page, "a8", "Q")
     page.get_by_role("link", name="Board").click()
     expect(page.get_by_role("tab", name="Analyse")).to_be_visible()
+
+
+@pytest.mark.parametrize("page", [SIZES["phone"], (844, 390)], ids=["phone", "phone on its side"], indirect=True)
+def test_progress_is_shown_and_kept(page, progress):
+    expect(page.locator("#my-rating")).to_contain_text("1500")
+    click_move(page, "e4", "c5")
+    page.clock.run_for(1000)
+    click_move(page, "c5", "b7")
+    expect_status(page, "Solved")
+    expect(page.locator("#my-rating")).to_contain_text("(+")
+    expect(page.locator("#streak")).to_have_text("1best 1")
+    assert progress.standing().solved == 1
+    page.get_by_text("By theme").click()
+    expect(page.get_by_role("table")).to_have_text("Hanging piece1 of 1")
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.reload()
+    expect_status(page, "You have answered this puzzle already, so it does not count")
+
+
+def test_the_choice_is_by_theme_and_rating_and_the_keyboard_is_enough(page):
+    page.get_by_label("Theme", exact=True).select_option("Back-rank mate (1)")
+    expect(page.locator("#count")).to_have_text("2 of 3")
+    page.get_by_label("Theme", exact=True).select_option("All themes")
+    page.get_by_label("Rating", exact=True).select_option("1250 to 1499")
+    expect(page.locator("#count")).to_have_text("1 of 3")
+    page.locator("body").press("s")
+    expect_status(page, "The solution1. Nxc5 Kd8 2. Nb7+")
+    page.keyboard.press("n")
+    expect(page.locator("#count")).to_have_text("2 of 3")
+    page.keyboard.press("p")
+    expect(page.locator("#count")).to_have_text("1 of 3")
+
+
+def test_the_solution_is_analysed_on_the_board_and_the_way_back_is_there(page):
+    page.get_by_role("button", name="Show the solution").click()
+    page.get_by_role("button", name="Analyse").click()
+    expect(page.get_by_role("tab", name="Analyse")).to_have_attribute("aria-selected", "true")
+    expect_moves(page, "Nxc5", "Kd8", "Nb7+")
+    expect_piece(page, "e4", "N")
+    page.get_by_role("link", name="Puzzles").click()
+    expect(page.locator("#count")).to_have_text("1 of 3")

@@ -10,6 +10,7 @@ from board_server import BoardServer
 from board_tab import PATIENCE
 
 from knightadder import cli
+from knightadder.puzzles.progress import PuzzleProgress
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.web.site.training import puzzle_view
 
@@ -26,7 +27,8 @@ def test_each_step_has_the_position_the_move_and_what_comes_after():
     view = puzzle_view(puzzle)
     first, second = view["steps"]
     assert view["side"] == "white" and view["solution"] == "2. Rxd8+ Kh7 3. Ree8"
-    assert (view["id"], view["rating"], view["themes"], view["game"]) == ("name", 1500, ["fork", "short"], puzzle.game)
+    assert (view["id"], view["rating"], view["game"]) == ("name", 1500, puzzle.game)
+    assert [theme["words"] for theme in view["themes"]] == ["Fork", "Two moves"]
     assert first["position"]["fen"] == FEN
     assert first["position"]["last"] == ["h7", "h6"]
     assert first["move"] == "d2d8" and first["mates"] == {}
@@ -52,24 +54,59 @@ def test_castling_is_named_as_the_page_names_it():
     assert other["steps"][0]["move"] == other["steps"][0]["position"]["legal"]["e1"]["b1"] == "e1b1"
 
 
-def test_the_server_gives_puzzles_by_number():
-    puzzles = [_puzzle(FEN, "d2d8"), _puzzle(BEFORE, "d8d2")]
-    with BoardServer(puzzles).running() as server:
+@pytest.fixture
+def asking(tmp_path):
+    """Give a function that asks a server of three puzzles, and the user's progress."""
+    puzzles = [
+        Puzzle(_puzzle(FEN, "d2d8").solution, "one", ("fork",), 1500),
+        Puzzle(_puzzle(BEFORE, "d8d2").solution, "two", ("fork", "mateIn2"), 2100),
+        Puzzle(_puzzle(FEN, "e1e8").solution, "three", ("pin",), 1950),
+    ]
+    progress = PuzzleProgress(tmp_path / "puzzles.sqlite")
+    with BoardServer(puzzles, progress=progress).running() as server:
 
-        def ask(path):
-            request = urllib.request.Request(f"http://{server.host}{path}", headers={"Cookie": server.cookie})
+        def ask(path, method="GET"):
+            headers = {"Cookie": server.cookie, "Origin": f"http://{server.host}"}
+            request = urllib.request.Request(f"http://{server.host}{path}", method=method, headers=headers)
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-                return answer.read().decode()
+                text = answer.read().decode()
+            return json.loads(text) if text.startswith("{") else text
 
-        assert "<title>Knightadder: puzzles" in ask("/")
-        assert "<title>Knightadder<" in ask("/index.html")
-        second = json.loads(ask("/puzzles/2"))
-        assert (second["number"], second["count"], second["side"]) == (2, 2, "black")
-        for number in ("0", "3"):
-            with pytest.raises(urllib.error.HTTPError, match="404"):
-                ask(f"/puzzles/{number}")
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(f"http://{server.host}/puzzles/1", timeout=PATIENCE)
+        yield ask, progress
+
+
+def test_the_server_gives_puzzles_by_number(asking):
+    ask, _ = asking
+    assert "<title>Knightadder: puzzles" in ask("/")
+    assert "<title>Knightadder<" in ask("/index.html")
+    second = ask("/puzzles/2")
+    assert (second["number"], second["count"], second["side"]) == (2, 3, "black")
+    for number in (0, 4):
+        assert ask(f"/puzzles/{number}") == {"problem": "There is no such puzzle"}
+
+
+def test_the_next_puzzle_is_one_of_the_choice_that_has_not_been_answered(asking):
+    ask, _ = asking
+    assert [ask(f"/puzzles/next?after={number}")["number"] for number in range(4)] == [1, 2, 3, 1]
+    assert ask("/puzzles/next?after=1&theme=pin")["id"] == "three"
+    assert ask("/puzzles/next?level=1900-2000")["id"] == "three"
+    assert ask("/puzzles/next?level=mine")["id"] == "one"
+    assert ask("/puzzles/next?level=harder")["id"] == "three"  # 1800 is the middle; the range grows until one is found
+    assert ask("/puzzles/1?solved=yes", "POST")["change"] > 0
+    assert ask("/puzzles/next?theme=fork")["id"] == "two"
+    ask("/puzzles/2?solved=no", "POST")
+    again = ask("/puzzles/next?theme=fork")
+    assert (again["id"], again["answered"]) == ("one", True)  # there is no other one left
+    assert ask("/puzzles/1?solved=no", "POST")["change"] is None
+    assert "There is no such puzzle in the file" in ask("/puzzles/next?theme=zugzwang")["problem"]
+
+
+def test_answers_that_cannot_be_kept_are_told(asking):
+    ask, progress = asking
+    progress.file.write_text("damaged")
+    assert "cannot use the answers to puzzles in" in ask("/puzzles/1?solved=yes", "POST")["problem"]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ class Puzzle:
     known.
 
     `game` is the address of the game, with the ply of the position; it may be empty. `openings` are the tags of the
-    game's opening and its variation, as Lichess writes them.
+    game's opening and its variation, as Lichess writes them. `deviation` is that of the rating, if it is known.
     """
 
     solution: Solution
@@ -86,3 +86,4 @@ class Puzzle:
     rating: int | None = None
     game: str = ""
     openings: tuple[str, ...] = ()
+    deviation: int | None = None

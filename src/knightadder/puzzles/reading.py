@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import chess
@@ -38,18 +38,18 @@ def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
         try:
             for row in rows:
                 try:
-                    yield rows.line_num, _from_row(row)
-                except (KeyError, TypeError, ValueError) as error:
-                    missing = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
-                    yield rows.line_num, missing
+                    yield rows.line_num, puzzle_of_row(row)
+                except ValueError as error:
+                    yield rows.line_num, str(error)
         except csv.Error as error:
             raise OptionError(f"cannot read {file}: {error}") from None
 
 
-def _from_row(row: dict[str, str]) -> Puzzle:
-    board, _ = read_fen(row["FEN"] or "")  # None in a row that is too short
+def puzzle_of_row(row: Mapping[str, str | None]) -> Puzzle:
+    """Return the puzzle of a row by the names of Lichess's columns; ValueError if it is broken, with what is wrong."""
+    board, _ = read_fen(_value(row, "FEN"))
     fen = board.fen()
-    names = (row["Moves"] or "").split()
+    names = _value(row, "Moves").split()
     if len(names) < 2:
         raise ValueError("expected the opponent's move and a solution")
     previous = board.push_uci(names[0])
@@ -62,7 +62,15 @@ def _from_row(row: dict[str, str]) -> Puzzle:
         whole_or_none(row.get("Rating") or ""),
         row.get("GameUrl") or "",
         tuple((row.get("OpeningTags") or "").split()),
+        whole_or_none(row.get("RatingDeviation") or ""),
     )
+
+
+def _value(row: Mapping[str, str | None], column: str) -> str:
+    """Return a value, which is empty in a row that is too short; ValueError if there is no such column."""
+    if column not in row:
+        raise ValueError(f"there is no column '{column}'")
+    return row[column] or ""
 
 
 def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:

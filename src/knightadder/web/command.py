@@ -21,8 +21,8 @@ from knightadder.text import tell
 if TYPE_CHECKING:
     from knightadder.drills.box import DrillBox
     from knightadder.library.engine import Engine
-    from knightadder.puzzles.puzzle import Puzzle
     from knightadder.web.other_engine import CompanionEngine
+    from knightadder.web.site.training import Training
 
 _PORT = 8642
 
@@ -57,6 +57,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves the board shows")
     command.add_argument(
         "--puzzles", type=Path, metavar="FILE", help="puzzles to solve, from `knightadder puzzles` or Lichess"
+    )
+    command.add_argument(
+        "--puzzles-progress",
+        type=Path,
+        metavar="FILE",
+        help="file of your answers to puzzles and your rating (default: puzzles.sqlite in the user's data folder)",
     )
     command.add_argument(
         "--explorer",
@@ -94,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         from knightadder.engine.evaluator import load_network
 
         load_network(arguments.eval_file)
-    puzzles = _puzzles(arguments.puzzles) if arguments.puzzles else []
+    training = _training(arguments.puzzles, arguments.puzzles_progress) if arguments.puzzles else None
     drills = _drills(arguments.drills_file) if arguments.drills or arguments.drills_file else None
     known = Known(Book(arguments.book) if arguments.book else None, folders_of(arguments.syzygy))
 
@@ -117,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
             print("Anyone who knows this address can use the board. The connection is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
-        app = make_app(make_engine, token, arguments.host, puzzles, explorer, known, resources, drills, make_other)
+        app = make_app(make_engine, token, arguments.host, training, explorer, known, resources, drills, make_other)
         server = make_server(app)
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
@@ -149,16 +155,22 @@ def _drills(file: Path | None) -> DrillBox | None:
         return None
 
 
-def _puzzles(file: Path) -> list[Puzzle]:
-    """Read the puzzles of a file; OptionError if it has none."""
-    from knightadder.puzzles.reading import read_puzzles
+def _training(file: Path, progress_file: Path | None) -> Training:
+    """Open a file of puzzles, and the user's progress unless that cannot be used; OptionError if there is no puzzle."""
+    from knightadder.puzzles.collection import open_puzzles
+    from knightadder.puzzles.progress import PuzzleProgress
+    from knightadder.web.site.training import Training
 
-    puzzles, complaints = read_puzzles(file)
+    puzzles, complaints = open_puzzles(file)
     for complaint in complaints:
         tell(complaint)
-    if not puzzles:
+    if not len(puzzles):
         raise OptionError(f"there is no puzzle in {file}")
-    return puzzles
+    try:
+        return Training(puzzles, PuzzleProgress(progress_file))
+    except OptionError as error:
+        tell(f"{error}; your answers are not kept")
+        return Training(puzzles, None)
 
 
 def _listen(host: str, port: int) -> socket.socket:

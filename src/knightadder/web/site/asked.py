@@ -1,7 +1,8 @@
-"""Routes for the page's questions about a position."""
+"""The page's questions: about a position, or about a file of the user that may be damaged."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 import chess
@@ -9,8 +10,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from knightadder.engine.errors import OptionError
 from knightadder.web.gametree import board_from_fen
 from knightadder.web.messages import MessageError
+from knightadder.web.views import View
 
 _LONGEST_FEN = 200
 
@@ -30,3 +33,18 @@ def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]],
         return JSONResponse(await answer(board, request.query_params))
 
     return Route(path, respond)
+
+
+def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that answers with a function's result as JSON, or with the fault of a file as ``problem``.
+
+    The function runs in a thread.
+    """
+
+    async def respond(request: Request) -> Response:
+        try:
+            return JSONResponse(await asyncio.to_thread(find, request))
+        except OptionError as error:
+            return JSONResponse({"problem": str(error)})
+
+    return respond

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import functools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import chess
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
+from knightadder.web.site.asked import answering
 from knightadder.web.views import View, board_view, moves_view
 
 if TYPE_CHECKING:
@@ -35,8 +32,8 @@ def drill_routes(box: DrillBox | None) -> list[Route]:
     if box is None:
         return []
 
-    async def groups(_: Request) -> View:
-        found = await asyncio.to_thread(box.groups)
+    def groups(_: Request) -> View:
+        found = box.groups()
         return {
             "groups": [
                 {
@@ -51,38 +48,25 @@ def drill_routes(box: DrillBox | None) -> list[Route]:
             ]
         }
 
-    async def following(request: Request) -> View:
+    def following(request: Request) -> View:
         after = whole_or_none(request.query_params.get("after", "")) or 0
-        asked = await asyncio.to_thread(box.next, _choice(request.query_params), after)
+        asked = box.next(_choice(request.query_params), after)
         if asked.number is None or asked.drill is None:
             return {"drill": None, "wait": asked.next_due and waiting(asked.next_due)}
         return {"drill": {"number": asked.number, **drill_view(asked.drill)}, "wait": None}
 
-    async def answer(request: Request) -> View:
+    def answer(request: Request) -> View:
         grade = _GRADES.get(request.query_params.get("grade", ""))
         if grade is None:
             return {"problem": "a drill is answered again, hard or good"}
-        due = await asyncio.to_thread(box.answer, request.path_params["number"], grade)
+        due = box.answer(request.path_params["number"], grade)
         return {"wait": waiting(due)} if due else {"problem": "there is no such drill"}
 
     return [
-        Route("/drills", _answering(groups)),
-        Route("/drills/next", _answering(following)),
-        Route("/drills/{number:int}", _answering(answer), methods=["POST"]),
+        Route("/drills", answering(groups)),
+        Route("/drills/next", answering(following)),
+        Route("/drills/{number:int}", answering(answer), methods=["POST"]),
     ]
-
-
-def _answering(find: Callable[[Request], Awaitable[View]]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers with a function's result as JSON, or with the fault of the file of drills."""
-
-    @functools.wraps(find)
-    async def respond(request: Request) -> Response:
-        try:
-            return JSONResponse(await find(request))
-        except OptionError as error:
-            return JSONResponse({"problem": str(error)})
-
-    return respond
 
 
 def _choice(wanted: Mapping[str, str]) -> Choice:

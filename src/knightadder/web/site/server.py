@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -23,13 +23,12 @@ from knightadder.web.site.guard import Guard
 from knightadder.web.site.known import Known
 from knightadder.web.site.pieces import piece_routes
 from knightadder.web.site.tabs import Tabs
-from knightadder.web.site.training import training_routes
+from knightadder.web.site.training import Training
 
 if TYPE_CHECKING:
     from knightadder.drills.box import DrillBox
     from knightadder.library.engine import Engine
     from knightadder.library.explorer import Explorer
-    from knightadder.puzzles.puzzle import Puzzle
     from knightadder.web.other_engine import CompanionEngine
 
 _SOCKET = "/socket"
@@ -40,7 +39,7 @@ def make_app(
     make_engine: Callable[[], Engine],
     token: str,
     host: str = "127.0.0.1",
-    puzzles: Sequence[Puzzle] = (),
+    training: Training | None = None,
     explorer: Explorer | None = None,
     known: Known | None = None,
     resources: Resources | None = None,
@@ -56,9 +55,9 @@ def make_app(
     tabs = Tabs(lambda send: Session(make_engine, send, resources, make_other))
     return Starlette(
         routes=[
-            Route("/", partial(_page, "drills.html" if drills else "puzzles.html" if puzzles else "index.html")),
+            Route("/", partial(_page, "drills.html" if drills else "puzzles.html" if training else "index.html")),
             *drill_routes(drills),
-            *training_routes(puzzles),
+            *(training.routes() if training else []),
             *explorer_routes(explorer),
             *(known or Known()).routes(),
             *piece_routes(),

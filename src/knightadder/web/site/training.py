@@ -2,34 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import chess
+import chess.pgn
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from knightadder.puzzles.puzzle import Puzzle
+from knightadder.foreign import whole_or_none
+from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.puzzles.theme_words import words_of
+from knightadder.text import tell
+from knightadder.web.site.asked import answering
 from knightadder.web.views import View, board_view, moves_view
 
+if TYPE_CHECKING:
+    from knightadder.puzzles.collection import PuzzleChoice, PuzzleCollection
+    from knightadder.puzzles.progress import PuzzleProgress, Standing
 
-def training_routes(puzzles: Sequence[Puzzle]) -> list[Route]:
-    """Return the route of the puzzles: ``/puzzles/N`` is puzzle N, from 1."""
-    return [Route("/puzzles/{number:int}", partial(_puzzle, puzzles))]
+# Ratings relative to the user's: how far away the middle is, and how wide the range is at first.
+_LEVELS = {"mine": 0, "easier": -300, "harder": 300}
+_WIDTHS = (100, 200, 400, 800)
+_MOST_BROKEN = 100  # broken puzzles in the search for one
 
 
-async def _puzzle(puzzles: Sequence[Puzzle], request: Request) -> Response:
-    number = request.path_params["number"]
-    if not 1 <= number <= len(puzzles):
-        return PlainTextResponse("no such puzzle", status_code=404)
-    return JSONResponse({"number": number, "count": len(puzzles), **puzzle_view(puzzles[number - 1])})
+class Training:
+    """Puzzles to solve, and the user's progress; without `progress`, answers are not kept."""
+
+    def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None) -> None:
+        self._puzzles = puzzles
+        self._progress = progress
+
+    def routes(self) -> list[Route]:
+        """Return the routes.
+
+        ``/puzzles`` answers what there is and the user's progress, ``/puzzles/N`` puzzle N, from 1, and
+        ``/puzzles/next`` the puzzle to solve next. ``POST /puzzles/N?solved=yes`` notes the first answer to puzzle N.
+        Each may answer with a ``problem`` instead, which is for the user.
+        """
+        return [
+            Route("/puzzles", answering(self._overview)),
+            Route("/puzzles/next", answering(self._next)),
+            Route("/puzzles/{number:int}", answering(self._numbered)),
+            Route("/puzzles/{number:int}", answering(self._answer), methods=["POST"]),
+        ]
+
+    def _overview(self, _: Request) -> View:
+        progress = self._progress
+        return {
+            "count": len(self._puzzles),
+            "themes": [_theme_view(name) | {"count": count} for name, count in self._puzzles.themes.items()],
+            "ratings": self._puzzles.ratings,
+            "standing": None if progress is None else _standing_view(progress.standing()),
+            "progress": []
+            if progress is None
+            else [_theme_view(each.theme) | {"tried": each.tried, "solved": each.solved} for each in progress.themes()],
+        }
+
+    def _numbered(self, request: Request) -> View:
+        number = request.path_params["number"]
+        if not 1 <= number <= len(self._puzzles):
+            return {"problem": "There is no such puzzle"}
+        try:
+            return self._view(number, self._puzzles.puzzle(number), self._answered())
+        except ValueError as error:
+            return {"problem": str(error)}
+
+    def _next(self, request: Request) -> View:
+        """Return the next puzzle of a choice: one that has not been answered, or else the next one."""
+        asked = request.query_params
+        after = whole_or_none(asked.get("after", "")) or 0
+        answered = self._answered()
+        again: View | None = None
+        broken = 0
+        for choice in self._choices(asked):
+            for number in self._puzzles.numbers(choice, after):
+                try:
+                    puzzle = self._puzzles.puzzle(number)
+                except ValueError as error:
+                    tell(str(error))
+                    broken += 1
+                    if broken == _MOST_BROKEN:
+                        return {"problem": f"{broken} puzzles are broken: the terminal says why"}
+                    continue
+                if puzzle.id not in answered:
+                    return self._view(number, puzzle, answered)
+                again = again or self._view(number, puzzle, answered)
+        return again or {"problem": "There is no such puzzle in the file"}
+
+    def _answered(self) -> set[str]:
+        return set() if self._progress is None else self._progress.answered()
+
+    def _choices(self, asked: Mapping[str, str]) -> Iterable[PuzzleChoice]:
+        """Return what to choose the next puzzle from: if that is empty, a wider choice follows."""
+        from knightadder.puzzles.collection import PuzzleChoice
+
+        theme, level = asked.get("theme", ""), asked.get("level", "")
+        if level in _LEVELS and self._progress is not None:
+            middle = round(self._progress.standing().rating) + _LEVELS[level]
+            return [PuzzleChoice(theme, max(middle - width, 1), max(middle + width, 1)) for width in _WIDTHS]
+        low, _, high = level.partition("-")
+        return [PuzzleChoice(theme, whole_or_none(low), whole_or_none(high))]
+
+    def _answer(self, request: Request) -> View:
+        number, progress = request.path_params["number"], self._progress
+        if not 1 <= number <= len(self._puzzles):
+            return {"problem": "There is no such puzzle"}
+        if progress is None:
+            return {"standing": None}
+        try:
+            puzzle = self._puzzles.puzzle(number)
+        except ValueError as error:
+            return {"problem": str(error)}
+        before = progress.standing()
+        solved = request.query_params.get("solved") == "yes"
+        after = progress.answer(puzzle.id, solved, puzzle.themes, puzzle.rating, puzzle.deviation)
+        counts = after.tried > before.tried and puzzle.rating is not None
+        change = round(after.rating) - round(before.rating) if counts else None
+        return {"standing": _standing_view(after), "change": change, "progress": _progress_view(progress)}
+
+    def _view(self, number: int, puzzle: Puzzle, answered: set[str]) -> View:
+        known = puzzle.id in answered
+        return {"number": number, "count": len(self._puzzles), "answered": known, **puzzle_view(puzzle)}
+
+
+def _theme_view(name: str) -> View:
+    words, meaning = words_of(name)
+    return {"name": name, "words": words, "meaning": meaning}
+
+
+def _standing_view(standing: Standing) -> View:
+    return {
+        "rating": round(standing.rating),
+        "deviation": round(standing.deviation),
+        "tried": standing.tried,
+        "solved": standing.solved,
+        "streak": standing.streak,
+        "best": standing.best_streak,
+    }
+
+
+def _progress_view(progress: PuzzleProgress) -> list[View]:
+    return [_theme_view(each.theme) | {"tried": each.tried, "solved": each.solved} for each in progress.themes()]
 
 
 def puzzle_view(puzzle: Puzzle) -> View:
     """Describe a puzzle: each position in which the solver moves, the right move, and the position after it.
 
-    Other moves that mate at once are also right.
+    Other moves that mate at once are also right. ``pgn`` has the solution as a game, for the board.
     """
     solution = puzzle.solution
     first = solution.board()
@@ -41,12 +162,21 @@ def puzzle_view(puzzle: Puzzle) -> View:
     return {
         "id": puzzle.id,
         "rating": puzzle.rating,
-        "themes": list(puzzle.themes),
+        "themes": [_theme_view(name) for name in puzzle.themes],
         "game": puzzle.game,
         "side": "white" if first.turn else "black",
         "solution": first.variation_san(solution.moves),
+        "pgn": _pgn(puzzle.id, solution),
         "steps": steps,
     }
+
+
+def _pgn(name: str, solution: Solution) -> str:
+    game = chess.pgn.Game()
+    game.headers["Event"] = f"Puzzle {name}"
+    game.setup(chess.Board(solution.fen, chess960=solution.chess960))
+    game.add_line(solution.moves)
+    return str(game)
 
 
 def _mates(board: chess.Board) -> dict[str, View]:

@@ -1,6 +1,7 @@
 // The page of drills. The server chooses what to ask by spaced repetition, and gives each position with its right moves.
 // The first answer counts: right, right after a hint, or wrong.
 
+import { ask as askServer } from "./ask.js";
 import { Board } from "./board.js";
 import { startKeys } from "./keys.js";
 import { startLook } from "./look.js";
@@ -30,22 +31,7 @@ startKeys(actions);
 byId("choice").addEventListener("submit", (event) => event.preventDefault());
 for (const id of ["kind", "theme-of", "opening"]) byId(id).addEventListener("change", chosen);
 
-/** Ask the server; what is wrong is shown until the next drill, and then the answer is null. */
-async function ask(path, options = {}) {
-  let found;
-  try {
-    const answer = await fetch(path, options);
-    if (!answer.ok) throw new Error(await answer.text());
-    found = await answer.json();
-  } catch (error) {
-    found = { problem: `There is no answer from the server (${error.message})` };
-  }
-  if (!found.problem) return found;
-  byId("problem").textContent = found.problem;
-  byId("problem").hidden = false;
-  return null;
-}
-
+const ask = (path, options) => askServer(byId("problem"), path, options);
 const kind = () => KINDS[Number(byId("kind").value)][1];
 const isOf = (wanted) => (group) => Object.entries(wanted).every(([name, value]) => !value || group[name] === value);
 const sum = (list, name) => list.reduce((total, each) => total + each[name], 0);

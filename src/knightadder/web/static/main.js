@@ -6,6 +6,7 @@ import { Drawing } from "./drawing.js";
 import { Editor } from "./editor.js";
 import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
+import { takeOver } from "./handover.js";
 import { Hint } from "./hint.js";
 import { History } from "./history.js";
 import { Keeping } from "./keeping.js";
@@ -47,6 +48,7 @@ let saved = null; // what this tab had on its board, if the server does not know
 let interrupted = null; // the game against the engine that ended with the server
 let toastTimer = 0;
 let evaluating = false;
+let handedOver = takeOver(byId("back")); // a game from another page of this tab
 
 startTheme(byId("theme"));
 startLookDialog(byId("look-dialog"), byId("look"), startLook());
@@ -101,11 +103,7 @@ const transfer = new Transfer({
     if (mode === "play" && !game?.running) choose("analyse");
     send("load_fen", { fen });
   },
-  onPgn: (pgn, raw) => {
-    if (mode === "play" && !game?.running) choose("analyse");
-    keeping.sent = { pgn, raw };
-    return send("load_pgn", { pgn, raw });
-  },
+  onPgn: loadPgn,
   onGame: (index) => send("choose_game", { index }),
   write,
   tell,
@@ -119,6 +117,13 @@ function send(type, fields = {}) {
   if (socket.send(type, fields)) return true;
   refuse("There is no connection to the server");
   return false;
+}
+
+/** Load a game, and show the tab where it can be analysed. */
+function loadPgn(pgn, raw) {
+  if (mode === "play" && !game?.running) choose("analyse");
+  keeping.sent = { pgn, raw };
+  return send("load_pgn", { pgn, raw });
 }
 
 function write() {
@@ -244,6 +249,11 @@ socket.on("game", (message) => {
   if (!game) byId("setup").hidden = false;
   showStatus();
   showPanels();
+  if (handedOver && !saved) {
+    loadPgn(handedOver.pgn, false);
+    if (!game?.running) flip(handedOver.side === "black");
+    handedOver = null;
+  }
 });
 
 socket.on("lines", (message) => {

@@ -1,50 +1,126 @@
 // The page to solve puzzles on. The server gives each puzzle with all its positions, so this page knows no rules.
+// The first answer counts: solved, or not after a wrong move, a hint or the solution.
 
+import { ask } from "./ask.js";
 import { Board } from "./board.js";
+import { handOver, leaveBy } from "./handover.js";
+import { startKeys } from "./keys.js";
 import { startLook } from "./look.js";
 import { startTheme } from "./theme.js";
 
 const REPLY_AFTER = 400; // milliseconds, to see the own move first
+const CHOICE = "puzzles"; // what the browser remembers: theme, level, and the number of the last puzzle
+const MANY = 1000; // puzzles, from which those near the user's rating are asked at first
+const STEP = 250; // Elo between the ranges of ratings to choose from
+const [LOWEST, HIGHEST] = [1000, 2500];
 const byId = (id) => document.getElementById(id);
 
 let puzzle = null;
 let step = 0; // the number of the solver's next move
 let hints = 0; // given for that move
 let waiting = 0; // the timer of a reply
+let answered = false; // whether this puzzle has been answered
+let before = []; // the numbers of the puzzles before this one
+let all = null; // what the server says of all puzzles
 
 startTheme(byId("theme"));
 startLook();
 const board = new Board(byId("board"), { onMove: take });
-byId("hint").addEventListener("click", giveHint);
-byId("show").addEventListener("click", showSolution);
-byId("previous").addEventListener("click", () => open(puzzle.number - 1));
-byId("next").addEventListener("click", () => open(puzzle.number + 1));
+const actions = { h: giveHint, s: showSolution, a: analyse, p: goBack, n: openNext };
+for (const [key, id] of [["h", "hint"], ["s", "show"], ["a", "analyse"], ["p", "previous"], ["n", "next"]]) {
+  byId(id).addEventListener("click", actions[key]);
+}
+startKeys(actions);
+leaveBy(byId("to-board"), "Puzzles");
+byId("choice").addEventListener("submit", (event) => event.preventDefault());
+for (const id of ["theme-of", "level"]) byId(id).addEventListener("change", openNext);
 
-/** Load a puzzle by its number, from 1, and show it. */
-async function open(number) {
-  clearTimeout(waiting);
-  const answer = await fetch(`/puzzles/${number}`);
-  if (!answer.ok) {
-    if (number !== 1) return open(1); // the address may be of another file, with more puzzles
-    tell("There is no such puzzle");
-    return;
+function question(path, options) {
+  byId("problem").hidden = true;
+  return ask(byId("problem"), path, options);
+}
+
+/** What the browser remembers. */
+function remembered() {
+  try {
+    return JSON.parse(localStorage.getItem(CHOICE)) ?? {};
+  } catch {
+    return {};
   }
-  puzzle = await answer.json();
+}
+
+/** Show what there is to choose from, and the first puzzle. */
+async function begin() {
+  all = await question("/puzzles");
+  if (!all) return;
+  const known = remembered();
+  const themes = [...all.themes].sort((one, other) => one.words.localeCompare(other.words));
+  offer("theme-of", [["All themes", ""], ...themes.map(({ name, words, count }) => [`${words} (${count})`, name])], known.theme);
+  offer("level", levels(), known.level ?? (all.count >= MANY && all.standing ? "mine" : ""));
+  byId("choice").hidden = all.themes.length < 2 && byId("level").options.length < 2;
+  showStanding(all.standing);
+  showThemes(all.progress);
+  const number = Number(location.hash.slice(1));
+  if (number && number <= all.count) await open(`/puzzles/${number}`);
+  else await openNext();
+}
+
+/** The ratings to choose from, as texts with what the server knows them by. */
+function levels() {
+  const found = [["Any rating", ""]];
+  if (!all.ratings) return found;
+  if (all.standing) found.push(["Near my rating", "mine"], ["Easier for me", "easier"], ["Harder for me", "harder"]);
+  const [least, most] = all.ratings;
+  if (least < LOWEST) found.push([`Below ${LOWEST}`, `1-${LOWEST - 1}`]);
+  for (let low = LOWEST; low < HIGHEST; low += STEP) {
+    const high = low + STEP - 1;
+    if (least <= high && most >= low) found.push([`${low} to ${high}`, `${low}-${high}`]);
+  }
+  if (most >= HIGHEST) found.push([`${HIGHEST} and more`, `${HIGHEST}-`]);
+  return found;
+}
+
+/** Offer choices; choose the one that is remembered, if it is there. */
+function offer(id, choices, chosen) {
+  byId(id).replaceChildren(...choices.map(([text, value]) => new Option(text, value)));
+  byId(id).value = choices.some(([, value]) => value === chosen) ? chosen : "";
+}
+
+async function openNext() {
+  const choice = { theme: byId("theme-of").value, level: byId("level").value };
+  const { number = 0 } = remembered();
+  if (puzzle) before.push(puzzle.number);
+  await open(`/puzzles/next?${new URLSearchParams({ ...choice, after: puzzle?.number ?? number })}`);
+  localStorage.setItem(CHOICE, JSON.stringify({ ...choice, number: puzzle?.number ?? number }));
+}
+
+async function goBack() {
+  if (before.length) await open(`/puzzles/${before.pop()}`);
+}
+
+/** Load a puzzle, and show it. */
+async function open(path) {
+  clearTimeout(waiting);
+  const found = await question(path);
+  if (!found) return;
+  puzzle = found;
+  answered = puzzle.answered;
   location.replace(`#${puzzle.number}`); // to be there again after a reload
-  byId("count").textContent = `${puzzle.number} of ${puzzle.count}`;
+  byId("count").textContent = `${puzzle.number.toLocaleString("en")} of ${puzzle.count.toLocaleString("en")}`;
   byId("rating").textContent = puzzle.rating === null ? "" : `Rating ${puzzle.rating}`;
-  byId("themes").textContent = ""; // they would tell too much
-  byId("game").textContent = "";
-  byId("previous").disabled = puzzle.number === 1;
-  byId("next").disabled = puzzle.number === puzzle.count;
+  byId("themes").replaceChildren(); // they would tell too much
+  byId("game").replaceChildren();
+  byId("previous").disabled = !before.length;
   byId("hint").disabled = byId("show").disabled = false;
+  byId("analyse").hidden = true;
   step = 0;
   board.flip(puzzle.side === "black");
-  ask(`${puzzle.side === "white" ? "White" : "Black"} to move`, "Find the only good move");
+  const again = answered ? ". You have answered this puzzle already, so it does not count" : "";
+  askMove(`${puzzle.side === "white" ? "White" : "Black"} to move`, `Find the only good move${again}`);
 }
 
 /** Show the position of the next step, and wait for a move. */
-function ask(title, detail) {
+function askMove(title, detail) {
   hints = 0;
   board.setArrows([]);
   board.set(puzzle.steps[step].position);
@@ -57,6 +133,7 @@ function take(move) {
   if (move !== right) {
     board.set(position);
     tell("Wrong", "Try another move");
+    answer(false);
     return;
   }
   step += 1;
@@ -64,20 +141,34 @@ function take(move) {
   board.setArrows([]);
   board.set(after);
   tell("Right", "");
-  waiting = setTimeout(() => ask("Right", "Go on"), REPLY_AFTER);
+  waiting = setTimeout(() => askMove("Right", "Go on"), REPLY_AFTER);
+}
+
+/** Let the answer count, unless an earlier one does; the change of the rating is told with what the status says. */
+async function answer(solved) {
+  if (answered) return;
+  answered = true;
+  const { number } = puzzle;
+  const found = await question(`/puzzles/${number}?solved=${solved ? "yes" : "no"}`, { method: "POST" });
+  if (!found?.standing) return;
+  showStanding(found.standing, found.change);
+  showThemes(found.progress);
 }
 
 /** First the piece to move, then where to. */
 function giveHint() {
-  if (step === puzzle.steps.length) return;
+  if (!puzzle || step === puzzle.steps.length) return;
   const { move } = puzzle.steps[step];
   const [from, to] = [move.slice(0, 2), move.slice(2, 4)];
   hints += 1;
   if (hints === 1) board.select(from);
   else board.setArrows([[from, to]]);
+  answer(false);
 }
 
 function showSolution() {
+  if (!puzzle || step === puzzle.steps.length) return;
+  answer(false);
   end("The solution", puzzle.steps.at(-1).after);
 }
 
@@ -87,13 +178,57 @@ function end(title, position) {
   board.setArrows([]);
   board.set(position);
   byId("hint").disabled = byId("show").disabled = true;
-  byId("themes").textContent = puzzle.themes.join(", ");
-  byId("game").textContent = puzzle.game;
+  byId("analyse").hidden = false;
+  byId("themes").replaceChildren(...puzzle.themes.map(themeRow));
+  byId("game").replaceChildren(gameLink(puzzle.game));
   tell(title, puzzle.solution);
+  answer(title === "Solved");
+}
+
+function themeRow({ words, meaning }) {
+  const row = document.createElement("li");
+  row.append(words, meaning && Object.assign(document.createElement("small"), { textContent: `: ${meaning}` }));
+  return row;
+}
+
+/** The game that the puzzle is from: a link if it has an address. */
+function gameLink(game) {
+  if (!/^https?:\/\//.test(game)) return game;
+  return Object.assign(document.createElement("a"), { href: game, textContent: "The game it is from", target: "_blank", rel: "noreferrer" });
+}
+
+/** Analyse the solution on the board. */
+function analyse() {
+  if (puzzle && step === puzzle.steps.length) handOver(puzzle.pgn, puzzle.side, "Puzzles");
+}
+
+function showStanding(standing, change = null) {
+  byId("progress").hidden = !standing;
+  if (!standing) return;
+  const { rating, deviation, tried, solved, streak, best } = standing;
+  const sign = change === null ? "" : ` (${change < 0 ? "−" : "+"}${Math.abs(change)})`;
+  figure("my-rating", `${rating}${sign}`, `± ${deviation * 2}`);
+  figure("solved", `${solved} of ${tried}`, tried ? `${Math.round((100 * solved) / tried)} %` : "");
+  figure("streak", String(streak), `best ${best}`);
+}
+
+function figure(id, text, detail) {
+  byId(id).replaceChildren(text, Object.assign(document.createElement("small"), { textContent: detail }));
+}
+
+function showThemes(progress) {
+  byId("by-theme").hidden = !progress.length;
+  const table = byId("by-theme").querySelector("table");
+  table.replaceChildren();
+  for (const { words, tried, solved } of progress) {
+    const row = table.insertRow();
+    row.insertCell().textContent = words;
+    row.insertCell().textContent = `${solved} of ${tried}`;
+  }
 }
 
 function tell(title, detail = "") {
   byId("status").replaceChildren(title, Object.assign(document.createElement("small"), { textContent: detail }));
 }
 
-open(Number(location.hash.slice(1)) || 1);
+begin();

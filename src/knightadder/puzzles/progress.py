@@ -1,0 +1,162 @@
+"""The user's progress with puzzles: the answers, and a rating by Glicko-2, in an SQLite file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knightadder.user_file import UserFile, user_file
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_APPLICATION = 0x4B41_505A  # the file's application_id in SQLite: "KAPZ"
+_VERSION = 1  # version of the tables, in the file's user_version
+# `rating`, `deviation` and `volatility` are the user's after the answer, so each answer is saved with its effect.
+_TABLES = """
+CREATE TABLE IF NOT EXISTS answers (
+    id INTEGER PRIMARY KEY, puzzle TEXT NOT NULL UNIQUE, time REAL NOT NULL, solved INTEGER NOT NULL,
+    themes TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL, volatility REAL NOT NULL
+);
+"""
+# Glickman's values for a new player.
+_FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY = 1500.0, 350.0, 0.06
+_LOWEST_DEVIATION = 45.0  # as on Lichess, so that the rating never stands still
+_PERIOD = timedelta(days=1)  # without answers, the deviation grows with each period
+_MOST_PERIODS = 3650  # by then, it has reached the highest deviation
+_PUZZLE_DEVIATION = 350.0  # of a puzzle's rating without one of its own: the mean error of this program's ratings
+_PUZZLE_RATINGS = 100, 4000  # what Glicko-2 computes with
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The user's progress: the rating with its deviation, the numbers of puzzles tried and solved, the present and the
+    best streak of solved puzzles.
+    """
+
+    rating: float = _FIRST_RATING
+    deviation: float = _FIRST_DEVIATION
+    tried: int = 0
+    solved: int = 0
+    streak: int = 0
+    best_streak: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeProgress:
+    """The number of puzzles with a theme that the user has tried and solved."""
+
+    theme: str
+    tried: int
+    solved: int
+
+
+class PuzzleProgress:
+    """The file of the user's answers to puzzles, which is made if it is missing.
+
+    Several threads and processes may use it. All methods raise OptionError if the file cannot be used.
+
+    Parameters
+    ----------
+    file : Path, optional
+        The file, by default ``puzzles.sqlite`` in the user's data folder.
+    now : callable, optional
+        Returns the time.
+    """
+
+    def __init__(self, file: Path | None = None, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self.file = file or user_file("puzzles.sqlite")
+        self._now = now
+        self._database = UserFile(self.file, "answers to puzzles", _APPLICATION, _VERSION, _TABLES)
+
+    def standing(self) -> Standing:
+        """Return the present standing."""
+        with self._database.connected() as database:
+            return _standing(database)
+
+    def answered(self) -> set[str]:
+        """Return the names of the puzzles that have been answered."""
+        with self._database.connected() as database:
+            return {name for (name,) in database.execute("SELECT puzzle FROM answers")}
+
+    def themes(self) -> list[ThemeProgress]:
+        """Return the progress with each theme, the most frequent first."""
+        with self._database.connected() as database:
+            rows = database.execute("SELECT themes, solved FROM answers").fetchall()
+        counts: dict[str, list[int]] = {}
+        for themes, solved in rows:
+            for theme in themes.split():
+                count = counts.setdefault(theme, [0, 0])
+                count[0] += 1
+                count[1] += solved
+        return [ThemeProgress(name, *count) for name, count in sorted(counts.items(), key=lambda each: -each[1][0])]
+
+    def answer(
+        self, puzzle: str, solved: bool, themes: Sequence[str], rating: int | None, deviation: int | None = None
+    ) -> Standing:
+        """Note the first answer to a puzzle, by its name; return the standing after it. Later answers do not count.
+
+        The user's rating changes as after a game against the puzzle, unless the puzzle has no rating.
+        """
+        with self._database.connected() as database:
+            database.execute("BEGIN IMMEDIATE")
+            known = database.execute("SELECT 1 FROM answers WHERE puzzle = ?", [puzzle]).fetchone()
+            if not known:
+                now = self._now().timestamp()
+                player = _updated(_player(database), now, solved, rating, deviation)
+                database.execute(
+                    "INSERT INTO answers (puzzle, time, solved, themes, rating, deviation, volatility) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [puzzle, now, solved, " ".join(themes), *player],
+                )
+            return _standing(database)
+
+
+@dataclass(frozen=True, slots=True)
+class _Player:
+    """The user's rating, and the time since which it is known."""
+
+    rating: float
+    deviation: float
+    volatility: float
+    time: float | None
+
+
+def _player(database: Connection) -> _Player:
+    row = database.execute(
+        "SELECT rating, deviation, volatility, time FROM answers ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    return _Player(*row) if row else _Player(_FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY, None)
+
+
+def _updated(
+    player: _Player, now: float, solved: bool, rating: int | None, deviation: int | None
+) -> tuple[float, float, float]:
+    """Return rating, deviation and volatility after an answer: each answer is a rating period of Glicko-2."""
+    from glicko2.math import mu_to_rating, phi_to_rd, rating_to_mu, rd_to_phi, update_rating
+
+    if rating is None:
+        return player.rating, player.deviation, player.volatility
+    mu, phi, sigma = rating_to_mu(player.rating), rd_to_phi(player.deviation), player.volatility
+    idle = 0 if player.time is None else int((now - player.time) / _PERIOD.total_seconds())
+    for _ in range(min(idle, _MOST_PERIODS)):
+        mu, phi, sigma = update_rating(mu, phi, sigma, [])
+    phi = min(phi, rd_to_phi(_FIRST_DEVIATION))
+    low, high = _PUZZLE_RATINGS
+    puzzle = rating_to_mu(min(max(rating, low), high)), rd_to_phi(deviation or _PUZZLE_DEVIATION), float(solved)
+    mu, phi, sigma = update_rating(mu, phi, sigma, [puzzle])
+    spread = min(max(phi_to_rd(phi), _LOWEST_DEVIATION), _FIRST_DEVIATION)
+    return mu_to_rating(mu), spread, sigma
+
+
+def _standing(database: Connection) -> Standing:
+    tried, solved = database.execute("SELECT count(*), ifnull(sum(solved), 0) FROM answers").fetchone()
+    player = _player(database)
+    streak = best = 0
+    for (right,) in database.execute("SELECT solved FROM answers ORDER BY id"):
+        streak = streak + 1 if right else 0
+        best = max(best, streak)
+    return Standing(player.rating, player.deviation, tried, solved, streak, best)

@@ -1,0 +1,83 @@
+"""The themes of puzzles in words. Lichess's own names are for programs, such as ``xRayAttack``."""
+
+from __future__ import annotations
+
+import re
+
+# By name: the words for the user, and in a sentence what it means, where the words do not tell.
+_WORDS = {
+    "advancedPawn": ("Advanced pawn", "A pawn deep in the opponent's camp decides"),
+    "advantage": ("Advantage", "The solution wins, but not by much"),
+    "anastasiaMate": ("Anastasia's mate", "A knight and a rook or queen mate the king at the edge"),
+    "arabianMate": ("Arabian mate", "A knight and a rook mate the king in the corner"),
+    "attackingF2F7": ("Attack on f2 or f7", "The attack aims at the pawn beside the king"),
+    "attraction": ("Attraction", "A sacrifice lures a piece to a bad square"),
+    "backRankMate": ("Back-rank mate", "The king is mated behind its own pawns"),
+    "balestraMate": ("Balestra mate", "A bishop mates, and a queen takes the squares of flight"),
+    "bishopEndgame": ("Bishop endgame", ""),
+    "blindSwineMate": ("Blind swine mate", "Two rooks on the seventh rank mate"),
+    "bodenMate": ("Boden's mate", "Two bishops mate on crossing diagonals"),
+    "capturingDefender": ("Capturing the defender", "The guard of another piece is taken"),
+    "castling": ("Castling", ""),
+    "clearance": ("Clearance", "A piece leaves a square or a line for another"),
+    "cornerMate": ("Corner mate", "A rook or queen and a knight mate the king in the corner"),
+    "crushing": ("Crushing", "The solution wins easily"),
+    "defensiveMove": ("Defensive move", "The solution avoids a loss"),
+    "deflection": ("Deflection", "A guard is lured away"),
+    "discoveredAttack": ("Discovered attack", "A piece moves away from the line of another, which attacks"),
+    "discoveredCheck": ("Discovered check", "A piece moves away from the line of another, which gives check"),
+    "doubleBishopMate": ("Two bishops' mate", "Two bishops mate on neighbouring diagonals"),
+    "doubleCheck": ("Double check", "Two pieces give check at once"),
+    "dovetailMate": ("Dovetail mate", "The queen mates, and the king's own pieces block its flight"),
+    "enPassant": ("En passant", ""),
+    "endgame": ("Endgame", ""),
+    "epauletteMate": ("Epaulette mate", "Two own pieces beside the king block its flight"),
+    "equality": ("Equality", "The solution saves a lost-looking position"),
+    "exposedKing": ("Exposed king", "A king with few defenders is attacked"),
+    "fork": ("Fork", "A piece attacks two others at once"),
+    "hangingPiece": ("Hanging piece", "A piece without enough guards is taken"),
+    "hookMate": ("Hook mate", "Rook, knight and pawn mate"),
+    "interference": ("Interference", "A piece cuts off a guard"),
+    "intermezzo": ("Intermezzo", "A move is put in before the expected one"),
+    "killBoxMate": ("Kill box mate", "A rook beside the king and a queen mate"),
+    "kingsideAttack": ("Kingside attack", ""),
+    "knightEndgame": ("Knight endgame", ""),
+    "long": ("Three moves", ""),
+    "master": ("Masters' game", ""),
+    "masterVsMaster": ("Game between masters", ""),
+    "mate": ("Mate", ""),
+    "middlegame": ("Middlegame", ""),
+    "oneMove": ("One move", ""),
+    "opening": ("Opening", ""),
+    "operaMate": ("Opera mate", "A rook, which a bishop guards, mates on the back rank"),
+    "pawnEndgame": ("Pawn endgame", ""),
+    "pillsburysMate": ("Pillsbury's mate", "A rook mates, and a bishop takes the squares of flight"),
+    "pin": ("Pin", "A piece cannot move without giving up another behind it"),
+    "promotion": ("Promotion", ""),
+    "queenEndgame": ("Queen endgame", ""),
+    "queenRookEndgame": ("Queens and rooks", "An endgame with queens and rooks"),
+    "queensideAttack": ("Queenside attack", ""),
+    "quietMove": ("Quiet move", "A move without check or capture that cannot be met"),
+    "rookEndgame": ("Rook endgame", ""),
+    "sacrifice": ("Sacrifice", "Material is given up to gain more"),
+    "short": ("Two moves", ""),
+    "skewer": ("Skewer", "A piece must move away and gives up another behind it"),
+    "smotheredMate": ("Smothered mate", "A knight mates a king that its own pieces enclose"),
+    "superGM": ("Grandmasters' game", "A game of the world's best players"),
+    "swallowstailMate": ("Swallow's tail mate", "The queen mates, and two own pieces behind the king block its flight"),
+    "trappedPiece": ("Trapped piece", "A piece has no safe square"),
+    "triangleMate": ("Triangle mate", "Queen, rook and king stand in a triangle"),
+    "underPromotion": ("Underpromotion", "A pawn becomes a rook, bishop or knight"),
+    "veryLong": ("Four moves or more", ""),
+    "vukovicMate": ("Vuković mate", "A rook and a knight mate the king at the edge"),
+    "xRayAttack": ("X-ray attack", "A piece attacks or guards through another"),
+    "zugzwang": ("Zugzwang", "Every move makes things worse"),
+}
+
+
+def words_of(theme: str) -> tuple[str, str]:
+    """Return a theme in words, and its meaning in a sentence, which is empty if the words tell it."""
+    if theme in _WORDS:
+        return _WORDS[theme]
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z0-9])", " ", theme).split()
+    return " ".join(parts).lower().capitalize(), ""

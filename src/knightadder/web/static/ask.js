@@ -1,0 +1,21 @@
+// Questions to the server, on the pages of puzzles and drills.
+
+/**
+ * Ask the server. What is wrong is shown in `problem` until the next question without one, and then the answer is null.
+ *
+ * @param {HTMLElement} problem
+ */
+export async function ask(problem, path, options = {}) {
+  let found;
+  try {
+    const answer = await fetch(path, options);
+    if (!answer.ok) throw new Error(await answer.text());
+    found = await answer.json();
+  } catch (error) {
+    found = { problem: `There is no answer from the server (${error.message})` };
+  }
+  if (!found.problem) return found;
+  problem.textContent = found.problem;
+  problem.hidden = false;
+  return null;
+}

@@ -1,0 +1,82 @@
+"""Files of puzzles that are opened to choose from; large ones by an index."""
+
+import gzip
+import os
+
+import pytest
+
+from knightadder.engine.errors import OptionError
+from knightadder.puzzles import collection
+from knightadder.puzzles.collection import PuzzleChoice, open_puzzles
+
+HEAD = "PuzzleId,FEN,Moves,Rating,RatingDeviation,Popularity,NbPlays,Themes,GameUrl,OpeningTags\n"
+FEN = "6k1/3r1ppp/8/8/8/8/5PPP/3R2K1 b - - 0 1"
+ROWS = [
+    f"one,{FEN},h7h6 d1d7,1500,75,90,7,hangingPiece oneMove,https://lichess.org/x#1,\n",
+    "this line is broken\n",
+    f'"t,wo",{FEN},g7g6 d1d7,1700,80,90,7,hangingPiece,https://lichess.org/x#2,\n',
+    f"three,{FEN},h7h6 h2h4 h6h5,no,80,90,7,short,https://lichess.org/x#3,Réti\n",
+    f"four,{FEN},h7h6 d1e8,1900,80,90,7,hangingPiece,https://lichess.org/x#4,\n",
+]
+
+
+@pytest.fixture(params=["puzzles.csv", "puzzles.csv.gz"])
+def file(request, tmp_path, monkeypatch):
+    monkeypatch.setattr(collection, "_LARGE", 10)
+    file = tmp_path / request.param
+    text = ("\ufeff" + HEAD + "".join(ROWS)).encode()
+    file.write_bytes(gzip.compress(text) if file.suffix == ".gz" else text)
+    return file
+
+
+def numbers(puzzles, after=0, **choice):
+    return list(puzzles.numbers(PuzzleChoice(**choice), after))
+
+
+def test_a_large_file_is_read_by_its_index(file, tmp_path):
+    puzzles, complaints = open_puzzles(file, tmp_path / "cache")
+    assert complaints == [f"{file}, line 3: there is no puzzle"]
+    assert len(puzzles) == 4
+    first, second, third = map(puzzles.puzzle, (1, 2, 3))
+    assert (first.id, first.rating, first.deviation, first.themes) == ("one", 1500, 75, ("hangingPiece", "oneMove"))
+    assert (second.id, third.rating, third.openings) == ("t,wo", None, ("Réti",))
+    with pytest.raises(ValueError, match=r"line 6: illegal move d1e8"):
+        puzzles.puzzle(4)
+    assert puzzles.themes == {"hangingPiece": 3, "oneMove": 1, "short": 1} and puzzles.ratings == (1500, 1900)
+    assert numbers(puzzles, after=2) == [3, 4, 1, 2]
+    assert numbers(puzzles, theme="hangingPiece", after=1) == [2, 4, 1]
+    assert numbers(puzzles, low=1500, high=1700) == [1, 2] and numbers(puzzles, low=1701) == [4]
+
+
+def test_the_index_is_kept_until_the_file_changes(file, tmp_path, monkeypatch):
+    made = []
+    make = collection._make_index
+    monkeypatch.setattr(collection, "_make_index", lambda *paths: made.append(paths) or make(*paths))
+    cache = tmp_path / "cache"
+    for _ in range(2):
+        puzzles, _ = open_puzzles(file, cache)
+        assert puzzles.puzzle(1).id == "one"
+    assert len(made) == 1
+    os.utime(file, (1, 1))
+    open_puzzles(file, cache)
+    assert len(made) == 2
+    [index] = cache.iterdir()
+    index.write_bytes(index.read_bytes()[:-3])
+    assert open_puzzles(file, cache)[0].puzzle(1).id == "one"
+    assert len(made) == 3
+
+
+def test_an_index_that_cannot_be_kept_is_told(file, tmp_path):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("no folder")
+    puzzles, complaints = open_puzzles(file, blocked)
+    assert puzzles.puzzle(1).id == "one"
+    assert complaints[0].startswith(f"cannot use {blocked}: ") and complaints[0].endswith("is not kept")
+
+
+@pytest.mark.parametrize(("text", "message"), [("a,b\n1,2\n", "there is no column FEN"), (HEAD, "there is no puzzle")])
+def test_a_large_file_without_puzzles_is_refused(file, tmp_path, text, message):
+    file.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(OptionError, match=message):
+        open_puzzles(file, tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
