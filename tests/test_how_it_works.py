@@ -105,13 +105,14 @@ def test_the_examples_of_a_page(page, small_engine, monkeypatch):
 
 
 def test_the_pictures_are_those_of_the_script():
-    from draw_book import PICTURES, Drawing, savings_table
+    from draw_book import PICTURES, TECHNIQUES, Drawing, savings_table, techniques_table
 
     drawings = {name: draw() for name, draw in PICTURES.items()}
     # python-chess draws the boards, differently from version to version.
     drawn = {name: str(drawing) for name, drawing in drawings.items() if isinstance(drawing, Drawing)}
     assert drawn == {name: (DOCS / "images" / name).read_text("utf-8") for name in drawn}
     assert (DOCS / "small_engine" / "savings.txt").read_text("utf-8") == savings_table()
+    assert TECHNIQUES.with_suffix(".txt").read_text("utf-8") == techniques_table()
 
 
 def test_what_was_measured_is_what_the_small_engine_does(small_engine):

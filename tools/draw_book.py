@@ -1,18 +1,23 @@
 """Draw the pictures of the book (docs/how-it-works) into docs/images, some from searches of its small engine."""
 
 import argparse
+import ast
 import json
 import math
+import random
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 import chess.svg
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
-SAVINGS = ROOT / "docs" / "small_engine" / "savings.json"
+SMALL_ENGINE = ROOT / "docs" / "small_engine"
+SAVINGS = SMALL_ENGINE / "savings.json"
+TECHNIQUES = ROOT / "docs" / "how-it-works" / "techniques.json"
 sys.path.insert(0, str(ROOT / "docs"))
 
 INK, LINE, PAPER, BOX, WARM, COOL = "#222", "#5a6472", "#fdfdfb", "#e8eef5", "#f6e7d3", "#dcebdc"
@@ -50,6 +55,10 @@ class Drawing:
         dashes = ' stroke-dasharray="4 3"' if dashed else ""
         end = ' marker-end="url(#tip)"' if tip else ""
         self._parts.append(f'<path d="{path}" fill="none" stroke="{LINE}" stroke-width="1.5"{dashes}{end}/>')
+
+    def add(self, element: str) -> None:
+        """Add an element of SVG."""
+        self._parts.append(element)
 
     def __str__(self) -> str:
         """Give the file's text."""
@@ -172,6 +181,149 @@ def draw_bishop() -> str:
     return _board("8/8/1p3p2/8/3B4/8/8/8 w - - 0 1", marked=marked)
 
 
+def draw_rook() -> str:
+    """A rook with the squares that decide how far it sees: those on its lines, without the last of each line."""
+    from small_engine.board import LINES, SQUARES, STRAIGHT, squares
+
+    rook = SQUARES.index("c4")
+    rank_ends, file_ends = 0xFF | 0xFF << 56, 0x8181818181818181
+    inner = (
+        LINES[STRAIGHT][rook]
+        & ~(rank_ends & ~(0xFF << rook // 8 * 8))
+        & ~(file_ends & ~(0x0101010101010101 << rook % 8))
+    )
+    return _board("8/8/8/8/2R5/8/8/8 w - - 0 1", marked=[SQUARES[square] for square in squares(inner)])
+
+
+def draw_modules() -> Drawing:
+    """The modules of the small engine with their lines of code, and which module uses which."""
+    places = {"uci": (315, 20), "search": (315, 120), "evaluate": (90, 220), "board": (540, 220)}
+    about = {
+        "uci": "talks with the chess program",
+        "search": "looks ahead",
+        "evaluate": "says who stands better",
+        "board": "knows the rules",
+    }
+    drawing = Drawing(860, 320)
+    for name, (x, y) in places.items():
+        text = (SMALL_ENGINE / f"{name}.py").read_text("utf-8")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                to_x, to_y = places[str(node.module)]
+                shift = (to_x - x) / 5
+                ends = ((x + 230, y + 30), (to_x, to_y + 30)) if to_y == y else ((0.0, y + 60), (0.0, to_y))
+                if to_y != y:
+                    beside = 130 if name == "uci" and to_y - y > 100 else 0
+                    ends = ((x + 115 + shift + beside / 2, y + 60), (to_x + 115 - shift / 4 + beside / 2, to_y))
+                drawing.arrow(*ends)
+        drawing.box(x, y, 230, 60, WARM if name == "search" else BOX)
+        lines = sum(1 for line in text.splitlines() if line.strip())
+        drawing.text(x + 115, y + 25, f"{name}.py", bold=True)
+        drawing.text(x + 115, y + 46, f"{about[name]}; {lines} lines", size=12)
+    drawing.text(20, 308, "An arrow leads from a module to one that it uses.", size=12, anchor="start")
+    return drawing
+
+
+def draw_network() -> Drawing:
+    """The steps of the network, from the pieces on the board to a value."""
+    drawing = Drawing(900, 300)
+    for view, y in (("seen by the side to move", 40), ("seen by the other side", 165)):
+        drawing.text(20, y - 8, view, size=12, anchor="start")
+        for place in range(24):
+            drawing.box(20 + 7 * place, y, 6, 90, WARM if place % 3 == 1 else "#fff")
+        drawing.arrow((192, y + 45), (258, y + 45))
+        for place in range(16):
+            drawing.box(262 + 9 * place, y, 8, 90, COOL)
+        drawing.arrow((410, y + 45), (476, y + 45))
+        for place in range(16):
+            height = (0, 40, 90, 12, 0, 66, 0, 25)[(place * (3 if y < 100 else 5)) % 8]
+            drawing.box(480 + 9 * place, y + 90 - height, 8, max(height, 1), BOX)
+        drawing.arrow((628, y + 45), (728, 148))
+    drawing.box(730, 125, 150, 46, "#fff")
+    drawing.text(805, 153, "value in centipawns", size=13)
+    drawing.text(104, 275, "768 inputs: pieces on squares", size=12)
+    drawing.text(104, 291, "rows of the pieces on the board", size=12)
+    drawing.text(334, 275, "512 sums of the rows", size=12)
+    drawing.text(334, 291, "(accumulator)", size=12)
+    drawing.text(552, 275, "clipped and squared", size=12)
+    drawing.text(552, 291, "(neurons)", size=12)
+    drawing.text(805, 275, "weighted and added up", size=12)
+    return drawing
+
+
+def _curve(drawing: Drawing, points: Sequence[tuple[float, float]], color: str) -> None:
+    """Draw a line of many points in a color."""
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    drawing.add(f'<path d="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+
+
+def draw_clock() -> Drawing:
+    """The two time limits of each move of a game, as the engine's time management gives them."""
+    from knightadder.engine.limits import Limits
+    from knightadder.engine.timeman import allot
+
+    drawing = Drawing(700, 300)
+    moves, clock, increment, overhead = 60, 60_000.0, 600, 10
+    rows = []
+    for move in range(moves):
+        budget = allot(
+            Limits(wtime=round(clock), btime=round(clock), winc=increment, binc=increment), 0, overhead, 2 * move
+        )
+        assert budget.soft is not None and budget.hard is not None
+        rows.append((clock / 1000, budget.soft / 1000, budget.hard / 1000))
+        clock += increment - budget.soft
+    for seconds in range(0, 10, 2):
+        y = 250 - 24 * seconds
+        drawing.arrow((60, y), (680, y), tip=False, dashed=seconds > 0)
+        drawing.text(50, y + 4, f"{seconds} s", size=12, anchor="end")
+    for column, color, label in ((1, "#2a6fb0", "soft limit"), (2, "#c8742a", "hard limit")):
+        shown = [(60 + 620 * move / (moves - 1), 250 - 24 * row[column]) for move, row in enumerate(rows)]
+        _curve(drawing, shown, color)
+        drawing.text(560, 24 + 20 * column, label, size=13, anchor="start")
+        _curve(drawing, [(520, 20 + 20 * column), (550, 20 + 20 * column)], color)
+    for move in range(0, moves, 10):
+        drawing.text(60 + 620 * move / (moves - 1), 270, f"move {move + 1}", size=12)
+    drawing.text(20, 290, "60 s and 0.6 s a move; each move takes its soft limit", size=12, anchor="start")
+    return drawing
+
+
+def draw_sprt() -> Drawing:
+    """Sequential tests of changes that gain 10, 0 and -10 Elo, in random games."""
+    from knightadder.workshop.match.statistics.elo import score_of_elo
+    from knightadder.workshop.match.statistics.sprt import Sprt
+
+    drawing, test = Drawing(700, 300), Sprt(0, 5, model="logistic")
+
+    def height(llr: float) -> float:
+        return 140 - 35 * max(-3.4, min(3.4, llr))
+
+    for llr, label in ((test.upper, "passed"), (0, "0"), (test.lower, "failed")):
+        drawing.arrow((70, height(llr)), (680, height(llr)), tip=False, dashed=True)
+        drawing.text(62, height(llr) + 4, label, size=12, anchor="end")
+    for number, (elo, color) in enumerate(((10, "#2a8a4a"), (0, "#5a6472"), (-10, "#b03a2e"))):
+        chance, counts, points = random.Random(7), [0] * 5, [(70.0, height(0))]
+        win = score_of_elo(elo) - 0.25  # half of the games are drawn
+        for pair in range(1, 6001):
+            halves = sum(
+                2 if luck < win else 1 if luck < win + 0.5 else 0 for luck in (chance.random(), chance.random())
+            )
+            counts[halves] += 1
+            if pair % 50 == 0:
+                llr = test.llr(counts)
+                points.append((70 + 610 * pair / 6000, height(llr)))
+                if not test.lower < llr < test.upper:
+                    break
+        _curve(drawing, points, color)
+        drawing.text(
+            110 + 190 * number, 24, f"a change of {elo:+} Elo" if elo else "no change", size=13, anchor="start"
+        )
+        _curve(drawing, [(80 + 190 * number, 20), (104 + 190 * number, 20)], color)
+    for games in range(0, 13_000, 3000):
+        drawing.text(70 + 610 * games / 12_000, 280, f"{games:,}", size=12)
+    drawing.text(20, 296, "games", size=12, anchor="start")
+    return drawing
+
+
 def _saved() -> list[tuple[str, str, int, bool]]:
     """Give the rows of what was measured: the group, the name, the nodes, and whether the search was finished."""
     found = json.loads(SAVINGS.read_text("utf-8"))
@@ -215,12 +367,70 @@ def savings_table() -> str:
     return "\n".join([*lines, ""])
 
 
+def _techniques() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Give the rows of what was measured with the large engine, the strongest technique first, and the settings."""
+    found = json.loads(TECHNIQUES.read_text("utf-8"))
+    rows = found.pop("rows")
+    everything = rows.pop("all")
+    ordered = sorted(rows.items(), key=lambda row: -row[1]["elo"][0])
+    return {"all": everything, **dict(ordered)}, found
+
+
+def techniques_table() -> str:
+    """The table of what each technique of the large engine gives, as Markdown."""
+    rows, settings = _techniques()
+    look = f"{settings['look']:,}"
+    lines = [
+        f"| Without | Nodes to depth {settings['depth']} | Depth with {look} nodes | Elo lost (95 %) | Games |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for name, row in rows.items():
+        nodes = _count(row["nodes"], row["finished"])
+        if name == "all":
+            lines.append(f"| nothing | {nodes} | {row['depth']} | | |")
+        else:
+            elo, low, high = ("∞" if bound is None else bound for bound in row["elo"])
+            lines.append(f"| {name} | {nodes} | {row['depth']} | {elo} [{low}, {high}] | {2 * sum(row['pairs'])} |")
+    return "\n".join([*lines, ""])
+
+
+def draw_techniques() -> Drawing:
+    """The Elo that each technique of the large engine gives, with the errors."""
+    rows: dict[str, list[int]] = {name: row["elo"] for name, row in _techniques()[0].items() if name != "all"}
+    most = max(high for _, _, high in rows.values())
+    least = min(0, *(low for _, low, _ in rows.values()))
+
+    def place(elo: float) -> float:
+        return 250 + 520 * (elo - least) / (most - least)
+
+    drawing = Drawing(800, 40 + 26 * len(rows))
+    for number, (name, (elo, low, high)) in enumerate(rows.items()):
+        y = 12 + 26 * number
+        drawing.text(240, y + 15, name, anchor="end", size=13)
+        drawing.box(min(place(0), place(elo)), y + 2, abs(place(elo) - place(0)), 17, WARM if low > 0 else BOX)
+        drawing.arrow((place(low), y + 10), (place(high), y + 10), tip=False)
+    drawing.arrow((place(0), 8), (place(0), 14 + 26 * len(rows)), tip=False, dashed=True)
+    for elo in range(0, int(most) + 1, 100):
+        drawing.text(place(elo), 30 + 26 * len(rows), f"{elo}", size=12)
+    drawing.text(240, 30 + 26 * len(rows), "Elo", size=12, anchor="end")
+    return drawing
+
+
 PICTURES: dict[str, Callable[[], object]] = {
     "threads.svg": draw_threads,
     "savings.svg": draw_savings,
+    "techniques.svg": draw_techniques,
+    "modules.svg": draw_modules,
+    "network.svg": draw_network,
+    "clock.svg": draw_clock,
+    "sprt.svg": draw_sprt,
     "bishop.svg": draw_bishop,
     "knight.svg": draw_squares,
     "tree.svg": draw_tree,
+    "greedy.svg": lambda: _board(
+        "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", ["h5h7", "h8h7"], ["f7"]
+    ),
+    "rook.svg": draw_rook,
     "killers.svg": lambda: _board("2k5/2p5/1p6/p7/P7/1P6/2P5/2K5 w - - 0 1"),
     "horizon.svg": lambda: _board("4k3/8/3p4/4p3/8/8/8/4RK2 w - - 0 1", ["e1e5", "d6e5"]),
     "fine.svg": lambda: _board("8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1"),
@@ -239,6 +449,7 @@ def main() -> None:
         (folder / name).write_text(str(draw()), encoding="utf-8")
         print(folder / name)
     SAVINGS.with_suffix(".txt").write_text(savings_table(), encoding="utf-8")
+    TECHNIQUES.with_suffix(".txt").write_text(techniques_table(), encoding="utf-8")
 
 
 if __name__ == "__main__":
