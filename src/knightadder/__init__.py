@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from knightadder.pgn.records import GameRecord as GameRecord
     from knightadder.review.annotation import AnnotatedGame as AnnotatedGame
     from knightadder.review.annotation import annotate_game as annotate_game
+    from knightadder.review.coach import explain as explain
     from knightadder.review.moves import AnnotatedMove as AnnotatedMove
     from knightadder.review.summary import Side as Side
 
@@ -70,6 +71,7 @@ _MODULES = {  # public name to its module
     "annotate_game": "review.annotation",
     "AnnotatedGame": "review.annotation",
     "AnnotatedMove": "review.moves",
+    "explain": "review.coach",
     "Side": "review.summary",
     "Opening": "opening_names",
     "evaluate": "library.positions",

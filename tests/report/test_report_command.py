@@ -13,7 +13,7 @@ from report_games import GAMES, NAME, use_pool
 from knightadder import cli
 from knightadder.drills.box import Choice, DrillBox
 from knightadder.extras import install_command
-from knightadder.report.mistakes import KINDS
+from knightadder.review.coach import KINDS
 
 
 @pytest.fixture(autouse=True)

@@ -77,7 +77,11 @@ def test_a_puzzle_is_solved_on_the_board(page):
     play(page, "h5f7")
     assert said(page) == "Qxf7# is right."
     assert page.locator(".solver .solved").inner_text() == "1 solved"
-    assert page.locator(".solver .line").inner_text().startswith("4. Qxf7#. In the game: Qf3, and the chances fell ")
+    assert (
+        page.locator(".solver .line")
+        .inner_text()
+        .startswith("4. Qxf7#. In the game: Qf3. Misses mate in 1. The chances fell ")
+    )
     assert "piece-wq" in page.locator(".solver [data-square=f7]").get_attribute("class")
     play(page, "e1e2")  # it is over
     assert said(page) == "Qxf7# is right."

@@ -39,8 +39,8 @@ _EXIT_FAILED = 1  # as in `cli.py`
 
 _DESCRIPTION = """\
 Let the engine evaluate every position of the games in a PGN file, and write them with evaluations ([%eval ...]), marks
-for bad moves (?!, ? and ??) with the better lines, accuracy, and names of openings. The same command continues an
-interrupted run. Broken games are reported and copied unchanged. docs/annotate.md tells more.
+for bad moves (?!, ? and ??) with explanations and the better lines, accuracy, and names of openings. The same command
+continues an interrupted run. Broken games are reported and copied unchanged. docs/annotate.md tells more.
 """
 
 
@@ -80,6 +80,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=Path,
         metavar="FILE",
         help="file for the annotated games (default: FILE.annotated.pgn, or standard output)",
+    )
+    command.add_argument(
+        "--no-explanations",
+        dest="explain",
+        action="store_false",
+        help="write no comments that say what is wrong with the marked moves",
     )
     command.add_argument("--summary", type=Path, metavar="FILE", help="file for a table of the games: .csv or .json")
     command.add_argument(
@@ -146,7 +152,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin again")
         with _new_pictures(files.graphs) if files.graphs else contextlib.nullcontext() as pictures:
-            rows = _write(files, journal, engine is not None, pictures, arguments.plot_format, same)
+            rows = _write(files, journal, engine is not None, pictures, arguments, same)
         journal.remove()
     return _report(files, rows)
 
@@ -309,7 +315,12 @@ def _new_pictures(folder: Path) -> Iterator[Path]:
 
 
 def _write(
-    files: _Files, journal: Journal, is_other: bool, pictures: Path | None, graph_format: str, about: dict[str, Any]
+    files: _Files,
+    journal: Journal,
+    is_other: bool,
+    pictures: Path | None,
+    arguments: argparse.Namespace,
+    about: dict[str, Any],
 ) -> list[Row]:
     """Write the games, their moves, their graphs and the table of games; return that table.
 
@@ -348,7 +359,7 @@ def _write(
                         damage = f"what {files.unfinished} has of game {text.number} is damaged"
                         raise OptionError(f"{damage} ({error}): remove its line, or give --restart") from None
                     found = review(board, evaluations, unchanged if is_other else rescale)
-                    annotate(game, found, entry.get("engine"))
+                    annotate(game, found, entry.get("engine"), arguments.explain)
                     written = remarks(text) + text_of(game)
                     rows.append(row(text.number, text.line, game.headers, found))
                     if write_moves:
@@ -356,7 +367,7 @@ def _write(
                     if pictures:
                         from knightadder.annotate.graph import draw
 
-                        picture = pictures / f"game-{text.number:04}.{graph_format}"
+                        picture = pictures / f"game-{text.number:04}.{arguments.plot_format}"
                         draw(found, game.headers, game.ply(), picture)
             except BrokenGame as fault:
                 rows.append(row(text.number, text.line, headers_of(text) or {}, fault=str(fault)))

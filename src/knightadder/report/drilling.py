@@ -8,7 +8,7 @@ import chess
 
 from knightadder.drills.drill import Drill
 from knightadder.report.figures import Puzzle
-from knightadder.report.mistakes import KINDS
+from knightadder.review.coach import KINDS
 
 _SHOWN_PLIES = 7  # number of plies shown of the line after a right move
 
@@ -25,7 +25,7 @@ def _drill(puzzle: Puzzle) -> Drill:
         "mistake",
         board.fen(),
         tuple(_line(board, line) for _, _, line in sorted(puzzle.good, key=lambda choice: -choice[1])),
-        KINDS[puzzle.mistake.kind],
+        KINDS[puzzle.mistake.move.fault or "other"],
         game.opening,
         game.chess960,
         played=move.uci,

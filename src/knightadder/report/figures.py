@@ -10,7 +10,6 @@ import chess
 
 from knightadder.foreign import rating_or_none
 from knightadder.pgn.games import result_of
-from knightadder.report.mistakes import KINDS
 from knightadder.report.statistics import Mean, mean, performance
 from knightadder.report.study import Mistake, StudiedGame
 from knightadder.review.clocks import move_times, time_control
@@ -322,12 +321,9 @@ def kinds(games: Iterable[PlayerGame]) -> list[Kind]:
     groups: dict[str, list[tuple[PlayerGame, Mistake]]] = defaultdict(list)
     for game in games:
         for mistake in game.mistakes:
-            groups[mistake.kind].append((game, mistake))
-    found = [
-        Kind(kind, len(group), sum(map(_lost, group)), max(group, key=_lost))
-        for kind, group in groups.items()
-        if kind in KINDS
-    ]
+            if mistake.move.fault:
+                groups[mistake.move.fault].append((game, mistake))
+    found = [Kind(kind, len(group), sum(map(_lost, group)), max(group, key=_lost)) for kind, group in groups.items()]
     return sorted(found, key=lambda kind: -kind.lost)
 
 

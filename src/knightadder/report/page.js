@@ -82,7 +82,7 @@ function show(good) {
   over = true;
   from = null;
   draw(good.after, good.uci);
-  find(".line").textContent = `${good.line}. In the game: ${puzzle.played}, and the chances fell from ${puzzle.before} % to ${puzzle.after} %.`;
+  find(".line").textContent = `${good.line}. In the game: ${puzzle.played}. ${puzzle.explanation} The chances fell from ${puzzle.before} % to ${puzzle.after} %.`;
 }
 
 function play(move) {

@@ -27,9 +27,9 @@ from knightadder.report.figures import (
     Quality,
     Results,
 )
-from knightadder.report.mistakes import KINDS
 from knightadder.report.plots import kinds_plot, quality_plot, results_plot, trend_plot
 from knightadder.report.statistics import Mean
+from knightadder.review.coach import KINDS
 from knightadder.review.moves import AnnotatedMove
 
 _SHOWN_OPENINGS, _SHOWN_SPOTS, _SHOWN_GAMES = 12, 3, 5
@@ -307,7 +307,8 @@ def _kinds(games: Sequence[PlayerGame]) -> str:
                     KINDS[each.kind],
                     str(each.count),
                     f"{each.lost:.1f}",
-                    f"{escape(_number(each.worst[1].move))} {_where(each.worst[0])}",
+                    f"{escape(_number(each.worst[1].move))} {_where(each.worst[0])}. "
+                    f"{escape(each.worst[1].move.explanation or '')}",
                 ),
             )
             for each in rows
@@ -470,6 +471,7 @@ def _puzzle(puzzle: Puzzle) -> dict[str, Any]:
     """Give what the page needs of a puzzle."""
     move, game = puzzle.mistake.move, puzzle.game
     board = chess.Board(move.fen, chess960=game.chess960)
+    kind = KINDS[move.fault or "other"]
     good = []
     for first, _, line in sorted(puzzle.good, key=lambda choice: -choice[1]):
         end = board.copy(stack=False)
@@ -484,7 +486,8 @@ def _puzzle(puzzle: Puzzle) -> dict[str, Any]:
         "before": round(max(win for _, win, _ in puzzle.good)),
         "after": round(move.win_after or 0),
         "task": f"Against {game.opponent}" + (f", {game.date}" if game.date else "") + f", move {move.number}. "
-        f"What went wrong: {KINDS[puzzle.mistake.kind][0].lower()}{KINDS[puzzle.mistake.kind][1:]}.",
+        f"What went wrong: {kind[0].lower()}{kind[1:]}.",
+        "explanation": move.explanation,
         "legal": [{"uci": each.uci(), "san": board.san(each)} for each in board.legal_moves],
         "good": good,
     }

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from knightadder.report.figures import Kind, PlayerGame, Quality, Results
-from knightadder.report.mistakes import KINDS
+from knightadder.review.coach import KINDS
 
 _WIDTH = 4.6  # inches
 _WIN, _DRAW, _LOSS, _BAR, _LINE = "#3f7d4e", "#b9b9b3", "#a8402f", "#4a7fb5", "#1f3f60"

@@ -15,7 +15,6 @@ from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
 from knightadder.motifs.line import boards_along
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse
-from knightadder.report.mistakes import kind_of
 from knightadder.review.accuracy import Scale, rescale, unchanged, win_percent
 from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate, evaluation_of, from_json, to_json
 from knightadder.review.judgement import Judgement
@@ -56,15 +55,12 @@ class Mistake:
     Attributes
     ----------
     move : AnnotatedMove
-        The move, with the position before it.
-    kind : str
-        Its kind, a key of `mistakes.KINDS`.
+        The move, with the position before it and its fault.
     choices : tuple of (chess.Move, float, tuple of chess.Move)
         The best moves instead of it, each with the player's win percentage and the line that it begins.
     """
 
     move: AnnotatedMove
-    kind: str
     choices: tuple[tuple[chess.Move, float, tuple[chess.Move, ...]], ...]
 
 
@@ -192,11 +188,9 @@ def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
         mistakes = []
         for ply in _plies(item, board, found):
             [more] = from_json([told.choices[str(ply)]], boards[ply].copy(stack=False))
-            before, after = evaluations[ply], evaluations[ply + 1]
-            if more is None or before is None or after is None:
+            if more is None:
                 raise ValueError("a position has no evaluation")
-            kind = kind_of(boards[ply], board.move_stack[ply], before, after)
-            mistakes.append(Mistake(moves[ply], kind, _choices_of(more, boards[ply].turn, scale)))
+            mistakes.append(Mistake(moves[ply], _choices_of(more, boards[ply].turn, scale)))
     except BrokenGame:
         raise
     except (ValueError, KeyError):

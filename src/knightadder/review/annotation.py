@@ -30,7 +30,8 @@ class AnnotatedGame(Tabular):
     Attributes
     ----------
     game : chess.pgn.Game
-        The game: evaluations (``[%eval ...]``) in comments, marks for bad moves, and the better lines as variations.
+        The game: evaluations (``[%eval ...]``) and explanations in comments, marks for bad moves, and the better lines
+        as variations.
     scores : tuple of chess.engine.PovScore or None
         The scores of the first position and of the positions after each move; ``None`` for a position that cannot
         occur.
@@ -74,7 +75,12 @@ class AnnotatedGame(Tabular):
 
 
 def annotate_game(
-    game: chess.pgn.Game, limit: chess.engine.Limit, *, multipv: int = 1, engine: Engine | None = None
+    game: chess.pgn.Game,
+    limit: chess.engine.Limit,
+    *,
+    multipv: int = 1,
+    engine: Engine | None = None,
+    explain: bool = True,
 ) -> AnnotatedGame:
     """Annotate a game: evaluations, marks for bad moves with the better lines, accuracy, the name of the opening.
 
@@ -88,6 +94,8 @@ def annotate_game(
         Number of best lines beside each marked move.
     engine : Engine, optional
         The engine to use, which is cleared first; by default a new one with 16 MiB of hash table.
+    explain : bool
+        Whether the comment of each marked move says what is wrong with it, see `knightadder.explain`.
 
     Raises
     ------
@@ -107,11 +115,11 @@ def annotate_game(
     whole("multipv", multipv, 1, MOST_LINES)
     if engine is None:
         with Engine() as own:
-            return annotate_game(game, limit, multipv=multipv, engine=own)
+            return annotate_game(game, limit, multipv=multipv, engine=own, explain=explain)
     found = review(board, evaluate(board, engine, limit, multipv))
     copy = game.accept(GameBuilder())
     copy.marker = game.marker if isinstance(game, PgnGame) else None
-    notes.annotate(copy, found)
+    notes.annotate(copy, found, explain=explain)
     summary = row(1, 1, copy.headers, found)
     assert summary.white_side is not None and summary.black_side is not None  # never None with a review
     scores = tuple(each.score if each else None for each in found.evaluations)

@@ -145,7 +145,7 @@ def at_the_end(board: chess.Board) -> SearchedPosition:
 
 def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition:
     """Return the evaluation of a searched position, given its lines, at least one, the best first."""
-    variations = [ScoredLine(line.score, _legal(board, line.pv)) for line in lines]
+    variations = [ScoredLine(line.score, legal_part(board, line.pv)) for line in lines]
     best = lines[0]
     told = best.wdl if sum(best.wdl.relative) else None
     return SearchedPosition(best.score, best.depth, tuple(each for each in variations if each.moves), told)
@@ -168,8 +168,8 @@ def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, m
     return evaluation_of(board, analyst.analyse(board, limit, multipv=multipv).lines)
 
 
-def _legal(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move, ...]:
-    """Cut a line to a readable length, and before an illegal move: its end can come from a different position."""
+def legal_part(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move, ...]:
+    """Return a line up to a readable length, and up to an illegal move: its end can come from a different position."""
     end = board.copy(stack=False)
     legal = []
     for move in moves[:_LINE_PLIES]:
@@ -247,7 +247,7 @@ def _wdl(rest: list[Any], turn: chess.Color) -> PovWdl | None:
 def _variation(line: Any, board: chess.Board) -> ScoredLine:
     score, text = line
     moves = tuple(map(chess.Move.from_uci, text.split())) if isinstance(text, str) else ()
-    if not moves or _legal(board, moves) != moves:
+    if not moves or legal_part(board, moves) != moves:
         raise ValueError(f"{text!r} is not a legal line from {board.fen()}")
     return ScoredLine(_score(score, board.turn), moves)
 

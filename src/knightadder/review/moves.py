@@ -47,6 +47,8 @@ class AnnotatedMove(Tabular):
         Expected points that the move lost, from 0 to 1.
     mark : str
         ``?!``, ``?`` or ``??``; ``None`` if the move has none.
+    fault, explanation : str
+        What a marked move did wrong: its kind, such as ``hangs`` or ``fork``, and a sentence.
     accuracy : float
         The move's accuracy, from 0 to 100.
     best, best_line : str
@@ -81,6 +83,8 @@ class AnnotatedMove(Tabular):
     win_after: float | None
     points_lost: float | None
     mark: str | None
+    fault: str | None
+    explanation: str | None
     accuracy: float | None
     best: str | None
     best_line: str | None
@@ -103,8 +107,9 @@ def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ..
     opening: Opening | None = opening_at(board)
     evaluated = pairwise(review.evaluations)
     phase_of_each = phases(_positions(board, moves))
-    for ply, (move, (before, after), judgement, time, phase) in enumerate(
-        zip(moves, evaluated, review.judgements, move_times(game), phase_of_each, strict=True), 1
+    judged = zip(review.judgements, review.faults, strict=True)
+    for ply, (move, (before, after), (judgement, fault), time, phase) in enumerate(
+        zip(moves, evaluated, judged, move_times(game), phase_of_each, strict=True), 1
     ):
         end = board.copy(stack=False)
         end.push(move)
@@ -128,6 +133,8 @@ def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ..
                 win_after=_rounded(win_after, 2),
                 points_lost=_rounded(lost, 4),
                 mark=judgement.mark if judgement else None,
+                fault=fault.kind if fault else None,
+                explanation=fault.text if fault else None,
                 accuracy=_rounded(accuracy, 2),
                 best=board.san(line[0]) if line else None,
                 best_line=board.variation_san(line) if line else None,

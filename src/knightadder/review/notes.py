@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import chess.pgn
 
 from knightadder import __version__
+from knightadder.review.coach import has_explanation
 from knightadder.review.evaluation import SearchedPosition
 from knightadder.review.review import Review
 
@@ -14,13 +15,19 @@ from knightadder.review.review import Review
 _MARKS = frozenset(range(1, 7))
 
 
-def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None) -> None:
+def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, explain: bool = True) -> None:
     """Write the review of the main line of a game into the game and its headers.
 
     Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced. The variations
-    of the review are written where a move is marked. `engine` is the name of the engine, if it is not this one.
+    of the review are written where a move is marked, and with `explain` an explanation. `engine` is the name of the
+    engine, if it is not this one.
     """
-    annotate_line([game, *game.mainline()], review)
+    line = [game, *game.mainline()]
+    annotate_line(line, review)
+    if explain:
+        for node, fault in zip(line[1:], review.faults, strict=True):
+            if fault and not has_explanation(node.comment):
+                node.comment = f"{node.comment} {fault.text}".lstrip()
     write_headers(game.headers, review, engine)
 
 

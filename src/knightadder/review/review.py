@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,6 +11,7 @@ import chess
 
 from knightadder.opening_names import Opening, find_opening
 from knightadder.review.accuracy import Scale, SideAccuracy, play, rescale
+from knightadder.review.coach import Fault, fault_of
 from knightadder.review.evaluation import SearchedPosition
 from knightadder.review.judgement import Judgement, judge
 
@@ -20,9 +21,10 @@ class Review:
     """The review of a game: its evaluations, the judgement of each move, the quality of each side's play, and the
     opening.
 
-    `evaluations` are of the first position and of the position after each move. `white` and `black` are None
-    for a side without moves. Both are None if there are null moves or positions without an evaluation, because these do
-    not occur in played games. `scale` converts the engine's scores to Stockfish's scale.
+    `evaluations` are of the first position and of the position after each move. `faults` explain the moves that have a
+    judgement. `white` and `black` are None for a side without moves. Both are None if there are null moves or positions
+    without an evaluation, because these do not occur in played games. `scale` converts the engine's scores to
+    Stockfish's scale.
     """
 
     evaluations: tuple[SearchedPosition | None, ...]
@@ -32,6 +34,7 @@ class Review:
     black: SideAccuracy | None
     opening: Opening | None
     scale: Scale = rescale
+    faults: tuple[Fault | None, ...] = ()
 
     def count(self, white: bool, judgement: Judgement) -> int:
         """Return the number of moves of a side with this judgement."""
@@ -46,18 +49,19 @@ def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], s
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
     movers = itertools.cycle((white_first, not white_first))
-    judgements = map(partial(_judge, scale), evaluations, evaluations[1:], moves, movers)
+    judgements = tuple(map(partial(_judge, scale), evaluations, evaluations[1:], moves, movers))
     scores = [scale(each.score.white()) for each in evaluations if each]
     played = len(scores) == len(evaluations) and all(moves)
     white, black = play(scores, white_first) if played else (None, None)
     return Review(
         evaluations=tuple(evaluations),
-        judgements=tuple(judgements),
+        judgements=judgements,
         white_first=white_first,
         white=white,
         black=black,
         opening=find_opening(board),
         scale=scale,
+        faults=tuple(_faults(board, evaluations, judgements)),
     )
 
 
@@ -73,3 +77,13 @@ def _judge(
     if before.variations and before.variations[0].moves[0] == move:
         return None  # never a mistake, although search is not perfect
     return judge(scale(before.score.pov(mover)), scale(after.score.pov(mover)))
+
+
+def _faults(
+    board: chess.Board, evaluations: Sequence[SearchedPosition | None], judgements: Sequence[Judgement | None]
+) -> Iterator[Fault | None]:
+    """Explain the judged moves of a game."""
+    position = board.root()
+    for move, before, after, judgement in zip(board.move_stack, evaluations, evaluations[1:], judgements, strict=False):
+        yield fault_of(position, move, before, after) if judgement and before and after else None
+        position.push(move)

@@ -1,0 +1,368 @@
+"""Explains a bad move in one sentence.
+
+The engine's lines before and after the move prove each sentence, by the code that names the themes of puzzles. If they
+prove nothing, the sentence only has the evaluations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import chess
+import chess.engine
+from chess.engine import InfoDict
+
+from knightadder.library.results import Analysis, Line
+from knightadder.library.scores import score_text
+from knightadder.motifs.line import PlayedLine, boards_along
+from knightadder.motifs.mates import named_mates
+from knightadder.motifs.tactics import (
+    VALUES,
+    Place,
+    balance,
+    find_discovered_attack,
+    find_fork,
+    find_pin,
+    find_skewer,
+    find_trapped_piece,
+    has_discovered_check,
+    has_double_check,
+)
+from knightadder.review.evaluation import ScoredLine, SearchedPosition, legal_part
+
+#: The kinds of mistakes with their names for the user, in the order in which they are tried.
+KINDS = {
+    "missedMate": "Missed a forced mate",
+    "backRank": "Allowed a mate on the back rank",
+    "allowedMate": "Allowed a forced mate",
+    "draw": "Ended the game as a draw",
+    "hangs": "Left a piece to be taken",
+    "fork": "Allowed a fork",
+    "trapped": "Let a piece be trapped",
+    "skewer": "Allowed a skewer",
+    "pin": "Allowed a pin",
+    "discovered": "Allowed a discovered attack",
+    "promotion": "Let a pawn promote",
+    "recapture": "Did not take back",
+    "missedCapture": "Did not take a loose piece",
+    "missedFork": "Missed a fork",
+    "missedTactic": "Missed another tactic",
+    "material": "Lost material in another way",
+    "pawn": "Lost a pawn",
+    "missedMaterial": "Missed a win of material in another way",
+    "other": "Spoiled the position without losing material",
+}
+
+_PIECE = 2  # points of material that are more than a pawn
+_MINOR = (chess.KNIGHT, chess.BISHOP)
+_MOST_NAMED = 3  # pieces of a side that are named; more are counted in points
+_NUMBERS = ("no", "a", "two", "three")
+
+_EXPLANATION = re.compile(
+    r"\b(Misses|Allows|Gives|Leaves too little|Hangs|Loses|Lets|Does not take) [a-z0-9 ,]+\.(?!\S)"
+    r"|\bThe evaluation goes from \S+ to \S+\.(?!\S)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a bad move did wrong: its kind, a key of `KINDS`, and a sentence about it."""
+
+    kind: str
+    text: str
+
+
+def explain(
+    board: chess.Board, move: chess.Move, before: Analysis | Line | InfoDict, after: Analysis | Line | InfoDict
+) -> str:
+    """Explain a bad move in one sentence, such as ``Hangs the knight on d5.``
+
+    The sentence says only what the engine's lines show. If they show no loss of material and no mate, it has the
+    evaluations before and after the move, from White's view.
+
+    Parameters
+    ----------
+    board : chess.Board
+        The position before the move. If it has the moves before, a capture that was not taken back is noticed.
+    move : chess.Move
+        The bad move.
+    before, after : Analysis, Line or chess.engine.InfoDict
+        An engine's results for the positions before and after the move, with a score and a line; also of another
+        engine, by python-chess.
+
+    Raises
+    ------
+    ValueError
+        If the move is illegal, or a result has no score.
+    """
+    if not board.is_legal(move):
+        raise ValueError(f"illegal move {move.uci()} in {board.fen()}")
+    end = board.copy(stack=False)
+    end.push(move)
+    return fault_of(board, move, _searched(board, before), _searched(end, after)).text
+
+
+def has_explanation(comment: str) -> bool:
+    """Return whether a comment has a sentence like those of `explain`."""
+    return bool(_EXPLANATION.search(comment))
+
+
+def _searched(board: chess.Board, result: Analysis | Line | InfoDict) -> SearchedPosition:
+    if isinstance(result, Analysis | Line):
+        score, moves = result.score, list(result.pv)
+    elif "score" in result:
+        score, moves = result["score"], result.get("pv", [])
+    else:
+        raise ValueError("the engine's result has no score")
+    line = legal_part(board, moves)
+    return SearchedPosition(score, 0, (ScoredLine(score, line),) if line else ())
+
+
+def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, after: SearchedPosition) -> Fault:
+    """Find what a bad move did wrong; `before` and `after` are the results for the positions around it."""
+    end = board.copy(stack=False)
+    end.push(move)
+    could, can = before.score.pov(board.turn).mate() or 0, after.score.pov(board.turn).mate() or 0
+    best, reply = _Outcome(board, before, board), _Outcome(end, after, board)
+    if could > 0 and can <= 0:
+        return Fault("missedMate", f"Misses {_mate(best)}.")
+    if can < 0 <= could:
+        kind, where = ("backRank", " on the back rank") if reply.is_mate_on_back_rank() else ("allowedMate", "")
+        return Fault(kind, f"Allows {_mate(reply)}{where}.")
+    if not any(end.legal_moves):
+        return Fault("draw", "Gives stalemate.")
+    if end.is_insufficient_material():
+        return Fault("draw", "Leaves too little material to win.")
+    lost, missed = -reply.gain, best.gain
+    found = []
+    if lost >= 1 and min(lost, _PIECE) <= best.end_gain - reply.end_gain:
+        found.append((lost, _allowed(reply, best)))
+    if missed >= 1 and min(missed, _PIECE) <= best.end_gain - reply.end_gain and lost > -_PIECE:
+        found.append((missed, _missed(board, move, best, reply)))
+    if found:
+        return max(found, key=lambda each: each[0])[1]
+    return Fault("other", f"The evaluation goes from {score_text(before.score)} to {score_text(after.score)}.")
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+class _Outcome:
+    """The best line of a position, and the material at its end.
+
+    Attributes
+    ----------
+    line : PlayedLine or None
+        The line, without a reply at its end; None if there is none.
+    lost, won : Counter of chess.PieceType
+        The pieces that the mover lost and won in excess of equal ones, compared with the position before the mistake.
+    gain : int
+        The same in points of material, for the mover.
+    end_gain : int
+        The same without a capture that may answer the last move.
+    has_promotion : bool
+        Whether a pawn is promoted in the line: then the pieces cannot be told apart.
+    """
+
+    def __init__(self, start: chess.Board, position: SearchedPosition, before: chess.Board) -> None:
+        moves = position.variations[0].moves if position.variations else ()
+        boards = boards_along(start.copy(stack=False), moves)
+        count = len(moves) - (len(moves) + 1) % 2
+        self.line = PlayedLine(boards[: count + 1], moves[:count]) if count > 0 else None
+        settled = _settled(boards)
+        mover = before.turn
+        self.gain, self.end_gain = (balance(board, mover) - balance(before, mover) for board in (settled, boards[-1]))
+        self.lost, self.won = (_counts(before, side) - _counts(settled, side) for side in (mover, not mover))
+        self.has_promotion = any(move.promotion for move in moves)
+        _cancel(self.lost, self.won)
+
+    def first_capture(self) -> tuple[chess.PieceType, chess.Square, bool] | None:
+        """Return what the first move takes: the piece, its square, and whether the taker can be taken there."""
+        if self.line is None:
+            return None
+        start, move, end = self.line.boards[0], self.line.moves[0], self.line.boards[1]
+        if not start.is_capture(move):
+            return None
+        square = _captured_square(start, move)
+        kind = start.piece_type_at(square)
+        assert kind is not None
+        return kind, square, bool(_captures_on(end, move.to_square))
+
+    def captures(self, color: chess.Color) -> set[chess.Square]:
+        """Return the squares on which a side takes something in the line."""
+        if self.line is None:
+            return set()
+        pairs = zip(self.line.boards, self.line.moves, strict=False)
+        return {
+            _captured_square(board, move) for board, move in pairs if board.turn == color and board.is_capture(move)
+        }
+
+    def is_mate_on_back_rank(self) -> bool:
+        return self.line is not None and "backRankMate" in named_mates(self.line)
+
+
+def _settled(boards: list[chess.Board]) -> chess.Board:
+    """Return the end of a line, after a capture that may answer its last move if the side that began made that."""
+    end = boards[-1]
+    if len(boards) % 2 == 0:
+        takes = _captures_on(end, end.peek().to_square)
+        if takes:
+            end = end.copy(stack=False)
+            end.push(min(takes, key=lambda move: VALUES[end.piece_type_at(move.from_square) or chess.PAWN]))
+    return end
+
+
+def _captured_square(board: chess.Board, move: chess.Move) -> chess.Square:
+    """Return the square of the piece that a move takes: en passant, it is not the square where the move goes."""
+    if board.is_en_passant(move):
+        return chess.square(chess.square_file(move.to_square), chess.square_rank(move.from_square))
+    return move.to_square
+
+
+def _captures_on(board: chess.Board, square: chess.Square) -> list[chess.Move]:
+    return [*board.generate_legal_moves(to_mask=chess.BB_SQUARES[square] & board.occupied_co[not board.turn])]
+
+
+def _counts(board: chess.Board, color: chess.Color) -> Counter[chess.PieceType]:
+    return Counter({kind: chess.popcount(board.pieces_mask(kind, color)) for kind in chess.PIECE_TYPES})
+
+
+def _cancel(lost: Counter[chess.PieceType], won: Counter[chess.PieceType]) -> None:
+    """Remove pieces of the same value from both."""
+    for first in chess.PIECE_TYPES:
+        for second in _MINOR if first in _MINOR else (first,):
+            equal = min(lost[first], won[second])
+            lost[first] -= equal
+            won[second] -= equal
+
+
+# --- sentences -------------------------------------------------------------------------------------------------------
+
+
+def _mate(outcome: _Outcome) -> str:
+    """Name the mate at the end of a line; its length if the line is complete."""
+    if outcome.line is None or not outcome.line.boards[-1].is_checkmate():
+        return "a forced mate"
+    return f"mate in {len(outcome.line.turns())}"
+
+
+def _allowed(reply: _Outcome, best: _Outcome) -> Fault:
+    """Explain a loss of material."""
+    assert reply.line is not None
+    taken = reply.first_capture()
+    won = reply.won.total() > 0
+    if taken and not reply.has_promotion and not won and taken[1] not in best.captures(reply.line.solver):
+        kind, square, can_take_back = taken
+        if kind == chess.PAWN and -reply.gain == 1:
+            return Fault("pawn", f"Gives up the pawn on {chess.square_name(square)} for nothing.")
+        if kind != chess.PAWN and reply.lost[kind]:
+            verb = "Loses" if can_take_back else "Hangs"
+            return Fault("hangs", f"{verb} the {chess.piece_name(kind)} on {chess.square_name(square)}.")
+    for kind_name, words in _motifs(reply.line):
+        return Fault(kind_name, f"{_ALLOWS[kind_name]} {words}.")
+    kind_name = "material" if -reply.gain >= _PIECE else "pawn"
+    return Fault(kind_name, f"Loses {_exchange(reply.lost, reply.won, reply)}.")
+
+
+_ALLOWS = {
+    "fork": "Allows",
+    "trapped": "Lets",
+    "skewer": "Allows",
+    "pin": "Allows",
+    "discovered": "Allows",
+    "promotion": "Allows",
+}
+
+
+def _missed(board: chess.Board, move: chess.Move, best: _Outcome, reply: _Outcome) -> Fault:
+    """Explain a win of material that was missed."""
+    assert best.line is not None
+    taken = best.first_capture()
+    took = reply.captures(board.turn) | ({_captured_square(board, move)} if board.is_capture(move) else set())
+    if taken and taken[1] not in took and not best.has_promotion and not best.lost.total():
+        kind, square, can_take_back = taken
+        if square == _last_capture(board):
+            return Fault("recapture", f"Does not take back on {chess.square_name(square)}.")
+        if not can_take_back and best.won[kind]:
+            name = f"undefended {chess.piece_name(kind)} on {chess.square_name(square)}"
+            return Fault("missedMaterial" if kind == chess.PAWN else "missedCapture", f"Does not take the {name}.")
+    for kind_name, words in _motifs(best.line):
+        if kind_name != "trapped":
+            return Fault("missedFork" if kind_name == "fork" else "missedTactic", f"Misses {words}.")
+    return Fault("missedMaterial", f"Misses the win of {_exchange(best.won, best.lost, best)}.")
+
+
+def _last_capture(board: chess.Board) -> chess.Square | None:
+    """Return the square of the last move if it took a piece there."""
+    if not board.move_stack:
+        return None
+    before = board.copy(stack=1)
+    move = before.pop()
+    return move.to_square if move and before.is_capture(move) else None
+
+
+def _motifs(line: PlayedLine) -> Iterator[tuple[str, str]]:
+    """Yield the kinds of the motifs of a line, each with words for it."""
+    if place := find_fork(line):
+        square = chess.square_name(line.moves[place.turn].to_square)
+        yield "fork", f"a fork of {_kinds(_pieces(line, place))} on {square}"
+    if place := find_trapped_piece(line):
+        yield "trapped", f"the {_piece(line.boards[place.turn - 1], place.squares[0])} be trapped"
+    if place := find_skewer(line):
+        square = chess.square_name(line.moves[place.turn].to_square)
+        yield "skewer", f"a skewer of {_kinds(_pieces(line, place))} from {square}"
+    if place := find_pin(line):
+        yield "pin", f"a pin of the {_piece(line.boards[place.turn + 1], place.squares[0])}"
+    if place := find_discovered_attack(line):
+        yield "discovered", f"a discovered attack on the {_piece(line.boards[place.turn + 1], place.squares[0])}"
+    if has_discovered_check(line):
+        yield "discovered", "a discovered check"
+    if has_double_check(line):
+        yield "discovered", "a double check"
+    for move, _, _ in line.solver_moves():
+        if move.promotion:
+            yield "promotion", f"a promotion on {chess.square_name(move.to_square)}"
+
+
+def _piece(board: chess.Board, square: chess.Square) -> str:
+    kind = board.piece_type_at(square)
+    assert kind is not None
+    return f"{chess.piece_name(kind)} on {chess.square_name(square)}"
+
+
+def _pieces(line: PlayedLine, place: Place) -> Counter[chess.PieceType]:
+    board = line.boards[place.turn + 1]
+    return Counter(kind for square in place.squares if (kind := board.piece_type_at(square)))
+
+
+def _kinds(pieces: Counter[chess.PieceType]) -> str:
+    """Name kinds of pieces, the most valuable first."""
+    return _listed(
+        chess.piece_name(kind) if count == 1 else f"{_NUMBERS[min(count, 3)]} {chess.piece_name(kind)}s"
+        for kind, count in sorted(pieces.items(), key=lambda item: -VALUES[item[0]])
+    )
+
+
+def _exchange(given: Counter[chess.PieceType], taken: Counter[chess.PieceType], outcome: _Outcome) -> str:
+    """Name what a side gives, and what it takes for it."""
+    if outcome.has_promotion or max(given.total(), taken.total()) > _MOST_NAMED or not given.total():
+        points = abs(outcome.gain)
+        return f"material worth {points} pawn{'' if points == 1 else 's'}"
+    if +given == Counter({chess.ROOK: 1}) and taken.total() == 1 and any(taken[kind] for kind in _MINOR):
+        return "the exchange"
+    return _articled(given) + (f" for {_articled(taken)}" if taken.total() else "")
+
+
+def _articled(pieces: Counter[chess.PieceType]) -> str:
+    return _listed(
+        f"{_NUMBERS[count]} {chess.piece_name(kind)}{'s' if count > 1 else ''}"
+        for kind, count in sorted((+pieces).items(), key=lambda item: -VALUES[item[0]])
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

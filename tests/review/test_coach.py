@@ -1,0 +1,119 @@
+"""A mistake is explained by what the engine's lines prove."""
+
+import io
+
+import chess
+import chess.pgn
+import pytest
+from chess.engine import Cp, InfoDict, Limit, Mate, PovScore
+from fake_analyst import FakeAnalyst, evaluate
+
+from knightadder import explain
+from knightadder.review.coach import KINDS, fault_of
+from knightadder.review.evaluation import ScoredLine, SearchedPosition
+from knightadder.review.notes import annotate
+from knightadder.review.review import review
+
+
+def searched(board, score, line):
+    end, moves = board.copy(), []
+    for san in line.split():
+        moves.append(end.push_san(san))
+    pov = PovScore(score, board.turn)
+    return SearchedPosition(pov, 9, (ScoredLine(pov, tuple(moves)),) if moves else ())
+
+
+# Kind, sentence, position, the mistake after earlier moves, and the scores and lines before and after it.
+CASES = [
+    ("missedMate", "Misses mate in 1.", "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "Rd7", Mate(1), "Rd8#", Cp(0), "h6"),
+    ("missedMate", "Misses a forced mate.", "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "h3", Mate(9), "h4", Cp(0), "h6"),
+    ("backRank", "Allows mate in 1 on the back rank.", "3r2k1/5ppp/8/8/8/8/R4PPP/6K1 w - - 0 1", "Ra7", Cp(0), "h3",
+     Mate(1), "Rd1#"),
+    ("allowedMate", "Allows mate in 2.", chess.STARTING_FEN, "g4", Cp(0), "e4", Mate(2), "e5 f3 Qh4#"),
+    ("draw", "Gives stalemate.", "k7/8/8/1K6/8/8/2Q5/8 w - - 0 1", "Qc7", Cp(900), "Qd3", Cp(0), ""),
+    ("draw", "Leaves too little material to win.", "k7/8/8/8/8/1p6/1K6/3N4 w - - 0 1", "Kxb3", Cp(0), "Kc3", Cp(0), ""),
+    ("hangs", "Hangs the knight on e5.", "4k3/8/3p4/8/8/5N2/8/4K3 w - - 0 1", "Ne5", Cp(200), "Ke2", Cp(200),
+     "dxe5 Ke2 Ke7"),
+    ("hangs", "Hangs the knight on f3.", "4kr2/8/8/8/8/5N2/6P1/4K3 w - - 0 1", "g4", Cp(0), "Ke2", Cp(300),
+     "Rxf3 Ke2 Rf8"),
+    ("hangs", "Loses the knight on d5.", "3rk3/8/5n2/3N4/8/8/8/3RK3 w - - 0 1", "Ke2", Cp(0), "Nxf6+ Ke7 Rxd8 Kxd8",
+     Cp(300), "Nxd5 Kf3 Ke7"),
+    ("fork", "Allows a fork of king and rook on e3.", "3qk3/8/8/8/6n1/8/2R1P3/4K3 w - - 0 1", "Kf1", Cp(300), "Ra2",
+     Cp(200), "Ne3+ Kf2 Nxc2"),
+    ("skewer", "Allows a skewer of king and queen from d1.", "3q4/8/8/3k4/8/8/8/K3R3 b - - 0 1", "Kd6", Cp(0), "Kc6",
+     Cp(500), "Rd1+ Ke7 Rxd8"),
+    ("pin", "Allows a pin of the knight on e6.", "3k4/8/4n3/8/8/3P4/8/R5K1 b - - 0 1", "Ke8", Cp(0), "Kd7", Cp(500),
+     "Re1 Kf8 Rxe6"),
+    ("discovered", "Allows a discovered attack on the queen on d8.", "3q1k2/5ppp/8/8/8/3B4/5PPP/3R2K1 b - - 0 1",
+     "Kg8", Cp(0), "Ke7", Cp(500), "Bxh7+ Kxh7 Rxd8"),
+    ("trapped", "Lets the bishop on a7 be trapped.", "2k5/ppp5/8/8/3B4/8/5PPP/6K1 w - - 0 1", "Bxa7", Cp(0), "h3",
+     Cp(200), "b6 h3 Kb7 h4 Kxa7"),
+    ("promotion", "Allows a promotion on a8.", "7r/P3k3/8/8/8/8/8/K7 b - - 0 1", "Ke6", Cp(0), "Ra8", Cp(900),
+     "a8=Q Rh1+ Kb2"),
+    ("recapture", "Does not take back on f3.", "6k1/8/8/8/6b1/5N2/5PPP/6K1 b - - 0 1", "Bxf3 h3", Cp(0),
+     "gxf3 Kg7 Kf1", Cp(300), "Bd5 Kh2 Kg7"),
+    ("missedCapture", "Does not take the undefended queen on d5.", "4k3/8/8/3q4/8/8/8/3RK3 w - - 0 1", "Ke2", Cp(900),
+     "Rxd5", Cp(0), "Kf7"),
+    ("missedFork", "Misses a fork of king and queen on d6.", "2q1k3/8/8/5N2/8/8/6PP/7K w - - 0 1", "g3", Cp(400),
+     "Nd6+ Kd7 Nxc8", Cp(0), "Kd7"),
+    ("material", "Loses the exchange.", "4k3/8/8/8/8/4B3/1b3PPP/2R2K2 w - - 0 1", "h3", Cp(100), "Rc8+ Kd7 Rg8",
+     Cp(100), "Bxc1 Bxc1 Ke7"),
+    ("pawn", "Gives up the pawn on d2 for nothing.", "4k3/8/8/8/3r4/8/3P4/4K3 w - - 0 1", "Kf1", Cp(0), "Ke2",
+     Cp(100), "Rxd2 Ke1 Rd8"),
+    ("missedMaterial", "Does not take the undefended pawn on d5.", "4k3/8/8/3p4/8/8/8/3RK3 w - - 0 1", "Ke2", Cp(500),
+     "Rxd5 Ke7 Ke2", Cp(-300), "Ke7 Kd3 Ke6"),
+    ("missedMaterial", "Misses the win of a rook for a pawn.", "8/2k5/3r4/8/4P3/8/8/4K3 w - - 0 1", "Kf1", Cp(300),
+     "e5 Kc6 exd6 Kxd6", Cp(100), "Kd7"),
+    ("other", "The evaluation goes from +3.00 to +0.00.", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "Kf1", Cp(300), "Kd2",
+     Cp(0), "Ke7"),
+    # A line may end in the middle of an exchange: then it proves nothing.
+    ("other", "The evaluation goes from +1.00 to -1.00.", "3rk3/8/8/8/8/8/3R4/3RK3 w - - 0 1", "Rd5", Cp(100), "Rd3",
+     Cp(100), "Rxd5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "text", "fen", "played", "before", "best", "after", "reply"), CASES)
+def test_a_mistake_is_explained(kind, text, fen, played, before, best, after, reply):
+    board = chess.Board(fen)
+    *earlier, last = played.split()
+    for san in earlier:
+        board.push_san(san)
+    move = board.parse_san(last)
+    end = board.copy()
+    end.push(move)
+    found = fault_of(board, move, searched(board, before, best), searched(end, after, reply))
+    assert (found.text, found.kind) == (text, kind)
+    assert kind in KINDS
+
+
+def test_an_even_exchange_hangs_nothing():
+    board = chess.Board("3rk3/8/8/8/8/8/8/3RK3 w - - 0 1")
+    move = board.parse_san("Rxd8+")
+    end = board.copy()
+    end.push(move)
+    assert fault_of(board, move, searched(board, Cp(100), "Rd2"), searched(end, Cp(100), "Kxd8 Kd2")).kind == "other"
+
+
+def test_the_result_of_any_engine_is_explained():
+    board = chess.Board("4k3/8/3p4/8/8/5N2/8/4K3 w - - 0 1")
+    move = board.parse_san("Ne5")
+    before = InfoDict(score=PovScore(Cp(20), True), pv=[chess.Move.from_uci("e1e2")])
+    after = InfoDict(score=PovScore(Cp(200), False), pv=[chess.Move.from_uci("d6e5")])
+    assert explain(board, move, before, after) == "Hangs the knight on e5."
+    assert explain(board, move, before, InfoDict(score=after["score"])) == "The evaluation goes from +0.20 to -2.00."
+    with pytest.raises(ValueError, match="illegal move e1e3"):
+        explain(board, chess.Move.from_uci("e1e3"), before, after)
+    with pytest.raises(ValueError, match="has no score"):
+        explain(board, move, before, InfoDict())
+
+
+def test_marked_moves_are_explained_once():
+    game = chess.pgn.read_game(io.StringIO("1. e4 e5 2. Qf3 Nc6 3. Qf6 { oh } Nxf6 *"))
+    found = review(game.end().board(), evaluate(game.end().board(), FakeAnalyst(), Limit(depth=1)))
+    for _ in range(2):
+        annotate(game, found)
+        assert [node.comment for node in game.mainline()][4] == "oh [%eval -9.00,7] Hangs the queen on f6."
+        assert sum("[%eval" in node.comment and len(node.comment) > 20 for node in game.mainline()) == 2
+    plain = chess.pgn.read_game(io.StringIO("1. e4 e5 2. Qf3 Nc6 3. Qf6 Nxf6 *"))
+    annotate(plain, found, explain=False)
+    assert "Hangs" not in str(plain)
