@@ -44,7 +44,7 @@ def test_bad_moves_of_the_user_are_found_and_tried_again(engine, tab):
     found = moments(tab)
     assert [moment["played"] for moment in found] == ["2. Nf3??", "4. a4??"]
     first = found[0]
-    assert first["kind"] and first["percents"][0] > first["percents"][1]
+    assert first["kind"] and first["explanation"].endswith(".") and first["percents"][0] > first["percents"][1]
     assert first["line"].startswith("2. exd5") and first["best"] == ["e4", "d5"]
     assert all(not node["nags"] for node in tab.tree.nodes()), "the marks would tell the solution"
     assert tried(tab, first, "Nf3") | {"after": 0} == {

@@ -10,6 +10,7 @@ import chess
 import chess.pgn
 
 if TYPE_CHECKING:
+    from knightadder.review.coach import Fault
     from knightadder.review.evaluation import SearchedPosition
     from knightadder.review.review import Review
 
@@ -20,15 +21,15 @@ _MOST = 3  # moments of a game
 class Moment:
     """A bad move of the user.
 
-    `before` evaluates the position of the node before the move. The mark is such as ``??``, `kind` says in words what
-    was wrong, and `percents` are the user's win percentages before and after the move.
+    `before` evaluates the position of the node before the move. The mark is such as ``??``, `fault` says what was
+    wrong, and `percents` are the user's win percentages before and after the move.
     """
 
     node: chess.pgn.GameNode
     before: SearchedPosition
     move: chess.Move
     mark: str
-    kind: str
+    fault: Fault
     percents: tuple[float, float]
 
     @property
@@ -49,18 +50,21 @@ def find_moments(line: Sequence[chess.pgn.GameNode], review: Review, user: chess
     """Return the marked moves of the user that cost the largest share of the winning chances, at most three, in the
     order of the game; `line` are the nodes of the reviewed line.
     """
-    from knightadder.report.mistakes import KINDS, kind_of
     from knightadder.review.accuracy import win_percent
 
     found = []
-    for node, after_node, judgement, before, after in zip(
-        line, line[1:], review.judgements, review.evaluations, review.evaluations[1:], strict=False
+    for node, after_node, judgement, fault, before, after in zip(
+        line, line[1:], review.judgements, review.faults, review.evaluations, review.evaluations[1:], strict=False
     ):
         move = after_node.move
-        if judgement is None or node.turn() != user or not (before and after and move and before.variations):
+        if (
+            judgement is None
+            or fault is None
+            or node.turn() != user
+            or not (before and after and move and before.variations)
+        ):
             continue
         could, can = (win_percent(review.scale(each.score.pov(user))) for each in (before, after))
-        kind = KINDS[kind_of(node.board(), move, before, after)]
-        found.append(Moment(node, before, move, judgement.mark, kind, (could, can)))
+        found.append(Moment(node, before, move, judgement.mark, fault, (could, can)))
     worst = sorted(found, key=lambda moment: moment.percents[1] - moment.percents[0])[:_MOST]
     return sorted(worst, key=lambda moment: moment.node.ply())

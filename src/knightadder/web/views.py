@@ -160,11 +160,14 @@ def game_view(game: PlayedGame | None, tree: GameTree) -> View:
 
 def _moment_view(moment: Moment, tree: GameTree) -> View:
     """Describe a moment that decided the game; its node is the one before the move."""
+    from knightadder.review.coach import KINDS  # here, because it loads the library
+
     board = tree.board(moment.node)
     return {
         "node": tree.id(moment.node),
         "played": board.variation_san([moment.move]) + moment.mark,
-        "kind": moment.kind,
+        "kind": KINDS[moment.fault.kind],
+        "explanation": moment.fault.text,
         "percents": [round(each) for each in moment.percents],
         "best": _squares(board, moment.better[0]),
         "line": board.variation_san(moment.better[:_MAX_PLIES_OF_MOMENT]),

@@ -61,6 +61,11 @@ export class Moments {
     return `${kind}. Your chances fell from ${before} % to ${after} %`;
   }
 
+  /** Say what was wrong with the move of the game: only afterwards, because it may tell the solution. */
+  played({ played, explanation }) {
+    return `In the game: ${played} ${explanation}`;
+  }
+
   close() {
     this.open = null;
     this.actions.show([]);
@@ -84,7 +89,7 @@ export class Moments {
       this.solved = true;
       this.actions.show([]);
       this.actions.play(after);
-      this.tell("Right", `${san} is good. The engine's line: ${moment.line}`);
+      this.tell("Right", `${san} is good. The engine's line: ${moment.line}. ${this.played(moment)}`);
     } else if (repeated) this.tell("Try another move", `${san} is the move of the game`);
     else this.tell("Try another move", `${san} costs too much as well`);
     this.mark();
@@ -98,7 +103,7 @@ export class Moments {
   showBest() {
     this.solved = true;
     this.actions.show([`G${this.open.best.join("")}`]);
-    this.tell("The best move", this.open.line);
+    this.tell("The best move", `${this.open.line}. ${this.played(this.open)}`);
     this.mark();
   }
 
