@@ -2,7 +2,8 @@
 the solution.
 
 The rating is a weighted sum. The weights are the least-squares fit to 2,164 puzzles of Lichess's database, whose
-ratings are spread evenly from 400 to 2800 (docs/puzzles.md tells how well it fits).
+ratings are spread evenly from 400 to 2800 (docs/puzzles.md tells how well it fits). `benchmarks/puzzle_ratings.py`
+fits them again.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _LEAST_CHANCE = 0.01
 _MOST_CHECKS, _MOST_CAPTURES, _MOST_GAIN = 6, 6, 9
 
 _BASE = 1202.0
-_WEIGHTS = {
+WEIGHTS = {
     "effort": 48.7,
     "doubt": -30.4,
     "least": -385.2,
@@ -61,9 +62,14 @@ def rate(solution: Solution, analyst: Analyst) -> int:
 
     The analyst is cleared before each search, so that the rating depends on the solution alone.
     """
-    parts = {**_looks(solution), **_costs(solution, analyst)}
-    rating = _BASE + sum(weight * parts[name] for name, weight in _WEIGHTS.items())
+    values = parts(solution, analyst)
+    rating = _BASE + sum(weight * values[name] for name, weight in WEIGHTS.items())
     return round(min(max(rating, LOWEST), HIGHEST))
+
+
+def parts(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
+    """Return the parts of the sum by their names, before they are weighted; EngineError if a search fails."""
+    return {**_looks(solution), **_costs(solution, analyst)}
 
 
 def _steps(solution: Solution) -> Iterator[_Step]:
