@@ -125,9 +125,11 @@ class Line:
         self._teacher, self._plans = _read_plans(folder / "line.toml")
         self._list = folder / "networks.json"
         self._made: list[Made] = _read_made(self._list)
-        for number, (made, plan) in enumerate(zip(self._made, self._plans, strict=False)):
+        for made, plan in zip(self._made, self._plans, strict=False):
+            if made.score is None and made.plan.name == plan.name:
+                made.plan = plan  # its options may be mended until it is finished; each step checks its own state
             if made.plan != plan:
-                raise OptionError(f"network {made.plan.name} was made with other options: give number {number} a name")
+                raise OptionError(f"network {made.plan.name} has other options: add a network for the new ones")
         if len(self._made) > len(self._plans):
             raise OptionError(f"line.toml no longer has network {self._made[-1].plan.name}")
 

@@ -255,6 +255,7 @@ class Run:
         step: Callable[[], None] = self._do_step
         if self._step.device.type == "cuda":
             step = self._captured()
+        told = 0
         for number in range(1, self.steps + 1):
             if not self._left:
                 torch.randperm(len(self._data), generator=self._chance, device=self._order.device, out=self._order)
@@ -263,7 +264,8 @@ class Run:
             self._left -= 1
             step()
             if number % between == 0 or number == self.steps:
-                tell(number, float(self.loss) / between)
+                tell(number, float(self.loss) / (number - told))
+                told = number
                 self.loss.zero_()
                 if time.monotonic() > until:
                     break

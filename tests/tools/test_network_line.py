@@ -50,9 +50,11 @@ def test_a_line_of_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert first[5] == "default"
     assert sum(map(int, first[6].split("-"))) == 2
 
-    # A network is added. Only that one is made, and it has no games of its own.
-    (tmp_path / "line.toml").write_text(LINE + SECOND)
+    # A network without games of its own is added. Its options are mended after a failure, and only it is made.
+    (tmp_path / "line.toml").write_text(LINE + SECOND.replace("32", "33"))
     games = (tmp_path / "match-first.pgn").read_bytes()
+    assert network_line.main([str(tmp_path), "--concurrency", "1"]) == 1
+    (tmp_path / "line.toml").write_text(LINE + SECOND)
     capfd.readouterr()
     assert network_line.main([str(tmp_path), "--concurrency", "1"]) == 0
     assert "knightadder datagen" not in capfd.readouterr().out
@@ -68,7 +70,7 @@ def test_a_line_of_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert rows(tmp_path) == [kept, second]
     (tmp_path / "line.toml").write_text(LINE.replace("5000", "6000") + SECOND)
     assert network_line.main([str(tmp_path)]) == 2
-    assert "network first was made with other options" in capfd.readouterr().err
+    assert "network first has other options" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
