@@ -24,7 +24,7 @@ import numpy as np
 import knightadder
 from knightadder.core.board.packed import record_fen
 from knightadder.workshop.datagen.reader import Filter
-from knightadder.workshop.train.selection import Games, Selection, Targets
+from knightadder.workshop.train.selection import SelectedGames, Selection, Targets
 
 _CAPTURES = 0.4  # share of captures among the random moves, where there are any
 _OF_A_CHUNK = 8  # positions, so that they come from many games
@@ -35,7 +35,7 @@ _SLOPES = np.arange(0.3, 8.0, 0.1) / 200
 def labels(folder: Path, engine: str, nodes: int, count: int, file: Path) -> None:
     """Write so many positions with the expected results of the side to move into a file."""
     chance = random.Random(1)
-    games = Games([folder], Selection.of([folder]), Filter(16, _HIGHEST, quiet=True), Targets(0.0, 200))
+    games = SelectedGames([folder], Selection.of([folder]), Filter(16, _HIGHEST, quiet=True), Targets(0.0, 200))
     lines: list[str] = []
     with chess.engine.SimpleEngine.popen_uci(engine) as oracle:
         oracle.configure({"UCI_ShowWDL": True})

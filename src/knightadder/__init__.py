@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from knightadder.library.arrays import unpack as unpack
     from knightadder.library.arrays import unpack_fens as unpack_fens
     from knightadder.library.engine import Engine as Engine
+    from knightadder.library.engine_options import Option as Option
     from knightadder.library.engine_pool import EnginePool as EnginePool
     from knightadder.library.engine_pool import PoolBusyError as PoolBusyError
     from knightadder.library.explorer import Explorer as Explorer
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from knightadder.library.games import read_games as read_games
     from knightadder.library.many import analyse_iter as analyse_iter
     from knightadder.library.many import analyse_many as analyse_many
-    from knightadder.library.options import Option as Option
     from knightadder.library.positions import Evaluation as Evaluation
     from knightadder.library.positions import divide as divide
     from knightadder.library.positions import evaluate as evaluate
@@ -65,7 +65,7 @@ _MODULES = {  # public name to its module
     "PositionWarning": "engine.errors",
     "Bound": "engine.info",
     "Engine": "library.engine",
-    "Option": "library.options",
+    "Option": "library.engine_options",
     "analyse_many": "library.many",
     "analyse_iter": "library.many",
     "annotate_game": "review.annotation",

@@ -8,7 +8,7 @@ import chess
 import chess.polyglot
 import pytest
 
-from knightadder.books.make import weigh
+from knightadder.books.make_book import weigh
 from knightadder.cli import main
 
 GAMES = """\

@@ -10,7 +10,7 @@ from lichess_players import PATIENCE, TIMEOUTS, Chooser, StillClock
 
 from knightadder.lichess.api import Lichess
 from knightadder.lichess.bot import Bot
-from knightadder.lichess.engines import EnginePool
+from knightadder.lichess.engines import GameEngines
 from knightadder.lichess.settings import BotSettings
 
 
@@ -50,7 +50,7 @@ def start_bot():
 
             lichess = Lichess(server.url, TOKEN, clock, threading.Event(), TIMEOUTS)
             settings = replace(BotSettings(url=server.url), **settings)
-            running = Running(Bot(lichess, BOT, EnginePool(make), settings, clock), lichess, made, clock)
+            running = Running(Bot(lichess, BOT, GameEngines(make), settings, clock), lichess, made, clock)
             stack.callback(lichess.close)
             stack.callback(running.wait)
             stack.callback(running.bot.interrupt)

@@ -9,7 +9,7 @@ from chess.engine import Cp, PovScore, PovWdl, Wdl
 
 from knightadder.engine.info import Bound
 from knightadder.library.results import Line, PlayResult
-from knightadder.lichess.waiting import Timer
+from knightadder.lichess.timers import Timer
 
 PATIENCE = 120  # seconds: longer than anything takes on a busy machine, so that only a fault is waited for so long
 TIMEOUTS = 60.0, PATIENCE, PATIENCE  # of a `Lichess` whose server answers always, however slowly

@@ -11,7 +11,7 @@ from fake_lichess import TOKEN, FakeLichess, Faults
 from lichess_players import TIMEOUTS, StillClock
 
 from knightadder.lichess.api import Lichess
-from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.api_errors import Refused, Unreachable
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from fake_lichess import FakeLichess, Faults, random_mover
 from lichess_players import Thinker, choice, until
 
 from knightadder.engine.errors import EngineError
-from knightadder.lichess.errors import Refused
+from knightadder.lichess.api_errors import Refused
 
 
 def test_twenty_games_with_every_fault_lose_no_move_and_send_none_twice(start_bot):

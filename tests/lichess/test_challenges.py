@@ -2,7 +2,7 @@
 
 import pytest
 
-from knightadder.lichess.challenges import Policy, Reason
+from knightadder.lichess.challenges import DeclineReason, Policy
 
 
 def challenge(variant="standard", speed="blitz", rated=False, title=None, rating=1500, fen=None):
@@ -18,7 +18,7 @@ def challenge(variant="standard", speed="blitz", rated=False, title=None, rating
 def test_the_reasons_are_those_that_lichess_knows():
     # https://lichess.org/api#tag/Challenges/operation/challengeDecline
     known = "generic later tooFast tooSlow timeControl rated casual standard variant noBot onlyBot"
-    assert {str(reason) for reason in Reason} == set(known.split())
+    assert {str(reason) for reason in DeclineReason} == set(known.split())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import contextlib
 import chess
 import pytest
 
-from knightadder.lichess.errors import Unreachable
+from knightadder.lichess.api_errors import Unreachable
 from knightadder.lichess.game_state import read_info, read_state, starting_board
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.bulk import GameBlock, read_blocks
-from knightadder.pgn.files import decoded
+from knightadder.pgn.game_files import decoded
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse, read_texts, result_of
 from knightadder.pgn.records import GameRecord, read_records
 from knightadder.pgn.splitting import split_lines
@@ -167,7 +167,7 @@ def quiet() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_random_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     random = Random(seed)
-    monkeypatch.setattr("knightadder.pgn.files._BLOCK", CHUNKS[seed % len(CHUNKS)])
+    monkeypatch.setattr("knightadder.pgn.game_files._BLOCK", CHUNKS[seed % len(CHUNKS)])
     file = tmp_path / "games.pgn"
     file.write_bytes(random_file(random, 30))
     assert check(file) >= 10
@@ -175,7 +175,7 @@ def test_random_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 def test_files_of_programs_are_read_by_the_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    monkeypatch.setattr("knightadder.pgn.files._BLOCK", chunk)
+    monkeypatch.setattr("knightadder.pgn.game_files._BLOCK", chunk)
     file = tmp_path / "games.pgn"
     file.write_bytes(random_file(Random(1), 40, damage=0, odd=False))
     assert check(file) >= 36  # not those without a move
@@ -206,7 +206,7 @@ def test_every_place_where_a_file_may_be_cut_off(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_larger_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("knightadder.pgn.files._BLOCK", 100)
+    monkeypatch.setattr("knightadder.pgn.game_files._BLOCK", 100)
     file = tmp_path / "games.pgn"
     file.write_text("1. e4 *\n\n1. e4 {" + "so " * 10_000 + "} e5 *\n\n1. d4 *\n")
     assert check(file) == 3

@@ -11,7 +11,7 @@ import chess.pgn
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.pgn.files import game_files
+from knightadder.pgn.game_files import game_files
 from knightadder.pgn.games import (
     BrokenGame,
     GameText,

@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.file != _STANDARD:
         return _annotate(_files(arguments, arguments.file, str(arguments.file)), arguments)
-    from knightadder.pgn.files import standard_input
+    from knightadder.pgn.game_files import standard_input
 
     with standard_input() as games:
         arguments.out = arguments.out or _STANDARD
@@ -162,7 +162,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
 
 def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     """Choose the input and output files; OptionError if two are the same file, or a name cannot be used."""
-    from knightadder.pgn.files import without_compression
+    from knightadder.pgn.game_files import without_compression
 
     if games.is_dir():
         raise OptionError(f"cannot read {games}: it is a folder")

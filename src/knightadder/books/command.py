@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from knightadder.books import ask, find, index, make
+from knightadder.books import ask, find, index_games, make_book
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``book`` with its own subcommands."""
     command = commands.add_parser("book", help="make opening books from games, and explore the moves that games played")
     kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    make.add_command(kinds)
-    index.add_command(kinds)
+    make_book.add_command(kinds)
+    index_games.add_command(kinds)
     ask.add_command(kinds)
     find.add_commands(kinds)

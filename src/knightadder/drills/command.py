@@ -100,7 +100,7 @@ def _add_left(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _run_left(arguments: argparse.Namespace) -> int:
     from knightadder.drills.repertoire import departures
-    from knightadder.pgn.files import game_files
+    from knightadder.pgn.game_files import game_files
 
     box = open_box(arguments.drills_file)
     repertoires = box.repertoires()

@@ -29,8 +29,8 @@ from knightadder.library.boards import (
     root_of,
     whole,
 )
+from knightadder.library.engine_options import Folders, Option, Setting, folders_of, options_of, texts_of
 from knightadder.library.loading import load_core, logger
-from knightadder.library.options import Folders, Option, Setting, folders_of, options_of, texts_of
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.stream import LOST, Feed, Stream
 

@@ -17,7 +17,7 @@ from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError
 from knightadder.library.boards import Move, Position, whole
 from knightadder.library.engine import Engine
-from knightadder.library.options import Folders, Setting
+from knightadder.library.engine_options import Folders, Setting
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.waiting import result_of
 from knightadder.native.processors import processors

@@ -46,7 +46,7 @@ from knightadder.library.boards import Position, board_of
 from knightadder.library.explorer_file import (
     APPLICATION,
     VERSION,
-    Chunk,
+    GameChunk,
     chunks,
     find_lists,
     short_keys,
@@ -602,7 +602,7 @@ class Explorer(Closing):
                 raise ValueError("a game is missing")
             return tags[number - first], chunk.codes(number - first)
 
-    def _chunks(self) -> Iterator[tuple[int, Chunk]]:
+    def _chunks(self) -> Iterator[tuple[int, GameChunk]]:
         """Give the texts of all games, and the number of the first one in each."""
         with self._reading():
             for first, body in chunks(self._rows):
@@ -740,7 +740,7 @@ def _wanted_men(squares: dict[int, int], sides: tuple[str, str] | None) -> Any:
     return record
 
 
-def _first_plies(chunk: Chunk, records: Sequence[Any]) -> list[tuple[int, int]]:
+def _first_plies(chunk: GameChunk, records: Sequence[Any]) -> list[tuple[int, int]]:
     """Return the games of a chunk that have one of the wanted positions, with the ply of the first one."""
     text, games = chunk.for_core()
     rows: list[NDArray[np.int32]] = []

@@ -1,6 +1,6 @@
 """The file of an index of games, an SQLite database: its tables, and the contents of their blobs.
 
-`knightadder.books.index` writes it and `knightadder.library.explorer` reads it. Games have numbers from 0 on. For each
+`knightadder.books.indexer` writes it and `knightadder.library.explorer` reads it. Games are numbered from 0. For each
 position there is a list of the games that have it, with their moves. The lists are written in runs, one for each part
 of a long index, and eight runs are merged into one of the next level, so their number stays small. The lists of rare
 positions are packed together, in parts of a run by the first bits of their keys.
@@ -229,7 +229,7 @@ def digests_of(raw: object) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class GameChunk:
     """The tags of some games as JSON, the numbers of their moves, and all their moves in 16 bits."""
 
     json: bytes
@@ -272,7 +272,7 @@ def pack_chunk(tags: Sequence[dict[str, str]], moves: Sequence[Moves]) -> bytes:
     return zlib.compress(b"".join((*body, _planes(np.concatenate(moves), 2).tobytes())), 6)
 
 
-def unpack_chunk(body: bytes) -> Chunk:
+def unpack_chunk(body: bytes) -> GameChunk:
     """Return the content of a blob; ValueError if it is damaged."""
     try:
         raw = zlib.decompress(body)
@@ -285,7 +285,7 @@ def unpack_chunk(body: bytes) -> Chunk:
     if len(plies) != size or len(raw) != end + 2 * int(plies.sum()):
         raise ValueError("games are damaged")
     planes = np.frombuffer(raw, np.uint8, offset=end).reshape(2, -1)
-    return Chunk(raw[4:at], plies, _joined(planes).astype(np.uint16))
+    return GameChunk(raw[4:at], plies, _joined(planes).astype(np.uint16))
 
 
 def chunks(rows: Callable[..., list[Any]]) -> Iterator[tuple[int, bytes]]:

@@ -33,8 +33,8 @@ from knightadder.library.arrays import Positions, pack_from, positions_in, remem
 from knightadder.library.blocks import Elsewhere, Threads, results_elsewhere
 from knightadder.library.boards import Position, board_of, limits_without_clock, position_of, whole
 from knightadder.library.engine import MOST_LINES
+from knightadder.library.engine_options import Folders, folders_of
 from knightadder.library.loading import logger
-from knightadder.library.options import Folders, folders_of
 from knightadder.library.results import Analysis, line_of
 from knightadder.library.shared import Stock, tables_of
 from knightadder.native.processors import processors

@@ -33,7 +33,7 @@ from knightadder.engine.info import Bound
 from knightadder.engine.options import OPTIONS
 from knightadder.library.boards import Move, check_limit
 from knightadder.library.engine import Engine
-from knightadder.library.options import Setting
+from knightadder.library.engine_options import Setting
 from knightadder.library.results import Line
 from knightadder.library.stream import Stream
 

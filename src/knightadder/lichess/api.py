@@ -10,9 +10,9 @@ from requests.auth import AuthBase
 
 from knightadder import __version__
 from knightadder.foreign import parse_json
-from knightadder.lichess.errors import Refused, Unreachable, reason_of
+from knightadder.lichess.api_errors import Refused, Unreachable, reason_of
 from knightadder.lichess.event_stream import EventStream
-from knightadder.lichess.waiting import Backoff, Timer
+from knightadder.lichess.timers import Backoff, Timer
 
 Json: TypeAlias = dict[str, Any]
 

@@ -10,14 +10,14 @@ from typing import Any, TypeAlias
 
 from knightadder.engine.errors import EngineError
 from knightadder.lichess.api import Lichess
-from knightadder.lichess.challenges import Reason
-from knightadder.lichess.engines import EnginePool, MovePlayer
-from knightadder.lichess.errors import Refused, Unreachable
+from knightadder.lichess.api_errors import Refused, Unreachable
+from knightadder.lichess.challenges import DeclineReason
+from knightadder.lichess.engines import GameEngines, MovePlayer
 from knightadder.lichess.event_stream import Follower
 from knightadder.lichess.game_play import GamePlay
 from knightadder.lichess.settings import BotSettings
+from knightadder.lichess.timers import Timer
 from knightadder.lichess.timing import Lag
-from knightadder.lichess.waiting import Timer
 
 Json: TypeAlias = dict[str, Any]
 
@@ -52,7 +52,7 @@ class Bot:
     """Plays on Lichess."""
 
     def __init__(
-        self, lichess: Lichess, account: Json, engines: EnginePool, settings: BotSettings, clock: Timer
+        self, lichess: Lichess, account: Json, engines: GameEngines, settings: BotSettings, clock: Timer
     ) -> None:
         self._lichess, self._engines, self._settings, self._clock = lichess, engines, settings, clock
         self._account_id, self._account_name = str(account["id"]), str(account["username"])
@@ -155,7 +155,7 @@ class Bot:
         name = challenger.get("name") or "somebody"
         objection = self._policy.objection(challenge)
         if objection is None and (self._ending() or self._occupied() >= self._settings.concurrency):
-            objection = Reason.LATER
+            objection = DeclineReason.LATER
         try:
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_WITHIN

@@ -14,7 +14,7 @@ MODES = ("rated", "casual")
 OPPONENTS = ("all", "humans", "bots")
 
 
-class Reason(StrEnum):
+class DeclineReason(StrEnum):
     """Lichess's keys for the reasons to decline a challenge; Lichess shows a sentence for each."""
 
     GENERIC = "generic"
@@ -45,14 +45,14 @@ class Policy:
     min_rating: int | None = None
     max_rating: int | None = None
 
-    def objection(self, challenge: Mapping[str, Any]) -> Reason | None:
+    def objection(self, challenge: Mapping[str, Any]) -> DeclineReason | None:
         """Return why a challenge, as Lichess describes it, is declined; None if it is accepted."""
         challenger = challenge.get("challenger") or {}
         is_bot = challenger.get("title") == "BOT"
         if is_bot and self.opponents == "humans":
-            return Reason.NO_BOT
+            return DeclineReason.NO_BOT
         if not is_bot and self.opponents == "bots":
-            return Reason.ONLY_BOT
+            return DeclineReason.ONLY_BOT
         return (
             self._about_variant(challenge)
             or self._about_speed(str(challenge.get("speed")))
@@ -60,10 +60,10 @@ class Policy:
             or self._about_rating(challenger.get("rating"))
         )
 
-    def _about_variant(self, challenge: Mapping[str, Any]) -> Reason | None:
+    def _about_variant(self, challenge: Mapping[str, Any]) -> DeclineReason | None:
         variant = (challenge.get("variant") or {}).get("key")
         if variant not in self.variants:
-            return Reason.STANDARD if self.variants == ("standard",) else Reason.VARIANT
+            return DeclineReason.STANDARD if self.variants == ("standard",) else DeclineReason.VARIANT
         fen = challenge.get("initialFen")
         if fen and fen != "startpos":
             try:
@@ -71,27 +71,27 @@ class Policy:
             except Exception:  # raised by python-chess for text that is not a FEN, or a value that is not text
                 playable = False
             if not playable:
-                return Reason.GENERIC
+                return DeclineReason.GENERIC
         return None
 
-    def _about_speed(self, speed: str) -> Reason | None:
+    def _about_speed(self, speed: str) -> DeclineReason | None:
         if speed in self.speeds:
             return None
         if speed not in SPEEDS or not self.speeds:
-            return Reason.TIME_CONTROL
+            return DeclineReason.TIME_CONTROL
         places = [SPEEDS.index(accepted) for accepted in self.speeds]
         if SPEEDS.index(speed) < min(places):
-            return Reason.TOO_FAST
-        return Reason.TOO_SLOW if SPEEDS.index(speed) > max(places) else Reason.TIME_CONTROL
+            return DeclineReason.TOO_FAST
+        return DeclineReason.TOO_SLOW if SPEEDS.index(speed) > max(places) else DeclineReason.TIME_CONTROL
 
-    def _about_mode(self, rated: bool) -> Reason | None:
+    def _about_mode(self, rated: bool) -> DeclineReason | None:
         if ("rated" if rated else "casual") in self.modes:
             return None
-        return Reason.CASUAL if rated else Reason.RATED
+        return DeclineReason.CASUAL if rated else DeclineReason.RATED
 
-    def _about_rating(self, rating: float | None) -> Reason | None:
+    def _about_rating(self, rating: float | None) -> DeclineReason | None:
         if self.min_rating is None and self.max_rating is None:
             return None
         if rating is None or rating < (self.min_rating or 0):
-            return Reason.GENERIC
-        return Reason.GENERIC if self.max_rating is not None and rating > self.max_rating else None
+            return DeclineReason.GENERIC
+        return DeclineReason.GENERIC if self.max_rating is not None and rating > self.max_rating else None

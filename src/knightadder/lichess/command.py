@@ -124,10 +124,10 @@ def run(arguments: argparse.Namespace) -> int:
     """
     with needed_by("playing on Lichess", "lichess"):
         from knightadder.lichess.api import Lichess
-    from knightadder.lichess.errors import Refused
+    from knightadder.lichess.api_errors import Refused
     from knightadder.lichess.settings import read_settings
+    from knightadder.lichess.timers import Timer
     from knightadder.lichess.token import read_token
-    from knightadder.lichess.waiting import Timer
 
     given = {
         name: value
@@ -161,9 +161,9 @@ def _play(lichess: Lichess, account: dict[str, Any], settings: BotSettings, cloc
     """Load the engine and play."""
     from knightadder.library.engine import Engine
     from knightadder.lichess.bot import Bot
-    from knightadder.lichess.engines import EnginePool
+    from knightadder.lichess.engines import GameEngines
 
-    engines = EnginePool(lambda: Engine(options=settings.engine_options()))
+    engines = GameEngines(lambda: Engine(options=settings.engine_options()))
     with contextlib.closing(engines):
         engines.prepare()
         bot = Bot(lichess, account, engines, settings, clock)

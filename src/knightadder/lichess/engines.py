@@ -29,7 +29,7 @@ class MovePlayer(Protocol):
         """End the engine."""
 
 
-class EnginePool:
+class GameEngines:
     """A pool of engines for games."""
 
     def __init__(self, make: Callable[[], MovePlayer]) -> None:

@@ -10,8 +10,8 @@ import requests
 import urllib3
 
 from knightadder.foreign import parse_json
-from knightadder.lichess.errors import Refused, Unreachable, reason_of
-from knightadder.lichess.waiting import Backoff, Timer
+from knightadder.lichess.api_errors import Refused, Unreachable, reason_of
+from knightadder.lichess.timers import Backoff, Timer
 
 Json: TypeAlias = dict[str, Any]
 

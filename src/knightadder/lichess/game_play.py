@@ -22,8 +22,8 @@ from knightadder.engine.info import Score
 from knightadder.engine.settlement import Settlement
 from knightadder.library.results import PlayResult
 from knightadder.lichess.api import Lichess
+from knightadder.lichess.api_errors import Refused, Unreachable
 from knightadder.lichess.engines import MovePlayer
-from knightadder.lichess.errors import Refused, Unreachable
 from knightadder.lichess.event_stream import Follower
 from knightadder.lichess.game_state import (
     GameInfo,
@@ -32,8 +32,8 @@ from knightadder.lichess.game_state import (
     read_state,
 )
 from knightadder.lichess.settings import BotSettings
+from knightadder.lichess.timers import Timer
 from knightadder.lichess.timing import Lag, limit_of
-from knightadder.lichess.waiting import Timer
 
 Json: TypeAlias = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import chess
 
-from knightadder.lichess.errors import Unreachable
+from knightadder.lichess.api_errors import Unreachable
 from knightadder.rules import leave_out_impossible
 
 _RUNNING = {"created", "started"}

@@ -22,7 +22,7 @@ from knightadder.core.board.packed import PACKED
 from knightadder.core.board.pgn import CAREFUL, DONE, GAME, NOTE, PADDING, READER, TAG
 from knightadder.core.tables import new_tables
 from knightadder.native.records import new_record
-from knightadder.pgn.files import chunks_of, decoded_line, opened
+from knightadder.pgn.game_files import chunks_of, decoded_line, opened
 from knightadder.pgn.splitting import GameText, split_lines
 
 if TYPE_CHECKING:

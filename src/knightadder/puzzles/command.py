@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
-    from knightadder.pgn.files import game_files
+    from knightadder.pgn.game_files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, result_of
     from knightadder.uci.analyst import UciAnalyst, read_engine

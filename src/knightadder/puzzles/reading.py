@@ -11,7 +11,7 @@ import chess
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
 from knightadder.pgn.epd import split_epd
-from knightadder.pgn.files import lines_of, text_lines, without_compression
+from knightadder.pgn.game_files import lines_of, text_lines, without_compression
 from knightadder.pgn.games import BrokenGame, read_games
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.rules import read_fen

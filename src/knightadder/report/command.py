@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     EngineError
         If the engine cannot be loaded or a worker fails; the same command then continues.
     """
-    from knightadder.pgn.files import game_files
+    from knightadder.pgn.game_files import game_files
 
     out: Path = arguments.out
     unfinished = state_beside(out)

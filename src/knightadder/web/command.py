@@ -84,8 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from knightadder.engine.book import Book
     from knightadder.engine.options import Options
+    from knightadder.library.engine_options import folders_of
     from knightadder.library.explorer import Explorer
-    from knightadder.library.options import folders_of
     from knightadder.web.resources import Resources
     from knightadder.web.site.guard import is_loopback
     from knightadder.web.site.known import Known

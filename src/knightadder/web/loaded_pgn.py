@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import chess
 import chess.pgn
 
-from knightadder.pgn.files import UNREADABLE, decompressed
+from knightadder.pgn.game_files import UNREADABLE, decompressed
 from knightadder.pgn.games import BrokenGame, GameBuilder, GameText, headers_of, is_prose, read_game, texts_of
 from knightadder.web.gametree import MAX_NODES, GameTree
 from knightadder.web.messages import MAX_PGN, MessageError
@@ -35,7 +35,7 @@ class LoadedPgn:
 
 
 def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
-    """Return a game, by its index from 0, from a PGN of one game or several, as `pgn.files` reads it.
+    """Return a game, by its index from 0, from a PGN of one game or several, as `pgn.game_files` reads it.
 
     MessageError if there is no such game or it is not among the first 500, it is too large or of an unsupported
     variant, or nothing of it can be read.

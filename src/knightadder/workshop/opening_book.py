@@ -13,7 +13,7 @@ import chess
 
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.pgn.epd import split_epd
-from knightadder.pgn.files import text_lines, without_compression
+from knightadder.pgn.game_files import text_lines, without_compression
 from knightadder.pgn.games import GameText, headers_of, moves_of, parse, read_texts
 from knightadder.rules import read_fen
 from knightadder.text import tell

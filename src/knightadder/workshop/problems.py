@@ -22,7 +22,7 @@ import chess
 from knightadder.core.board.fen import FenError, parse_fen
 from knightadder.foreign import parse_whole, whole_or_none
 from knightadder.pgn.epd import operations_of, split_epd
-from knightadder.pgn.files import text_lines
+from knightadder.pgn.game_files import text_lines
 from knightadder.rules import leave_out_impossible
 
 # Composed problems may break all other rules of legal positions.

@@ -53,7 +53,7 @@ def test_keys_are_polyglots(tmp_path: Path) -> None:
 def test_damaged_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All games but the damaged ones are found, wherever a block ends; bounds are checked in a second run."""
     for seed in range(8):
-        monkeypatch.setattr("knightadder.pgn.files._BLOCK", (60, 1 << 20)[seed % 2])
+        monkeypatch.setattr("knightadder.pgn.game_files._BLOCK", (60, 1 << 20)[seed % 2])
         for block in blocks(tmp_path / "games.pgn", random_file(Random(seed), 20, damage=0.7)):
             assert (block.games["start"] < block.games["end"]).all()
             for index in range(len(block.games)):

@@ -12,7 +12,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.train import selection as module
-from knightadder.workshop.train.selection import Games, Targets, choose, has_positions, load_positions, split
+from knightadder.workshop.train.selection import SelectedGames, Targets, choose, has_positions, load_positions, split
 
 WANTED = Filter(first_ply=4, score_below=3000, quiet=True)
 
@@ -44,7 +44,7 @@ def run(
     assert counts == sorted(counts)
     assert has_positions(folder)
     selection, validation = load_positions(folder)
-    reader = Games(games, selection, WANTED, targets)
+    reader = SelectedGames(games, selection, WANTED, targets)
     training = reader.training(range(len(reader.moves)))
     assert selection.positions == pytest.approx(len(training), rel=0.02)
     return training, validation
@@ -117,7 +117,7 @@ def test_games_that_come_later_change_nothing(tmp_path: Path) -> None:
     with parts.open({}):
         parts.add(parts.save(3, next(parts.read()), 20))
     selection, _ = load_positions(folder)
-    reader = Games([games], selection, WANTED, Targets(0.0, 200))
+    reader = SelectedGames([games], selection, WANTED, Targets(0.0, 200))
     assert reader.training(range(len(reader.moves))).tobytes() == before.tobytes()
 
 

@@ -18,7 +18,7 @@ from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train import batches
 from knightadder.workshop.train.batches import Distiller, Mixture, PositionStream, ahead
 from knightadder.workshop.train.kernels import NO_RESULT
-from knightadder.workshop.train.selection import Games, Selection, Targets
+from knightadder.workshop.train.selection import SelectedGames, Selection, Targets
 
 WANTED = Filter(first_ply=4, score_below=3000, quiet=True)
 RECORDS = packed(random_boards(1, 640))
@@ -36,23 +36,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(params=[300, 10_000], ids=["several windows", "one window"])
-def games(folder: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Games:
+def games(folder: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> SelectedGames:
     monkeypatch.setattr(batches, "_WINDOW", request.param)
     return open_all(folder)
 
 
-def open_all(folder: Path, wanted: Filter = WANTED) -> Games:
+def open_all(folder: Path, wanted: Filter = WANTED) -> SelectedGames:
     parts = Parts(folder)
     parts.load()
     chunks = [(each.number, each.moves, each.crc) for _, each in sorted(parts.chunks.items())]
-    return Games([folder], Selection([chunks], 0), wanted, Targets(0.0, 200))
+    return SelectedGames([folder], Selection([chunks], 0), wanted, Targets(0.0, 200))
 
 
 def rows(records: np.ndarray) -> list[bytes]:
     return [record.tobytes() for record in records]
 
 
-def test_a_pass_has_every_position_once(games: Games) -> None:
+def test_a_pass_has_every_position_once(games: SelectedGames) -> None:
     every = rows(games.training(range(len(games.moves))))
     with PositionStream(games, 1) as stream:
         passes = [rows(stream.take(len(every))) for _ in range(3)]
@@ -61,13 +61,13 @@ def test_a_pass_has_every_position_once(games: Games) -> None:
     assert len({tuple(one) for one in passes}) == 3
 
 
-def test_the_positions_of_a_game_are_scattered(games: Games) -> None:
+def test_the_positions_of_a_game_are_scattered(games: SelectedGames) -> None:
     with PositionStream(games, 1) as stream:
         moves = stream.take(len(games.training(range(len(games.moves)))))["fullmove"].astype(int)
     assert abs(np.corrcoef(moves[1:], moves[:-1])[0, 1]) < 0.2
 
 
-def test_the_stream_is_the_same_in_any_pieces(games: Games) -> None:
+def test_the_stream_is_the_same_in_any_pieces(games: SelectedGames) -> None:
     count = 2 * len(games.training(range(len(games.moves))))
     with PositionStream(games, 1) as stream:
         whole = stream.take(count).tobytes()
@@ -80,7 +80,7 @@ def test_the_stream_is_the_same_in_any_pieces(games: Games) -> None:
 
 
 @pytest.mark.parametrize("before", [0, 1, 500, 1234, 2500])
-def test_the_stream_goes_on_at_its_place(games: Games, before: int) -> None:
+def test_the_stream_goes_on_at_its_place(games: SelectedGames, before: int) -> None:
     with PositionStream(games, 1) as stream:
         stream.take(before)
         place, expected = stream.place, stream.take(700).tobytes()
@@ -136,7 +136,9 @@ def test_distilled_batches_depend_on_their_number_and_source_only(
 
 
 @pytest.mark.parametrize(("share", "distilled"), [(0.0, 0), (0.25, 25), (1.0, 100)])
-def test_the_mixture_has_its_share(games: Games, share: float, distilled: int, pool: ThreadPoolExecutor) -> None:
+def test_the_mixture_has_its_share(
+    games: SelectedGames, share: float, distilled: int, pool: ThreadPoolExecutor
+) -> None:
     with PositionStream(games, 1) as stream, PositionStream(games, 1) as alone:
         mixture = Mixture(stream, Distiller("pesto", 3000, 1), 100, share, pool)
         for number in range(3):
@@ -147,6 +149,6 @@ def test_the_mixture_has_its_share(games: Games, share: float, distilled: int, p
             assert place == alone.place
 
 
-def test_a_mixture_of_games_only(games: Games, pool: ThreadPoolExecutor) -> None:
+def test_a_mixture_of_games_only(games: SelectedGames, pool: ThreadPoolExecutor) -> None:
     with PositionStream(games, 1) as stream, PositionStream(games, 1) as alone:
         assert Mixture(stream, None, 100, 0.5, pool).batch(0)[0].tobytes() == alone.take(100).tobytes()

@@ -12,7 +12,7 @@ from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.selfplay import StoppedError
 from knightadder.workshop.tune.spsa import Spsa, Tunable
 from knightadder.workshop.tune.trials import AHEAD, Trial, TrialPlayer, run_trials
-from knightadder.workshop.tune.trials_run import Results
+from knightadder.workshop.tune.trials_run import TrialResults
 
 # SPSA, since its trials depend on the results before them.
 TUNABLES = [Tunable("a", 5, 0, 10, 0.5), Tunable("b", 500, 0, 1000, 50.0)]
@@ -120,12 +120,12 @@ def test_a_closed_player_plays_no_more():
 @pytest.mark.parametrize("broken_off", [1, 9, 10, 57, 119])
 def test_going_on_after_ctrl_c_is_the_same_as_an_unbroken_run(tmp_path, broken_off):
     unbroken = Spsa(TUNABLES, 120, 0.1)
-    all_games = Results(None, unbroken, SETUP)
+    all_games = TrialResults(None, unbroken, SETUP)
     run_with(unbroken, on_results=all_games.add)
 
     file = tmp_path / "results.jsonl"
     spsa = Spsa(TUNABLES, 120, 0.1)
-    with Results(file, spsa, SETUP) as results:
+    with TrialResults(file, spsa, SETUP) as results:
 
         def on_results(pair):
             results.add(pair)
@@ -136,7 +136,7 @@ def test_going_on_after_ctrl_c_is_the_same_as_an_unbroken_run(tmp_path, broken_o
             run_with(spsa, on_results=on_results, threads=2)
 
     again = Spsa(TUNABLES, 120, 0.1)
-    with Results(file, again, SETUP) as results:
+    with TrialResults(file, again, SETUP) as results:
         assert again.done == broken_off
         run_with(again, on_results=results.add, threads=2)
     assert again.theta == unbroken.theta != [5.0, 500.0]
@@ -149,7 +149,7 @@ def played(tmp_path):
     """Give the file of a run of four pairs."""
     file = tmp_path / "results.jsonl"
     spsa = Spsa(TUNABLES, 4)
-    with Results(file, spsa, SETUP) as results:
+    with TrialResults(file, spsa, SETUP) as results:
         run_with(spsa, on_results=results.add)
     return file
 
@@ -159,7 +159,7 @@ def test_a_missing_line_is_named(played):
     played.write_text("".join([*lines[:2], *lines[3:]]))
     for _ in range(2):  # the lock is not kept
         with pytest.raises(OptionError, match=r"results\.jsonl lacks pair 2: give --restart to forget it$"):
-            Results(played, Spsa(TUNABLES, 4), SETUP)
+            TrialResults(played, Spsa(TUNABLES, 4), SETUP)
 
 
 @pytest.mark.parametrize(
@@ -179,4 +179,4 @@ def test_what_are_no_results_is_named(played, line):
     header, _, *lines = played.read_text().splitlines()
     played.write_text("\n".join([header, line, *lines, ""]))
     with pytest.raises(OptionError, match=r"results\.jsonl, line 2 is damaged"):
-        Results(played, Spsa(TUNABLES, 4), SETUP)
+        TrialResults(played, Spsa(TUNABLES, 4), SETUP)

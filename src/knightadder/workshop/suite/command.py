@@ -25,7 +25,7 @@ from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.workshop.problems import Problem
-    from knightadder.workshop.suite.solver import Answer, Moment
+    from knightadder.workshop.suite.solver import Answer, SearchMoment
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -158,7 +158,7 @@ def _line(answer: Answer) -> str:
     )
 
 
-def _moment(moment: Moment) -> str:
+def _moment(moment: SearchMoment) -> str:
     return f"depth {moment.depth}, {moment.seconds:.2f} s, {moment.nodes} nodes"
 
 

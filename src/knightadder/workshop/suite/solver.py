@@ -17,7 +17,7 @@ _SCORE = re.compile(r"(#)?([+-]?\d{1,9})")  # python-chess's text
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class SearchMoment:
     """A moment of a search: depth in plies, and seconds and nodes since its start."""
 
     depth: int = 0
@@ -40,9 +40,9 @@ class Answer:
     wanted: str
     played: str
     score: str
-    end: Moment
+    end: SearchMoment
     solved: bool
-    found: Moment | None
+    found: SearchMoment | None
     points: int
     maximum: int
 
@@ -54,8 +54,8 @@ class _Told:
     engine: str
     played: str | None
     score: str
-    end: Moment
-    found: Moment | None
+    end: SearchMoment
+    found: SearchMoment | None
 
 
 class Solver:
@@ -84,15 +84,15 @@ class Solver:
     def _solve(self, problem: Problem) -> dict[str, Any]:
         """Return the engine's name, its move, searched as the start of a new game, and the moments of its search."""
         board = problem.board
-        found: Moment | None = None
-        end, score, mate = Moment(), "-", None
+        found: SearchMoment | None = None
+        end, score, mate = SearchMoment(), "-", None
 
         def note(info: chess.engine.InfoDict) -> None:
             nonlocal found, end, score, mate
             line = info.get("pv")
             if not line or info.get("multipv", 1) > 1:
                 return
-            end = Moment(info.get("depth", 0), info.get("time", 0.0), info.get("nodes", 0))
+            end = SearchMoment(info.get("depth", 0), info.get("time", 0.0), info.get("nodes", 0))
             if "score" in info:
                 own = info["score"].pov(board.turn)
                 mate, score = own.mate(), str(own)

@@ -18,7 +18,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.library.shared import Stock, tables_of
 from knightadder.native.records import new_record
 from knightadder.workshop.train.kernels import NO_RESULT
-from knightadder.workshop.train.selection import Games
+from knightadder.workshop.train.selection import SelectedGames
 
 _WINDOW = 4_000_000  # moves of the games whose positions are shuffled at once: some 80 MB
 _BLOCK = 4096  # positions to distil at once
@@ -53,7 +53,7 @@ class PositionStream(Closing):
     positions of one game are hardly ever in the same batch. A separate thread reads the next window.
     """
 
-    def __init__(self, games: Games, seed: int, place: Place = (0, 0, 0)) -> None:
+    def __init__(self, games: SelectedGames, seed: int, place: Place = (0, 0, 0)) -> None:
         self._games, self._seed, self.place = games, seed, place
         self._coming = place[:2]
         self._empty = 0  # number of windows without positions in a row

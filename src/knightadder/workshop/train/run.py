@@ -27,7 +27,7 @@ from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.run_figures import draw_losses
 from knightadder.workshop.train.batches import Distiller, Mixture, Place, PositionStream, ahead
 from knightadder.workshop.train.exchange import read_weights
-from knightadder.workshop.train.selection import CHECKSUMS, GAMES, VALIDATION, Games, Selection, Targets
+from knightadder.workshop.train.selection import CHECKSUMS, GAMES, VALIDATION, SelectedGames, Selection, Targets
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
 
@@ -99,10 +99,10 @@ class TrainSettings:
         rate = min(1.0, (step + 1) / self.warm_up) * (self.rate + (self.last_rate - self.rate) * fall)
         return rate, self.result_share + (self.last_result_share - self.result_share) * part
 
-    def open_games(self, selection: Selection) -> Games:
+    def open_games(self, selection: Selection) -> SelectedGames:
         """Return the reader of the run's games."""
         folders = [Path(folder) for folder in self.games]
-        return Games(folders, selection, self.wanted, self.targets)
+        return SelectedGames(folders, selection, self.wanted, self.targets)
 
     @property
     def wanted(self) -> Filter:

@@ -60,7 +60,7 @@ class Selection:
         return cls([[(each.number, each.moves, each.crc) for each in listed] for listed in chunks], 0)
 
 
-class Games:
+class SelectedGames:
     """Reads the games of a selection from folders of `knightadder datagen`; `moves` is the number of moves in each
     chunk.
     """
@@ -145,7 +145,7 @@ def choose(
     read, the files cannot be written, or there are too few positions.
     """
     selection = Selection.of(games)
-    chunks, every = selection.chunks, Games(games, selection, wanted, targets)
+    chunks, every = selection.chunks, SelectedGames(games, selection, wanted, targets)
     order = np.random.default_rng(seed).permutation(len(every.moves))
     counted = order[:_COUNTED]
     usable = sum(len(every.training([chunk])) for chunk in counted) / max(int(every.moves[counted].sum()), 1)
@@ -154,7 +154,7 @@ def choose(
     moves = sum(moves for each in chunks for _, moves, _ in each)
     selection = Selection(chunks, round(usable * moves))
 
-    chosen = Games(games, selection, wanted, targets)
+    chosen = SelectedGames(games, selection, wanted, targets)
     held_out, found = [np.empty(0, PACKED)], 0
     for chunk in np.random.default_rng(seed).permutation(len(chosen.moves)):
         held_out.append(chosen.validation(chunk))

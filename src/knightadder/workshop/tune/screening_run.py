@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.workshop.tune.trials_run import Results, add_arguments, parameter_named, print_table, run_method
+from knightadder.workshop.tune.trials_run import TrialResults, add_arguments, parameter_named, print_table, run_method
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
@@ -119,7 +119,7 @@ def _summary(screening: Screening) -> str:
     return ", ".join(f"{factor.label} {elo_text(effect)}" for factor, effect in _ranked(screening)[:_MOST_SHOWN])
 
 
-def _print_results(screening: Screening, results: Results) -> None:
+def _print_results(screening: Screening, results: TrialResults) -> None:
     """Print the effects of all factors, or a note that the results do not suffice."""
     from knightadder.workshop.match.report import elo_text
 

@@ -15,7 +15,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.files import check_new
 from knightadder.workshop.tune.spsa import R_END, Spsa, Tunable
-from knightadder.workshop.tune.trials_run import Results, add_arguments, parameter_named, print_table, run_method
+from knightadder.workshop.tune.trials_run import TrialResults, add_arguments, parameter_named, print_table, run_method
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
                 draw(spsa, arguments.plot)
         return _summary(spsa)
 
-    def show(results: Results) -> None:
+    def show(results: TrialResults) -> None:
         _print_results(parameters, spsa, results)
         if draw:
             draw(spsa, arguments.plot)
@@ -148,7 +148,7 @@ def _summary(spsa: Spsa) -> str:
     return ", ".join(f"{tunable.name} {tunable.start} -> {theta:.2f}" for tunable, theta in moved[:_MOST_MOVED])
 
 
-def _print_results(parameters: Sequence[Parameter], spsa: Spsa, results: Results) -> None:
+def _print_results(parameters: Sequence[Parameter], spsa: Spsa, results: TrialResults) -> None:
     """Print the values of all parameters, and the source lines that set them."""
     rows = []
     for tunable, theta in zip(spsa.tunables, spsa.theta, strict=True):

@@ -61,7 +61,7 @@ def run_method(
     about: dict[str, Any],
     arguments: argparse.Namespace,
     summary: Callable[[], str],
-    show: Callable[[Results], None],
+    show: Callable[[TrialResults], None],
 ) -> int:
     """Play all trials of a method that are missing, show what it has learned, and return the exit status.
 
@@ -85,7 +85,7 @@ def run_method(
         "sources of the engine": source_digest(),
     }
     state: Path | None = arguments.state
-    with Results(state, method, setup, arguments.restart) as results:
+    with TrialResults(state, method, setup, arguments.restart) as results:
         try:
             with going_on(lambda: f"The results are in {state}" if state and method.done else ""):
                 if method.trials:
@@ -98,7 +98,7 @@ def run_method(
 
 def _play(
     method: Method,
-    results: Results,
+    results: TrialResults,
     book: OpeningBook,
     limit: int | TimeControl,
     arguments: argparse.Namespace,
@@ -129,7 +129,7 @@ def _play(
 # --- the results ---------------------------------------------------------------------------------------------------
 
 
-class Results(Closing):
+class TrialResults(Closing):
     """The results of all trials, in a journal from which a run continues; without a file, nothing is saved.
 
     The method first receives the results in the journal. `counts` are the games won, drawn and lost by the first set of
@@ -186,7 +186,7 @@ def _read(entry: dict[str, Any]) -> tuple[int, list[int]]:
 
 @contextlib.contextmanager
 def _display(
-    method: Method, results: Results, interval: int, summary: Callable[[], str], place: Callable[[], str]
+    method: Method, results: TrialResults, interval: int, summary: Callable[[], str], place: Callable[[], str]
 ) -> Iterator[Callable[[], None]]:
     """Show the progress: a bar on a terminal, else a line for each `interval` pairs of games and for the last."""
     first, begun = method.done, time.perf_counter()
@@ -201,7 +201,7 @@ def _display(
         yield lambda: update(method.done, f"{speed()}  {results}  {summary()}  {place()}".rstrip())
 
 
-def print_table(results: Results, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_table(results: TrialResults, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table of what a method has learned, under the results; numbers stand in all columns but the first."""
     from rich import box
     from rich.console import Console

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     OptionError if a file cannot be read or written, or the book would replace the games; PositionError if no move is
     left for the book.
     """
-    from knightadder.pgn.files import game_files
+    from knightadder.pgn.game_files import game_files
 
     check_not_games(arguments.out, arguments.files)
     points: dict[int, Counter[int]] = defaultdict(Counter)

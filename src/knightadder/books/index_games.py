@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from knightadder.books.indexer import Indexer
     from knightadder.library.loading import load_core
-    from knightadder.pgn.files import game_files, opened
+    from knightadder.pgn.game_files import game_files, opened
 
     out: Path = arguments.out
     with game_files(arguments.files) as files, locked(out):

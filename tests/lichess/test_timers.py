@@ -4,7 +4,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from knightadder.lichess.waiting import Backoff, Timer
+from knightadder.lichess.timers import Backoff, Timer
 
 
 @pytest.mark.parametrize(("drawn", "share"), [(0.0, 0.5), (1.0, 1.0)])
