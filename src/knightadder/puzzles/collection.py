@@ -28,7 +28,7 @@ import numpy.typing as npt
 from knightadder.engine.errors import OptionError
 from knightadder.files import make_folder, reading, replacing
 from knightadder.foreign import parse_json
-from knightadder.pgn.files import decoded_line, opened, without_compression
+from knightadder.pgn.game_files import decoded_line, opened, without_compression
 from knightadder.progress import progress
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import puzzle_of_row, read_puzzles
