@@ -6,7 +6,7 @@ import chess
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE
-from on_page import SIZES, click_move, drag_move, expect_moves, expect_piece, square
+from on_page import SIZES, click_move, drag_move, expect_moves, expect_piece, expect_shown, square
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
@@ -17,6 +17,8 @@ FORK = Solution("4k3/8/8/2q5/4N3/8/6PP/7K w - - 0 1", tuple(map(chess.Move.from_
 MATE = Solution("3r2k1/5ppp/8/8/8/p7/5PPP/6K1 b - - 0 1", (chess.Move.from_uci("d8d1"),))
 PROMOTION = Solution("6k1/P4ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", (chess.Move.from_uci("d1d8"),))
 
+GAMES = '1. e4 *\n\n[FEN "4k3/8/2q5/8/4N3/8/6PP/7K b - - 0 1"]\n[White "Anna"]\n\n1... Qc5 2. g3 Qe5 *\n'
+
 
 @pytest.fixture
 def progress(tmp_path):
@@ -26,8 +28,10 @@ def progress(tmp_path):
 @pytest.fixture
 def page(browser, progress, request):
     width, height = getattr(request, "param", SIZES["laptop"])
+    games = progress.file.with_name("games.pgn")
+    games.write_text(GAMES)
     puzzles = [
-        Puzzle(FORK, "one", ("hangingPiece",), 1300, "games.pgn?game=7#0"),
+        Puzzle(FORK, "one", ("hangingPiece",), 1300, f"{games}?game=2/black#2"),
         Puzzle(MATE, "two", ("backRankMate", "mateIn1"), 1450),
         Puzzle(PROMOTION, "three"),
     ]
@@ -68,7 +72,6 @@ def test_a_puzzle_is_solved_with_a_wrong_move_between(page):
     click_move(page, "c5", "b7")
     expect_status(page, "Solved1. Nxc5 Kd8 2. Nb7+")
     expect(page.locator("#themes")).to_have_text("Hanging piece: A piece without enough guards is taken")
-    expect(page.locator("#game")).to_have_text("games.pgn?game=7#0")
     expect(page.locator("#solved")).to_have_text("0 of 10 %")  # the first answer counts
     page.get_by_role("button", name="Next").click()
     expect(page.locator("#count")).to_have_text("2 of 3")
@@ -141,9 +144,19 @@ def test_the_choice_is_by_theme_and_rating_and_the_keyboard_is_enough(page):
 
 def test_the_solution_is_analysed_on_the_board_and_the_way_back_is_there(page):
     page.get_by_role("button", name="Show the solution").click()
+    expect(page.locator("#solved")).to_contain_text("0 of 1")
     page.get_by_role("button", name="Analyse").click()
     expect(page.get_by_role("tab", name="Analyse")).to_have_attribute("aria-selected", "true")
     expect_moves(page, "Nxc5", "Kd8", "Nb7+")
     expect_piece(page, "e4", "N")
     page.get_by_role("link", name="Puzzles").click()
     expect(page.locator("#count")).to_have_text("1 of 3")
+
+
+def test_the_game_of_a_puzzle_is_shown_at_its_position(page):
+    page.get_by_role("button", name="Show the solution").click()
+    expect(page.locator("#solved")).to_contain_text("0 of 1")
+    page.get_by_role("button", name="Show the game").click()
+    expect_moves(page, "Qc5", "g3", "Qe5")
+    expect_shown(page, "Qc5")
+    expect(page.locator("#player-bottom .name")).to_have_text("Anna")

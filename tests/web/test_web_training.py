@@ -10,8 +10,10 @@ from board_server import BoardServer
 from board_tab import PATIENCE
 
 from knightadder import cli
+from knightadder.engine.errors import OptionError
 from knightadder.puzzles.progress import PuzzleProgress
 from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.puzzles.source import read_source
 from knightadder.web.site.training import puzzle_view
 
 BEFORE, FEN = "3r2k1/5ppp/8/8/8/8/3R1PPP/4R1K1 b - - 0 1", "3r2k1/5pp1/7p/8/8/8/3R1PPP/4R1K1 w - - 0 2"
@@ -101,6 +103,16 @@ def test_the_next_puzzle_is_one_of_the_choice_that_has_not_been_answered(asking)
     assert (again["id"], again["answered"]) == ("one", True)  # there is no other one left
     assert ask("/puzzles/1?solved=no", "POST")["change"] is None
     assert "There is no such puzzle in the file" in ask("/puzzles/next?theme=zugzwang")["problem"]
+
+
+def test_a_game_that_is_not_there_is_told(asking, tmp_path):
+    ask, _ = asking
+    assert ask("/puzzles/1/game") == {"problem": "There is no file of the game"}
+    games = tmp_path / "games.pgn"
+    games.write_text("1. e4 *")
+    assert read_source(tmp_path / "elsewhere" / "games.pgn", 1, tmp_path) == "1. e4 *"
+    with pytest.raises(OptionError, match=f"there is no game 2 in {games}"):
+        read_source(games, 2, tmp_path)
 
 
 def test_answers_that_cannot_be_kept_are_told(asking):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import chess
@@ -10,8 +11,10 @@ import chess.pgn
 from starlette.requests import Request
 from starlette.routing import Route
 
+from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
 from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.puzzles.source import read_source, source_of
 from knightadder.puzzles.theme_words import words_of
 from knightadder.text import tell
 from knightadder.web.site.asked import answering
@@ -28,24 +31,30 @@ _MOST_BROKEN = 100  # broken puzzles in the search for one
 
 
 class Training:
-    """Puzzles to solve, and the user's progress; without `progress`, answers are not kept."""
+    """Puzzles to solve, and the user's progress; without `progress`, answers are not kept.
 
-    def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None) -> None:
+    `folder` is the folder of the puzzles, in which the games are looked for from which they are.
+    """
+
+    def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None, folder: Path = Path()) -> None:
         self._puzzles = puzzles
         self._progress = progress
+        self._folder = folder
 
     def routes(self) -> list[Route]:
         """Return the routes.
 
         ``/puzzles`` answers what there is and the user's progress, ``/puzzles/N`` puzzle N, from 1, and
-        ``/puzzles/next`` the puzzle to solve next. ``POST /puzzles/N?solved=yes`` notes the first answer to puzzle N.
-        Each may answer with a ``problem`` instead, which is for the user.
+        ``/puzzles/next`` the puzzle to solve next. ``/puzzles/N/game`` gives the game from which puzzle N is, as PGN,
+        with the ply of the position. ``POST /puzzles/N?solved=yes`` notes the first answer to puzzle N. Each may answer
+        with a ``problem`` instead, which is for the user.
         """
         return [
             Route("/puzzles", answering(self._overview)),
             Route("/puzzles/next", answering(self._next)),
             Route("/puzzles/{number:int}", answering(self._numbered)),
             Route("/puzzles/{number:int}", answering(self._answer), methods=["POST"]),
+            Route("/puzzles/{number:int}/game", answering(self._game)),
         ]
 
     def _overview(self, _: Request) -> View:
@@ -60,14 +69,26 @@ class Training:
             else [_theme_view(each.theme) | {"tried": each.tried, "solved": each.solved} for each in progress.themes()],
         }
 
-    def _numbered(self, request: Request) -> View:
+    def _puzzle(self, request: Request) -> tuple[int, Puzzle]:
+        """Return the puzzle of an address and its number; OptionError if there is none, or it is broken."""
         number = request.path_params["number"]
         if not 1 <= number <= len(self._puzzles):
-            return {"problem": "There is no such puzzle"}
+            raise OptionError("There is no such puzzle")
         try:
-            return self._view(number, self._puzzles.puzzle(number), self._answered())
+            return number, self._puzzles.puzzle(number)
         except ValueError as error:
-            return {"problem": str(error)}
+            raise OptionError(str(error)) from None
+
+    def _numbered(self, request: Request) -> View:
+        return self._view(*self._puzzle(request), self._answered())
+
+    def _game(self, request: Request) -> View:
+        _, puzzle = self._puzzle(request)
+        source = source_of(puzzle.game)
+        if source is None:
+            raise OptionError("There is no file of the game")
+        file, number, ply = source
+        return {"pgn": read_source(file, number, self._folder), "ply": ply}
 
     def _next(self, request: Request) -> View:
         """Return the next puzzle of a choice: one that has not been answered, or else the next one."""
@@ -106,15 +127,10 @@ class Training:
         return [PuzzleChoice(theme, whole_or_none(low), whole_or_none(high))]
 
     def _answer(self, request: Request) -> View:
-        number, progress = request.path_params["number"], self._progress
-        if not 1 <= number <= len(self._puzzles):
-            return {"problem": "There is no such puzzle"}
+        _, puzzle = self._puzzle(request)
+        progress = self._progress
         if progress is None:
             return {"standing": None}
-        try:
-            puzzle = self._puzzles.puzzle(number)
-        except ValueError as error:
-            return {"problem": str(error)}
         before = progress.standing()
         solved = request.query_params.get("solved") == "yes"
         after = progress.answer(puzzle.id, solved, puzzle.themes, puzzle.rating, puzzle.deviation)
@@ -164,6 +180,7 @@ def puzzle_view(puzzle: Puzzle) -> View:
         "rating": puzzle.rating,
         "themes": [_theme_view(name) for name in puzzle.themes],
         "game": puzzle.game,
+        "in_file": source_of(puzzle.game) is not None,
         "side": "white" if first.turn else "black",
         "solution": first.variation_san(solution.moves),
         "pgn": _pgn(puzzle.id, solution),

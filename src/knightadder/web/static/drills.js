@@ -100,7 +100,7 @@ async function open() {
 
 /** Let the answer count, unless an earlier one does. */
 function grade(how) {
-  saving ??= ask(`/drills/${drill.number}?grade=${how}`, { method: "POST" }).then(async (found) => {
+  saving ??= ask(`/drills/${drill.number}?grade=${how}`, { method: "POST", keepalive: true }).then(async (found) => {
     await count();
     return found;
   });

@@ -3,14 +3,14 @@
 const KEY = "handed over";
 
 /**
- * Show a game on the board, from its first position, with the way back to this page.
+ * Show a game on the board, with the way back to this page.
  *
- * @param {string} pgn
- * @param {string} side that is below: "white" or "black"
+ * @param {{pgn: string, side: string, ply?: number}} game with the side that is below, "white" or "black", and the ply of
+ *   the position to show, by default the first one
  * @param {string} name of this page
  */
-export function handOver(pgn, side, name) {
-  keep(name, { pgn, side });
+export function handOver({ pgn, side, ply = 0 }, name) {
+  keep(name, { pgn, side, ply });
   location.assign("/index.html");
 }
 
@@ -23,7 +23,7 @@ function keep(name, game) {
   sessionStorage.setItem(KEY, JSON.stringify({ name, back: location.href, game }));
 }
 
-/** Show the way back in a link, and give the game that has been handed over, `{pgn, side}`, once; null if there is none. */
+/** Show the way back in a link, and give the game that has been handed over, as `handOver` takes it, once; null if there is none. */
 export function takeOver(link) {
   const { name, back, game = null } = JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
   if (back) {

@@ -49,6 +49,7 @@ let interrupted = null; // the game against the engine that ended with the serve
 let toastTimer = 0;
 let evaluating = false;
 let handedOver = takeOver(byId("back")); // a game from another page of this tab
+let wantedPly = 0; // the position to show of that game, once it is loaded
 
 startTheme(byId("theme"));
 startLookDialog(byId("look-dialog"), byId("look"), startLook());
@@ -161,6 +162,7 @@ socket.on("resources", (message) => {
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text, about }) => {
+  if (about === "load_pgn") wantedPly = 0;
   if (about === "load_pgn") transfer.refused(text);
   else if (about === "restore") transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
   else refuse(text);
@@ -183,7 +185,16 @@ socket.on("tree", (message) => {
   walk.stay(tree.root.id);
   setHeaders(message.headers);
   showMoves();
+  goToWanted();
 });
+
+/** Go to the wanted position of a game that has been handed over. */
+function goToWanted() {
+  let node = tree.root;
+  while (node.children.length && node.ply < wantedPly) [node] = node.children;
+  wantedPly = 0;
+  walk.goTo(node.id);
+}
 
 socket.on("nodes", ({ nodes }) => {
   const grown = tree.update(nodes);
@@ -252,6 +263,7 @@ socket.on("game", (message) => {
   if (handedOver && !saved) {
     loadPgn(handedOver.pgn, false);
     if (!game?.running) flip(handedOver.side === "black");
+    wantedPly = handedOver.ply;
     handedOver = null;
   }
 });

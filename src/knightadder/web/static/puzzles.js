@@ -149,7 +149,7 @@ async function answer(solved) {
   if (answered) return;
   answered = true;
   const { number } = puzzle;
-  const found = await question(`/puzzles/${number}?solved=${solved ? "yes" : "no"}`, { method: "POST" });
+  const found = await question(`/puzzles/${number}?solved=${solved ? "yes" : "no"}`, { method: "POST", keepalive: true }); // also if the page is left
   if (!found?.standing) return;
   showStanding(found.standing, found.change);
   showThemes(found.progress);
@@ -180,7 +180,7 @@ function end(title, position) {
   byId("hint").disabled = byId("show").disabled = true;
   byId("analyse").hidden = false;
   byId("themes").replaceChildren(...puzzle.themes.map(themeRow));
-  byId("game").replaceChildren(gameLink(puzzle.game));
+  byId("game").replaceChildren(sourceOf(puzzle));
   tell(title, puzzle.solution);
   answer(title === "Solved");
 }
@@ -191,15 +191,23 @@ function themeRow({ words, meaning }) {
   return row;
 }
 
-/** The game that the puzzle is from: a link if it has an address. */
-function gameLink(game) {
+/** The game that the puzzle is from: a button that shows it on the board, a link to its address, or text. */
+function sourceOf({ game, in_file: inFile, number, side }) {
+  if (inFile) {
+    const button = Object.assign(document.createElement("button"), { textContent: "Show the game", title: game });
+    button.addEventListener("click", async () => {
+      const found = await question(`/puzzles/${number}/game`);
+      if (found) handOver({ ...found, side }, "Puzzles");
+    });
+    return button;
+  }
   if (!/^https?:\/\//.test(game)) return game;
   return Object.assign(document.createElement("a"), { href: game, textContent: "The game it is from", target: "_blank", rel: "noreferrer" });
 }
 
 /** Analyse the solution on the board. */
 function analyse() {
-  if (puzzle && step === puzzle.steps.length) handOver(puzzle.pgn, puzzle.side, "Puzzles");
+  if (puzzle && step === puzzle.steps.length) handOver(puzzle, "Puzzles");
 }
 
 function showStanding(standing, change = null) {
