@@ -3,6 +3,7 @@
 import doctest
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -102,6 +103,12 @@ def test_the_examples_of_a_page(page, small_engine, monkeypatch):
     said = []
     doctest.DocTestRunner(verbose=False).run(examples, out=said.append)
     assert not said, "".join(said)
+
+
+def test_the_first_changes_still_fit_the_sources():
+    changes = sorted(map(str, DOCS.glob("how-it-works/*.diff")))
+    assert len(changes) == 2
+    subprocess.run(["git", "apply", "--check", *changes], cwd=DOCS.parent, check=True)
 
 
 def test_the_pictures_are_those_of_the_script():

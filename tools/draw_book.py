@@ -251,6 +251,33 @@ def draw_network() -> Drawing:
     return drawing
 
 
+def draw_change() -> Drawing:
+    """The way of a change, from the idea to the log."""
+    drawing = Drawing(900, 230)
+
+    def step(x: float, y: float, fill: str, *lines: str) -> None:
+        drawing.box(x, y, 150, 60, fill)
+        for number, line in enumerate(lines):
+            drawing.text(x + 75, y + (36 if len(lines) == 1 else 26 + 20 * number), line, size=13)
+
+    step(20, 30, BOX, "an idea", "and its reason")
+    step(210, 30, BOX, "code", "and tests")
+    step(400, 30, WARM, "bench")
+    step(590, 30, BOX, "games until the", "test is decided")
+    step(730, 140, COOL, "passed: in,", "with a row in the log")
+    step(560, 140, "#fff", "failed: out,", "with a row in the log")
+    step(300, 140, COOL, "in, if it is clearer", "or faster")
+    for x in (170, 360):
+        drawing.arrow((x, 60), (x + 38, 60))
+    drawing.arrow((550, 60), (588, 60))
+    drawing.text(569, 22, "other nodes", size=12)
+    drawing.arrow((450, 90), (395, 138))
+    drawing.text(445, 125, "same nodes", size=12, anchor="start")
+    drawing.arrow((700, 90), (790, 138))
+    drawing.arrow((660, 90), (640, 138))
+    return drawing
+
+
 def _curve(drawing: Drawing, points: Sequence[tuple[float, float]], color: str) -> None:
     """Draw a line of many points in a color."""
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
@@ -422,6 +449,7 @@ PICTURES: dict[str, Callable[[], object]] = {
     "techniques.svg": draw_techniques,
     "modules.svg": draw_modules,
     "network.svg": draw_network,
+    "change.svg": draw_change,
     "clock.svg": draw_clock,
     "sprt.svg": draw_sprt,
     "bishop.svg": draw_bishop,
