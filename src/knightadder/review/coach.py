@@ -137,14 +137,22 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
     if end.is_insufficient_material():
         return Fault("draw", "Leaves too little material to win.")
     lost, missed = -reply.gain, best.gain
+    difference = _difference(best, reply, board.turn)
     found = []
-    if lost >= 1 and min(lost, _PIECE) <= best.end_gain - reply.end_gain:
+    if lost >= 1 and min(lost, _PIECE) <= difference:
         found.append((lost, _allowed(reply, best)))
-    if missed >= 1 and min(missed, _PIECE) <= best.end_gain - reply.end_gain and lost > -_PIECE:
+    if missed >= 1 and min(missed, _PIECE) <= difference and lost > -_PIECE:
         found.append((missed, _missed(board, move, best, reply)))
     if found:
         return max(found, key=lambda each: each[0])[1]
     return Fault("other", f"The evaluation goes from {score_text(before.score)} to {score_text(after.score)}.")
+
+
+def _difference(best: _Outcome, reply: _Outcome, mover: chess.Color) -> int:
+    """Return how much more material the mover has in the best line: at their ends or after equally many moves."""
+    plies = min(len(best.boards) - 1, len(reply.boards))
+    pairs = [(-1, -1), (plies, plies - 1)] if plies else [(-1, -1)]
+    return max(balance(best.boards[one], mover) - balance(reply.boards[other], mover) for one, other in pairs)
 
 
 # --- lines -----------------------------------------------------------------------------------------------------------
@@ -155,26 +163,26 @@ class _Outcome:
 
     Attributes
     ----------
+    boards : list of chess.Board
+        The positions of the line.
     line : PlayedLine or None
         The line, without a reply at its end; None if there is none.
     lost, won : Counter of chess.PieceType
         The pieces that the mover lost and won in excess of equal ones, compared with the position before the mistake.
     gain : int
         The same in points of material, for the mover.
-    end_gain : int
-        The same without a capture that may answer the last move.
     has_promotion : bool
         Whether a pawn is promoted in the line: then the pieces cannot be told apart.
     """
 
     def __init__(self, start: chess.Board, position: SearchedPosition, before: chess.Board) -> None:
         moves = position.variations[0].moves if position.variations else ()
-        boards = boards_along(start.copy(stack=False), moves)
+        self.boards = boards = boards_along(start.copy(stack=False), moves)
         count = len(moves) - (len(moves) + 1) % 2
         self.line = PlayedLine(boards[: count + 1], moves[:count]) if count > 0 else None
         settled = _settled(boards)
         mover = before.turn
-        self.gain, self.end_gain = (balance(board, mover) - balance(before, mover) for board in (settled, boards[-1]))
+        self.gain = balance(settled, mover) - balance(before, mover)
         self.lost, self.won = (_counts(before, side) - _counts(settled, side) for side in (mover, not mover))
         self.has_promotion = any(move.promotion for move in moves)
         _cancel(self.lost, self.won)
@@ -314,10 +322,13 @@ def _motifs(line: PlayedLine) -> Iterator[tuple[str, str]]:
     if place := find_skewer(line):
         square = chess.square_name(line.moves[place.turn].to_square)
         yield "skewer", f"a skewer of {_kinds(_pieces(line, place))} from {square}"
-    if place := find_pin(line):
-        yield "pin", f"a pin of the {_piece(line.boards[place.turn + 1], place.squares[0])}"
-    if place := find_discovered_attack(line):
-        yield "discovered", f"a discovered attack on the {_piece(line.boards[place.turn + 1], place.squares[0])}"
+    for kind, words, find in (
+        ("pin", "a pin of", find_pin),
+        ("discovered", "a discovered attack on", find_discovered_attack),
+    ):
+        place = find(line)
+        if place and chess.PAWN not in _pieces(line, place):
+            yield kind, f"{words} the {_piece(line.boards[place.turn + 1], place.squares[0])}"
     if has_discovered_check(line):
         yield "discovered", "a discovered check"
     if has_double_check(line):
