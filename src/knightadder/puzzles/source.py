@@ -7,7 +7,7 @@ from pathlib import Path
 
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
-from knightadder.pgn.files import without_compression
+from knightadder.pgn.game_files import without_compression
 from knightadder.pgn.games import read_texts
 
 # As `puzzle_maker` writes it: the file, the number of the game, and the ply of the position.
