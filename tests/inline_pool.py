@@ -20,13 +20,16 @@ class ThreadPool(pools.Pool):
         self._threads, self._count, self._call = threads, count, call
 
     def submit(self, item: Any) -> Future[bytes]:
-        return self._threads.submit(self._call, item)
+        return self._threads.submit(self._answer, item)
 
     def workers(self) -> int:
         return self._count
 
-    def check_lost(self, number: int, error: Exception) -> None:
-        raise pools.failure(error) from None
+    def _answer(self, item: Any) -> bytes:
+        try:
+            return self._call(item)
+        except Exception as error:
+            raise pools.failure(error) from None
 
 
 @contextmanager

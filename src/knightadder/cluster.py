@@ -8,7 +8,6 @@ import logging
 import pickle
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from pathlib import Path
@@ -46,7 +45,9 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
             if address.startswith("local:"):
                 target["address"] = stack.enter_context(_local(address))
             elif address == "config":
-                target["address"] = _configured()
+                target["address"] = dask.config.get("scheduler-address", None)
+                if target["address"] is None:
+                    raise OptionError("--cluster config: Dask's configuration has no scheduler-address")
             elif Path(address).is_file():
                 target = {"scheduler_file": address}
             client = _CarefulClient(**target)  # type: ignore[no-untyped-call]
@@ -94,14 +95,6 @@ def _local(address: str) -> Iterator[str]:
 def dask_setup(worker: Worker) -> None:
     """Set up a process of a local cluster; Dask calls this function of a preloaded module."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # because the starting process ends this one
-
-
-def _configured() -> str:
-    """Return the address of the scheduler in Dask's configuration."""
-    address: str | None = dask.config.get("scheduler-address", None)
-    if address is None:
-        raise OptionError("--cluster config: Dask's configuration has no scheduler-address")
-    return address
 
 
 @contextlib.contextmanager
@@ -162,47 +155,61 @@ def _remote(
     return TaskKeeper(), Remover(), call
 
 
-class _RefusedError(Exception):
-    """A worker has a different version; the arguments are its address and its version."""
-
-
 class _Cluster(Pool):
     def __init__(self, client: Client, call: Callable[[bytes], Any]) -> None:
         self._client, self._call = client, call
-        self._deaths: Counter[int] = Counter()
-        self._refused: set[str] = set()
+        self._refused: set[str] = set()  # addresses of workers that have a different version
         self._workers: dict[str, int] = {}
         self._looked = -_LOOK_SECONDS
         self._waiting = False
 
     def submit(self, item: Any) -> Future[Any]:
-        where = {"workers": list(self._workers), "allow_other_workers": True} if self._refused else {}
-        there = self._client.submit(self._call, pickle.dumps(item), pure=False, **where)
-
-        async def result() -> Any:
-            try:
-                accepted, value = await there
-            except OSError:
-                if there.status == "error":  # the task raised it
-                    raise
-                raise _lost() from None
-            if not accepted:
-                raise _RefusedError(*value)
-            return value
-
         # Not by `Client.get_executor`: its futures never end if a result is lost on the way (distributed 2026.8).
         loop: Any = self._client.loop
-        return asyncio.run_coroutine_threadsafe(result(), loop.asyncio_loop)
+        return asyncio.run_coroutine_threadsafe(self._result(pickle.dumps(item)), loop.asyncio_loop)
+
+    async def _result(self, item: bytes) -> Any:
+        """Do the task for an item, again if a worker dies of it or refuses it."""
+        deaths = 0
+        while deaths < _MOST_DEATHS:
+            self._must_be_connected()
+            where = {"workers": list(self._workers), "allow_other_workers": True} if self._refused else {}
+            future = self._client.submit(self._call, item, pure=False, **where)
+            try:
+                accepted, value = await future
+            except KilledWorker:
+                deaths += 1
+            except CancelledError:
+                raise _lost() from None
+            except Exception as error:
+                if isinstance(error, OSError) and future.status != "error":  # the task has not raised it
+                    raise _lost() from None
+                raise failure(error) from None
+            else:
+                if accepted:
+                    return value
+                self._refuse(*value)
+        raise EngineError("a task was given up because all workers that ran it died")
+
+    def _refuse(self, address: str, found: str) -> None:
+        if address not in self._refused:
+            self._refused.add(address)
+            self._workers = {other: threads for other, threads in self._workers.items() if other != address}
+            self._looked = -_LOOK_SECONDS
+            tell(f"{address} is not used: it has {found}, but needs Knightadder {version()}")
 
     def workers(self) -> int:
-        if self._client.status != "running":
-            raise _lost()
+        self._must_be_connected()
         if time.monotonic() - self._looked >= _LOOK_SECONDS:
             self._look()
             if not self._workers and not self._waiting:
                 tell("the cluster has no workers: waiting for one")
             self._waiting = not self._workers
         return sum(self._workers.values())
+
+    def _must_be_connected(self) -> None:
+        if self._client.status != "running":
+            raise _lost()
 
     def _look(self) -> None:
         """Update the list of workers."""
@@ -218,22 +225,6 @@ class _Cluster(Pool):
     def place(self) -> str:
         machines = {address.rpartition(":")[0] for address in self._workers}
         return f"{len(machines)} machine{'' if len(machines) == 1 else 's'}, {len(self._workers)} workers"
-
-    def check_lost(self, number: int, error: Exception) -> None:
-        if isinstance(error, _RefusedError):
-            address, found = error.args
-            if address not in self._refused:
-                self._refused.add(address)
-                tell(f"{address} is not used: it has {found}, but needs Knightadder {version()}")
-            self._look()
-        elif isinstance(error, KilledWorker):
-            self._deaths[number] += 1
-            if self._deaths[number] == _MOST_DEATHS:
-                raise EngineError("a task was given up because all workers that ran it died") from None
-        elif isinstance(error, CancelledError):
-            raise _lost() from None
-        else:
-            raise failure(error) from None
 
 
 def _lost() -> EngineError:

@@ -39,61 +39,46 @@ class Pool(ABC):
         EngineError if all workers are lost; items that have not begun are then cancelled.
         """
         remaining = iter(items)
-        running: dict[int, tuple[Item, Future[Any]]] = {}  # by number, in the order of the items
-        taken = 0
+        running: dict[Future[Any], Item] = {}  # in the order of the items
         try:
             while True:
-                if done := _done(running, 1 if in_order else None):
-                    item, future = running[done[0]]
-                    try:
-                        result = future.result()
-                    except Exception as error:
-                        self.check_lost(done[0], error)
-                        running[done[0]] = item, self.submit(item)
-                    else:
-                        del running[done[0]]
-                        yield item, result
+                if (done := _first_done(running, in_order)) is not None:
+                    yield running.pop(done), done.result()
                 elif (
                     len(running) < _AHEAD * (1 + in_order) * max(self.workers(), 1)
                     and (following := next(remaining, None)) is not None
                 ):
-                    running[taken] = following, self.submit(following)
-                    taken += 1
+                    running[self.submit(following)] = following
                 elif running:
-                    futures = (future for _, future in running.values())
-                    wait(islice(futures, 1 if in_order else None), _POLL_SECONDS, FIRST_COMPLETED)
+                    wait(islice(running, 1 if in_order else None), _POLL_SECONDS, FIRST_COMPLETED)
                 else:
                     return
         except KeyboardInterrupt:
-            for item, future in [] if in_order else list(running.values()):
+            for future, item in [] if in_order else list(running.items()):
                 if future.done() and not _has_failed(future):
                     yield item, future.result()
             raise
         finally:
-            for _, future in running.values():
+            for future in running:
                 future.cancel()
 
     @abstractmethod
     def submit(self, item: Any) -> Future[Any]:
-        """Hand out the task for an item."""
+        """Hand out the task for an item, again if its worker is lost and another one can do it."""
 
     @abstractmethod
     def workers(self) -> int:
         """Return the number of workers; EngineError if there will never be a worker again."""
-
-    def check_lost(self, number: int, error: Exception) -> None:
-        """Raise the error of an item, unless it means only that a worker was lost, so that the task must run again."""
-        raise error
 
     def place(self) -> str:
         """Return where the tasks run, for the display of progress."""
         return ""
 
 
-def _done(running: dict[int, tuple[Any, Future[Any]]], count: int | None) -> list[int]:
-    """Return the finished ones among the first tasks; results come before errors."""
-    done = [number for number, (_, future) in islice(running.items(), count) if future.done()]
-    return sorted(done, key=lambda number: _has_failed(running[number][1]))
+def _first_done(running: dict[Future[Any], Any], in_order: bool) -> Future[Any] | None:
+    """Return a finished future: one with a result rather than an error, or in order, only the first of all."""
+    done = [future for future in islice(running, 1 if in_order else None) if future.done()]
+    return min(done, key=_has_failed, default=None)
 
 
 def failure(error: Exception) -> EngineError:
