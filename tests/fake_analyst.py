@@ -56,11 +56,12 @@ class FakeAnalyst:
     def new_game(self):
         self.games += 1
 
-    def analyse(self, board, limit, *, multipv=1):
-        self.seen.append(board.fen())
-        self.limits.append(limit)
+    def analyse(self, board, limit, *, multipv=1, root_moves=None):
+        if root_moves is None:
+            self.seen.append(board.fen())
+            self.limits.append(limit)
         found = []
-        for move in board.legal_moves:
+        for move in root_moves or board.legal_moves:
             after = board.copy(stack=False)
             after.push(move)
             score = _material(after, board.turn) - _material(after, not board.turn)

@@ -89,10 +89,10 @@ def test_an_engine_is_kept(evaluator, analysts):
 
 def test_a_game_in_which_the_engine_fails_has_its_error(evaluator, analysts, monkeypatch):
     class Faulty(FakeAnalyst):
-        def analyse(self, board, limit, *, multipv=1):
+        def analyse(self, board, limit, **more):
             if board.ply() in (20, 45):
                 raise EngineError(f"no score at {board.ply()}")
-            return super().analyse(board, limit, multipv=multipv)
+            return super().analyse(board, limit, **more)
 
     monkeypatch.setattr(workers, "open_engine", lambda size: Faulty())
     assert dict(evaluate_games(items(), shuffled(evaluator, 1))) == expected() | {2: "no score at 20"}
@@ -162,10 +162,10 @@ def test_games_are_annotated_in_their_order(evaluator, seed):
 
 def test_annotating_a_game_in_which_the_engine_fails(evaluator, monkeypatch):
     class Faulty(FakeAnalyst):
-        def analyse(self, board, limit, *, multipv=1):
+        def analyse(self, board, limit, **more):
             if board.fen() == positions(games()[1].end().board())[2].fen():
                 raise EngineError("illegal position")
-            return super().analyse(board, limit, multipv=multipv)
+            return super().analyse(board, limit, **more)
 
     monkeypatch.setattr(workers, "open_engine", lambda size: Faulty())
     done = []

@@ -61,6 +61,7 @@ def test_each_position_is_evaluated_once_from_the_last_to_the_first():
         7,
         (ScoredLine(PovScore(Cp(100), chess.WHITE), (chess.Move.from_uci("e4d5"),)),),
         PovWdl(Wdl(0, 1000, 0), chess.WHITE),
+        rival=PovScore(Cp(0), chess.WHITE),  # of all other moves, since the best one was played and gains so much
     )
 
 
@@ -98,7 +99,7 @@ class LongWinded(FakeAnalyst):
         super().__init__()
         self.moves = moves
 
-    def analyse(self, board, limit, *, multipv=1):
+    def analyse(self, board, limit, **more):
         line = super().analyse(board, limit).lines[0]
         moves = tuple(map(chess.Move.from_uci, self.moves))
         return Analysis(
@@ -128,10 +129,10 @@ def test_a_long_game_is_evaluated_in_blocks(plies):
     told = [position_of(each) for each in boards]  # with all that may be repeated
 
     class Witness(FakeAnalyst):
-        def analyse(self, board, limit, *, multipv=1):
+        def analyse(self, board, limit, **more):
             searched.append(board.ply())
             assert position_of(board) == told[board.ply()]
-            return super().analyse(board, limit, multipv=multipv)
+            return super().analyse(board, limit, **more)
 
     divided = blocks(3, board)
     assert [ply for block in divided for ply in range(block.first, block.last + 1)] == list(range(plies + 1))
@@ -152,9 +153,9 @@ def test_a_block_has_its_first_position_and_its_kind_of_castling():
     seen = []
 
     class Historian(FakeAnalyst):
-        def analyse(self, board, limit, *, multipv=1):
+        def analyse(self, board, limit, **more):
             seen.append((board.root().fen(), board.chess960, board.move_stack.copy()))
-            return super().analyse(board, limit, multipv=multipv)
+            return super().analyse(board, limit, **more)
 
     [block] = blocks(1, board)
     evaluate_block(pickle.loads(pickle.dumps(block)), Historian(), LIMIT)
@@ -214,7 +215,8 @@ def test_through_json_and_back():
         [None, [3, 5, [], [1, 2, -1]]],
         [None, [3, 5, [], [True, 2, 3]]],
         [None, [3, 5, [], 7]],
-        [None, [3, 5, [], [1, 2, 997], 4]],
+        [None, [3, 5, [], [1, 2, 997], 4, 5]],
+        [None, [3, 5, [], [1, 2, 997], "x"]],
     ],
 )
 def test_what_is_no_evaluation_of_the_game_is_refused(damage):

@@ -2,13 +2,14 @@
 
 import math
 
+import chess
 import chess.pgn
 import pytest
 from chess.engine import Cp, Mate, MateGiven
 
-from knightadder.review.judgement import Judgement, judge
+from knightadder.review.judgement import Judgement, is_missed_chance, judge, praise
 
-INACCURACY, MISTAKE, BLUNDER = Judgement
+BRILLIANT, GREAT, INACCURACY, MISTAKE, BLUNDER = Judgement
 
 
 def worse(chances):
@@ -72,7 +73,50 @@ def test_mates(before, after, judgement):
 
 
 def test_marks_and_their_numbers():
-    assert [judgement.mark for judgement in Judgement] == ["?!", "?", "??"]
+    assert [judgement.mark for judgement in Judgement] == ["!!", "!", "?!", "?", "??"]
     game = chess.pgn.Game()
     game.add_variation(chess.Move.from_uci("e2e4"), nags=[judgement.nag for judgement in Judgement])
-    assert game.variation(0).nags == {2, 4, 6}  # as the PGN standard numbers them
+    assert game.variation(0).nags == {1, 2, 3, 4, 6}  # as the PGN standard numbers them
+
+
+LEGAL = "e4 e5 Nf3 d6 Bc4 Bg4 Nc3 g6"
+RUSSIAN = "e4 e5 Nf3 Nf6 Nxe5 d6"
+
+
+@pytest.mark.parametrize(
+    ("moves", "move", "score", "rival", "judgement"),
+    [
+        (LEGAL, "Nxe5", Cp(400), Cp(20), BRILLIANT),  # the queen is given
+        (LEGAL, "Nxe5", Cp(100), Cp(60), None),  # but another move is as good
+        (LEGAL, "Nxe5", Cp(900), Cp(700), None),  # or wins as well
+        (LEGAL, "Nxe5", Cp(-50), Cp(-600), GREAT),  # it only saves the game
+        (LEGAL, "Nxe5", Cp(-400), Mate(-3), None),  # not even that
+        (LEGAL, "d4", Cp(110), Cp(20), None),  # a better move, but not the only good one
+        (LEGAL, "d4", Cp(300), Cp(20), GREAT),
+        (RUSSIAN, "Nf3", Cp(20), Cp(-300), GREAT),
+        (RUSSIAN, "Nxf7", Cp(20), Cp(-300), BRILLIANT),  # a knight for a pawn
+        (f"{RUSSIAN} Nf3 Nxe4 Nc3 Nxc3", "dxc3", Cp(20), Cp(-300), None),  # a recapture
+        (f"{RUSSIAN} d4", "dxe5", Cp(300), Cp(-20), None),  # the knight hangs
+        ("e4 d5 exd5 Qxd5 Nc3", "Qxg2", Cp(20), Cp(-300), BRILLIANT),
+        ("e4 e5 Qh5 Nc6 Bc4 g6", "Qxg6", Cp(300), Cp(0), BRILLIANT),
+        ("e4 d5 exd5 Qxd5 Nc3 Qe5+", "Qe2", Cp(50), Cp(-300), GREAT),  # queens can be exchanged
+    ],
+)
+def test_good_moves(moves, move, score, rival, judgement):
+    board = chess.Board()
+    for san in moves.split():
+        board.push_san(san)
+    assert praise(board, board.parse_san(move), score, rival) is judgement
+
+
+def test_the_only_legal_move_is_not_praised():
+    board = chess.Board("7k/8/8/8/8/1r6/8/r6K w - - 0 1")
+    assert praise(board, board.parse_san("Kg2"), Cp(0), Cp(-300)) is GREAT  # the king has another square
+    board = chess.Board("7k/8/8/8/8/1r4p1/8/r6K w - - 0 1")
+    assert praise(board, board.parse_san("Kg2"), Cp(0), Cp(-300)) is None
+
+
+def test_missed_chances():
+    kinds = (None, *Judgement)
+    missed = [(before, each) for before in kinds for each in kinds if is_missed_chance(before, each)]
+    assert missed == [(before, each) for before in (MISTAKE, BLUNDER) for each in (INACCURACY, MISTAKE, BLUNDER)]

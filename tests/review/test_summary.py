@@ -40,8 +40,8 @@ def test_a_game():
     assert (found.game, found.line, found.plies, found.fault) == (3, 17, 4, None)
     assert (found.white, found.black, found.round, found.date) == ("Polgár, J.", "", "", "2026.??.??")
     assert (found.eco, found.opening) == ("B90", "Mine")
-    assert found.white_side == Side(87.7, 30, 0, 0, 2)
-    assert found.black_side == Side(None, None, 0, 1, 0)
+    assert found.white_side == Side(87.7, 30, 0, 0, 0, 0, 2, 0)
+    assert found.black_side == Side(None, None, 0, 0, 0, 1, 0, 1)
 
 
 def test_a_game_where_black_begins():
@@ -62,9 +62,9 @@ def test_players_with_the_averages_of_their_games():
     turned = {"White": "Bo", "Black": "[b]Anna[/b]"}
     lines = printed([row(1, 1, headers, other), row(2, 1, turned, other), row(3, 1, headers, REVIEW)]).splitlines()
     [anna] = [line.split() for line in lines if "Anna" in line]
-    assert anna == ["[b]Anna[/b]", "3", f"{(90 + 50 + 87.7) / 3:.1f}", "50.0", "0", "0", "2"]
+    assert anna == ["[b]Anna[/b]", "3", f"{(90 + 50 + 87.7) / 3:.1f}", "50.0", *"000020"]
     [bo] = [line.split() for line in lines if line.strip().startswith("Bo")]
-    assert bo == ["Bo", "3", "70.0", "60.0", "0", "1", "0"]
+    assert bo == ["Bo", "3", "70.0", "60.0", *"000101"]
 
 
 def test_only_those_with_most_games_are_shown():

@@ -50,13 +50,14 @@ class StandInEngine:
     def close(self):
         self.closed.set()
 
-    def stream(self, board, limit=None, *, multipv=1):
+    def stream(self, board, limit=None, *, multipv=1, root_moves=None):
         assert not self.running, "two searches at once"
         assert board.is_valid()
         self.running += 1
-        self.searches.append(board.fen())
+        if root_moves is None:
+            self.searches.append(board.fen())
         self.began.set()
-        moves = sorted(board.legal_moves, key=chess.Move.uci)
+        moves = sorted(root_moves or board.legal_moves, key=chess.Move.uci)
         if self.worth is not None:
             moves.sort(key=lambda move: -self.worth(board, move))
         if limit is not None and self.script and not self.endless:
@@ -75,8 +76,8 @@ class StandInEngine:
             self.release()
         return Stream(feed)
 
-    def analyse(self, board, limit, *, multipv=1):
-        return self.stream(board, limit, multipv=multipv).result()
+    def analyse(self, board, limit, **more):
+        return self.stream(board, limit, **more).result()
 
     def _cp(self, board, move, rank):
         return self.cp - 10 * rank if self.worth is None else self.worth(board, move)

@@ -67,7 +67,7 @@ def _move(row):
     ("function", "concerns_it"),
     [
         ("session.load_pgn", lambda pgn, index: True),
-        ("session.tree_view", lambda tree: len(tree) > 1),
+        ("session.tree_view", lambda reviews: len(reviews.tree) > 1),
         ("site.outbox._text", lambda view: view["type"] == "tree" and len(view["nodes"]) > 1),
     ],
 )

@@ -23,7 +23,7 @@ def test_arrows_and_circles_of_comments_are_told():
     tree = load_pgn(pgn.encode()).tree
     game = _read_again(tree)
     expected = [[arrow.pgn() for arrow in node.arrows()] for node in (game, *game.mainline())]
-    assert [row["shapes"] for row in tree.describe()] == expected
+    assert [tree.shapes(node) for node in tree.nodes()] == expected
     assert expected == [["Ga1", "Rb1c3", "Yd2d4"], ["Be4", "Rd5"], []]
 
 

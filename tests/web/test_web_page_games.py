@@ -176,7 +176,7 @@ def _annotated():
     game = _read(BLUNDERS)
     board = game.end().board()
     found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
-    notes.annotate(game, found)
+    notes.annotate(game, found, explain=False)
     return game, row(1, 1, game.headers, found)
 
 
@@ -186,19 +186,22 @@ def _evaluate(page):
     expect(page.get_by_role("button", name="Evaluate the game")).to_be_visible()
 
 
+COUNTS = ("brilliant", "great", "inaccuracies", "mistakes", "blunders", "missed")
+
+
 def test_an_evaluated_game_has_marks_and_a_summary_as_annotate_gives_them(counting, page):
     game, summary = _annotated()
     load_pgn(page, BLUNDERS)
     expect_moves(page, "e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#")
     _evaluate(page)
-    signs = {2: "?", 4: "??", 6: "?!"}
+    signs = {1: "!", 2: "?", 3: "!!", 4: "??", 6: "?!"}
     main = [(node.san(), "".join(map(signs.get, node.nags))) for node in game.mainline()]
     assert {mark for _, mark in main} >= {"", "??"}
     shown = page.locator("#moves > [data-node]")
     expect(shown).to_have_text([san + mark for san, mark in main])
     expect(page.locator("#moves .blunder")).to_have_text([san + mark for san, mark in main if mark == "??"])
     for side, name, played in (("white", "Anna", summary.white_side), ("black", "Ben", summary.black_side)):
-        counts = [str(each) for each in (played.inaccuracies, played.mistakes, played.blunders)]
+        counts = [str(getattr(played, name)) for name in COUNTS]
         expect(page.locator(f"#summary [data-side={side}] > *")).to_have_text(
             [name, f"{played.accuracy:.1f} %", *counts, str(played.centipawn_loss)]
         )

@@ -39,7 +39,7 @@ from knightadder.web.messages import MessageError
 )
 def test_the_sound_part_of_a_broken_game_is_kept(pgn, sans, wrong, caplog):
     loaded = load_pgn(pgn.encode())
-    assert [row["san"] for row in loaded.tree.describe()][1:] == sans
+    assert [row["san"] for row in map(loaded.tree.row, loaded.tree.nodes())][1:] == sans
     assert (loaded.problem is None) if wrong is None else (wrong in loaded.problem and "\n" not in loaded.problem)
     assert not any(node.comment or node.nags - {1} for node in loaded.tree.game.mainline())
     assert caplog.records == []
@@ -49,7 +49,7 @@ def test_evaluations_that_are_none_are_left_out():
     digits = "9" * 5000
     pgn = f"1. e4 {{[%eval #{digits}]}} e5 {{[%eval 0.2,{digits}]}} 2. Nf3 {{[%eval 99999999]}} *"
     loaded = load_pgn(pgn.encode())
-    scores = [row["score"] and row["score"]["text"] for row in loaded.tree.describe()]
+    scores = [row["score"] and row["score"]["text"] for row in map(loaded.tree.row, loaded.tree.nodes())]
     assert scores == [None, None, "+0.20", "+99999999.00"]
 
 
@@ -95,7 +95,7 @@ def test_whatever_the_text_it_is_read_or_refused(pgn):
     except MessageError as error:
         assert "\n" not in str(error)
         return
-    json.dumps(loaded.tree.describe())
+    json.dumps([*map(loaded.tree.row, loaded.tree.nodes())])
     written = chess.pgn.read_game(io.StringIO(str(loaded.tree.game)))
     assert written.errors == [] and written.game().end().board().fen() == loaded.tree.game.end().board().fen()
 
@@ -126,7 +126,7 @@ def test_the_same_games_as_python_chess_finds_in_a_sound_file():
 def test_a_comment_without_an_end_is_said(pgn, line, sans, comment):
     loaded = load_pgn(pgn.encode())
     assert loaded.problem == f"the comment that begins in line {line} has no closing brace"
-    assert [row["san"] for row in loaded.tree.describe()][1:] == sans
+    assert [row["san"] for row in map(loaded.tree.row, loaded.tree.nodes())][1:] == sans
     assert loaded.tree.game.end().comment.strip() == comment
 
 

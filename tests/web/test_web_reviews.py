@@ -51,7 +51,7 @@ def annotated(pgn):
     game = read(pgn)
     board = game.end().board()
     found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
-    notes.annotate(game, found)
+    notes.annotate(game, found, explain=False)
     return game, row(1, 1, game.headers, found)
 
 
@@ -87,9 +87,10 @@ def test_a_game_is_reviewed_as_annotate_does(tab, pgn):
 def test_what_the_page_has_is_what_the_server_has(tab):
     evaluated(tab.ask("load_pgn", pgn=LONG))
     reloaded = tab.tree.pgn()
-    nodes = [{**node, "id": 0, "parent": 0} for node in tab.tree.nodes()]
+    unlike = {"id": 0, "parent": 0, "verdict": None}  # for a verdict a search is needed
+    nodes = [node | unlike for node in tab.tree.nodes()]
     tab.ask("load_pgn", pgn=reloaded)
-    assert [{**node, "id": 0, "parent": 0} for node in tab.tree.nodes()] == nodes
+    assert [node | unlike for node in tab.tree.nodes()] == nodes
     assert tab.position["summary"] is None
     evaluated(tab)
     assert tab.tree.pgn() == reloaded and tab.position["summary"] is not None
@@ -112,9 +113,9 @@ def test_no_position_keeps_what_a_short_analysis_has_left(engine, tab):
     assert tab.tree.nodes()[-1]["score"] and engine.nodes < FULL_NODES
     engine.searches.clear()
     evaluated(tab)
-    assert len(engine.searches) == 3
+    assert len(engine.searches) == 2  # the position before was searched enough, to judge the move
     evaluated(tab)
-    assert len(engine.searches) == 3  # nothing is missing
+    assert len(engine.searches) == 2  # nothing is missing
 
 
 @pytest.mark.parametrize(("lines", "kept"), [(1, True), (2, False)])
@@ -147,7 +148,7 @@ def test_evaluations_of_a_file_are_searched_again_but_not_lost_to_a_short_analys
     tab.ask("go_to", node=tab.tree.nodes()[1]["id"]).send("analyse", on=True)
     tab.until("lines")
     tab.ask("analyse", on=False)
-    assert [node["score"] and node["score"]["text"] for node in tab.tree.nodes()] == [None, "+3.14", "-3.14"]
+    assert [node["score"] and node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00", "+3.14", "-3.14"]
     evaluated(tab)
     assert [node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00"] * 3
 
@@ -159,9 +160,9 @@ class Tiring(StandInEngine):
         super().__init__(worth=material)
         self.most = most
 
-    def stream(self, board, limit=None, *, multipv=1):
+    def stream(self, board, limit=None, **more):
         self.endless = len(self.searches) >= self.most
-        return super().stream(board, limit, multipv=multipv)
+        return super().stream(board, limit, **more)
 
 
 def test_an_evaluation_is_stopped_and_goes_on_where_it_was(server):
@@ -229,18 +230,32 @@ def test_marks_follow_a_longer_analysis_but_those_of_the_user_stay(engine, tab):
     tab.ask("go_to", node=qg4["id"]).send("analyse", on=True)
     tab.until("lines", lambda message: message["node"] == qg4["id"])
     tab.ask("analyse", on=False)
-    assert nags(tab)["Qg4"] == [4]
-    evaluated(tab)
     assert nags(tab) == {"d6": [5]}
+
+
+def test_moves_are_marked_while_they_are_analysed_and_said_is_what_was_best(engine, tab):
+    tab.ask("load_pgn", pgn="1. e4 Nf6 2. Qg4 h6 3. Qf3 $6 d6 *")
+    qg4, h6 = tab.tree.nodes()[3:5]
+    engine.nodes = FULL_NODES
+    tab.ask("go_to", node=h6["id"]).send("analyse", on=True)
+    tab.until("lines", lambda message: message["node"] == h6["id"])
+    tab.send("go_to", node=qg4["id"])
+    tab.until("lines", lambda message: message["node"] == qg4["id"])
+    tab.ask("analyse", on=False)
+    assert nags(tab) == {"Qg4": [4], "h6": [4], "Qf3": [6]}
+    rows = {row["san"]: row for row in tab.tree.nodes()}
+    assert [san for san in rows if rows[san]["missed"]] == ["h6", "Qf3"]
+    verdict = {"word": "blunder", "good": False, "best": "Nxg4", "best_score": "-9.00", "score": "+1.00"}
+    assert rows["h6"]["verdict"].items() >= verdict.items() and rows["h6"]["verdict"]["loss"] > 50
+    assert rows["Qf3"]["verdict"] is None  # it is not the engine's mark
 
 
 def test_a_position_without_moves(tab):
     evaluated(tab)
+    counts = ("brilliant", "great", "inaccuracies", "mistakes", "blunders", "missed")
     assert tab.position["summary"] == {
-        "white": dict.fromkeys(("accuracy", "centipawn_loss"))
-        | dict.fromkeys(("inaccuracies", "mistakes", "blunders"), 0),
-        "black": dict.fromkeys(("accuracy", "centipawn_loss"))
-        | dict.fromkeys(("inaccuracies", "mistakes", "blunders"), 0),
+        "white": dict.fromkeys(("accuracy", "centipawn_loss")) | dict.fromkeys(counts, 0),
+        "black": dict.fromkeys(("accuracy", "centipawn_loss")) | dict.fromkeys(counts, 0),
         "opening": None,
     }
 

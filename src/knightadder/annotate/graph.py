@@ -17,7 +17,13 @@ from knightadder.review.review import Review
 
 FORMATS = ("svg", "png")
 
-_COLOURS = {Judgement.INACCURACY: "#e0a030", Judgement.MISTAKE: "#e06a20", Judgement.BLUNDER: "#c02020"}
+_COLOURS = {
+    Judgement.BRILLIANT: "#0e9a93",
+    Judgement.GREAT: "#2f74c9",
+    Judgement.INACCURACY: "#e0a030",
+    Judgement.MISTAKE: "#e06a20",
+    Judgement.BLUNDER: "#c02020",
+}
 
 
 def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
@@ -13,6 +13,8 @@ from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.library.boards import board_of, position_of
 from knightadder.library.results import Analysis, Line
+from knightadder.review.accuracy import rescale
+from knightadder.review.judgement import is_obvious, praise
 
 # Number of positions in a block. Longer blocks are a little faster, because each block costs one more position; shorter
 # blocks allow more processes to share a single game.
@@ -20,6 +22,9 @@ _BLOCK = 16
 
 # Maximum length of a line; readers do not need longer ones.
 _LINE_PLIES = 12
+
+# Other moves than the best one are first searched to this depth, which mostly finds one that is about as good.
+FIRST_LOOK = 6
 
 # Maximum values of any engine; larger values in a file are an error.
 _MOST_SCORE, _MOST_DEPTH = 100_000, 1000
@@ -55,13 +60,15 @@ class SearchedPosition:
     """The result of a search of a position: the score of the best line, the depth in plies, and the best lines.
 
     The depth is 0 and there are no lines if the game is over. `wdl` are the expected wins, draws and losses in 1000
-    games, or None if the engine does not report them.
+    games, or None if the engine does not report them. `rival` is the score of the best move but the first line's, if
+    it is known; it says how hard the best move is to replace.
     """
 
     score: PovScore
     depth: int
     variations: tuple[ScoredLine, ...]
     wdl: PovWdl | None = None
+    rival: PovScore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +138,17 @@ def evaluate_block(
     analyst.new_game()
     # From the end to the start, so that the hash table helps: it knows the positions after each move already. For that,
     # the position after the last one is searched, too.
-    positions = islice(_backwards(block.board()), len(block) + (block.last < block.plies))
-    found = [_evaluate(position, analyst, limit, multipv) for position in positions]
-    return found[::-1][: len(block)]
+    end = block.board()
+    positions = islice(_backwards(end), len(block) + (block.last < block.plies))
+    found = [_evaluate(position, analyst, limit, multipv) for position in positions][::-1]
+    # Only then the rivals of best moves, so that no evaluation depends on which moves were played.
+    moves = end.move_stack[-(len(found) - 1) :] if len(found) > 1 else []
+    for number in reversed(range(len(moves))):
+        end.pop()
+        each = found[number]
+        if each is not None and (others := rivals(end, moves[number], each)):
+            found[number] = _with_rival(end, each, analyst, limit, others)
+    return found[: len(block)]
 
 
 def at_the_end(board: chess.Board) -> SearchedPosition:
@@ -148,7 +163,35 @@ def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition
     variations = [ScoredLine(line.score, legal_part(board, line.pv)) for line in lines]
     best = lines[0]
     told = best.wdl if sum(best.wdl.relative) else None
-    return SearchedPosition(best.score, best.depth, tuple(each for each in variations if each.moves), told)
+    rival = lines[1].score if len(lines) > 1 else None
+    return SearchedPosition(best.score, best.depth, tuple(each for each in variations if each.moves), told, rival)
+
+
+def rivals(board: chess.Board, move: chess.Move, evaluation: SearchedPosition) -> list[chess.Move]:
+    """Return the moves to search before the move that was played can be praised, or none if it cannot be."""
+    if evaluation.rival is not None or not is_best(move, evaluation) or is_obvious(board, move):
+        return []
+    return [other for other in board.legal_moves if other != move]
+
+
+def is_best(move: chess.Move, evaluation: SearchedPosition) -> bool:
+    """Return whether a move is the first of the best line."""
+    return bool(evaluation.variations) and evaluation.variations[0].moves[0] == move
+
+
+def stands_out(board: chess.Board, evaluation: SearchedPosition, rival: PovScore) -> bool:
+    """Return whether the best move would be praised if this were the score of the best other move."""
+    best = evaluation.variations[0].moves[0]
+    return praise(board, best, rescale(evaluation.score.relative), rescale(rival.relative)) is not None
+
+
+def _with_rival(
+    board: chess.Board, found: SearchedPosition, analyst: Analyst, limit: chess.engine.Limit, others: list[chess.Move]
+) -> SearchedPosition:
+    look = chess.engine.Limit(depth=FIRST_LOOK)
+    if not stands_out(board, found, analyst.analyse(board, look, root_moves=others).score):
+        return found
+    return replace(found, rival=analyst.analyse(board, limit, root_moves=others).score)
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:
@@ -184,7 +227,7 @@ def legal_part(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.M
 
 
 def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
-    """Convert evaluations to JSON values: score, depth, lines and WDL of each, from the view of the side to move."""
+    """Convert evaluations to JSON values: score, depth, lines, WDL and rival of each, of the side to move."""
     return [
         each
         and [
@@ -195,6 +238,7 @@ def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
                 for variation in each.variations
             ],
             each.wdl and [*each.wdl.relative],
+            *([] if each.rival is None else [_score_text(each.rival)]),
         ]
         for each in evaluations
     ]
@@ -232,15 +276,19 @@ def _from_json(value: Any, board: chess.Board) -> SearchedPosition | None:
     if type(depth) is not int or not 0 <= depth <= _MOST_DEPTH:
         raise ValueError(f"{depth!r} is not a depth")
     variations = tuple(_variation(line, board) for line in lines)
-    return SearchedPosition(_score(score, board.turn), depth, variations, _wdl(rest, board.turn))
+    wdl, rival, *more = [*rest, None, None][: max(2, len(rest))]
+    if more:
+        raise ValueError(f"{more!r} are too many values")
+    rated = None if rival is None else _score(rival, board.turn)
+    return SearchedPosition(_score(score, board.turn), depth, variations, _wdl(wdl, board.turn), rated)
 
 
-def _wdl(rest: list[Any], turn: chess.Color) -> PovWdl | None:
-    if rest in ([], [None]):
+def _wdl(counts: Any, turn: chess.Color) -> PovWdl | None:
+    if counts is None:
         return None
-    ((wins, draws, losses),) = rest
+    wins, draws, losses = counts
     if any(type(count) is not int or not 0 <= count <= 1000 for count in (wins, draws, losses)):
-        raise ValueError(f"{rest[0]!r} are not expected results")
+        raise ValueError(f"{counts!r} are not expected results")
     return PovWdl(Wdl(wins, draws, losses), turn)
 
 

@@ -1,12 +1,14 @@
-"""Marks for bad moves: ?!, ? and ??, by the loss of winning chances, as on Lichess.
+"""Marks of moves: ?!, ? and ?? by the loss of winning chances, as on Lichess; ! and !! for hard moves that are right.
 
-The thresholds come from `Advice.scala` of https://github.com/lichess-org/lila.
+The thresholds of bad moves come from `Advice.scala` of https://github.com/lichess-org/lila.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 
+import chess
 import chess.engine
 import chess.pgn
 
@@ -14,8 +16,10 @@ from knightadder.review.accuracy import winning_chances
 
 
 class Judgement(Enum):
-    """The judgement of a bad move."""
+    """The judgement of a good or a bad move."""
 
+    BRILLIANT = "brilliant"
+    GREAT = "great"
     INACCURACY = "inaccuracy"
     MISTAKE = "mistake"
     BLUNDER = "blunder"
@@ -30,13 +34,27 @@ class Judgement(Enum):
         """The mark as text."""
         return _MARKS[self]
 
+    @property
+    def is_bad(self) -> bool:
+        """Whether the move was a bad one."""
+        return self not in (Judgement.BRILLIANT, Judgement.GREAT)
+
 
 _NAGS = {
+    Judgement.BRILLIANT: chess.pgn.NAG_BRILLIANT_MOVE,
+    Judgement.GREAT: chess.pgn.NAG_GOOD_MOVE,
     Judgement.INACCURACY: chess.pgn.NAG_DUBIOUS_MOVE,
     Judgement.MISTAKE: chess.pgn.NAG_MISTAKE,
     Judgement.BLUNDER: chess.pgn.NAG_BLUNDER,
 }
-_MARKS = {Judgement.INACCURACY: "?!", Judgement.MISTAKE: "?", Judgement.BLUNDER: "??"}
+_MARKS = {
+    Judgement.BRILLIANT: "!!",
+    Judgement.GREAT: "!",
+    Judgement.INACCURACY: "?!",
+    Judgement.MISTAKE: "?",
+    Judgement.BLUNDER: "??",
+}
+_LARGE = (Judgement.MISTAKE, Judgement.BLUNDER)
 
 # Judgements by their minimum loss of winning chances (which range from -1 to 1), the greatest loss first.
 _BY_LOSS = ((0.3, Judgement.BLUNDER), (0.2, Judgement.MISTAKE), (0.1, Judgement.INACCURACY))
@@ -44,6 +62,12 @@ _BY_LOSS = ((0.3, Judgement.BLUNDER), (0.2, Judgement.MISTAKE), (0.1, Judgement.
 # Losing a forced mate matters less if the position stays won by more than this many centipawns; allowing a mate matters
 # less if the position was already lost by more.
 _BY_ADVANTAGE = ((999, Judgement.INACCURACY), (700, Judgement.MISTAKE))
+
+# A move is not praised if its side has smaller winning chances after it, or if another move leaves it at least these.
+_LOST, _WON = -0.3, 0.8
+
+_SACRIFICE = 200  # centipawns: the least material that a sacrifice gives up
+_VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 
 
 def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | None:
@@ -60,6 +84,74 @@ def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | 
     if not before.is_mate() and not _mates(after):
         return _by_advantage(-(before.score() or 0))
     return None
+
+
+def judgement_of(nags: Collection[int]) -> Judgement | None:
+    """Return the judgement that a move's marks express, if any."""
+    return next((judgement for judgement in Judgement if judgement.nag in nags), None)
+
+
+def is_missed_chance(before: Judgement | None, judgement: Judgement | None) -> bool:
+    """Return whether a move misses a chance: a bad move at once after the opponent's ? or ??."""
+    return before in _LARGE and judgement is not None and judgement.is_bad
+
+
+def is_obvious(board: chess.Board, move: chess.Move) -> bool:
+    """Return whether a move is never praised: the only legal one, a recapture, or an exchange that wins material."""
+    if board.legal_moves.count() == 1:
+        return True
+    if not board.is_capture(move):
+        return False
+    if board.move_stack and board.peek().to_square == move.to_square:
+        before = board.copy(stack=1)
+        if before.is_capture(before.pop()):
+            return True
+    return _see(board, move) > 0
+
+
+def praise(
+    board: chess.Board, move: chess.Move, score: chess.engine.Score, rival: chess.engine.Score
+) -> Judgement | None:
+    """Return ! or !! for the engine's best move in a position, or None.
+
+    `score` is its score and `rival` that of the best other move, both from the view of the side to move. It is great
+    (!) if each other move would be a mistake. It is brilliant (!!) if it is a sacrifice, leaves at least an even
+    position, and each other move would be at least an inaccuracy. Obvious moves are not praised, nor are moves of a
+    side that loses anyway or wins with other moves too.
+    """
+    loss = judge(score, rival)
+    if loss is None or winning_chances(score) < _LOST or winning_chances(rival) > _WON or is_obvious(board, move):
+        return None
+    if score >= chess.engine.Cp(0) and _is_sacrifice(board, move):
+        return Judgement.BRILLIANT
+    return Judgement.GREAT if loss in _LARGE else None
+
+
+def _is_sacrifice(board: chess.Board, move: chess.Move) -> bool:
+    """Return whether the opponent can win material by a capture, after what the move captures and can capture next."""
+    after = board.copy(stack=False)
+    taken = _captured(after, move)
+    after.push(move)
+    lost = 0
+    for capture in list(after.generate_legal_captures()):
+        end = after.copy(stack=False)
+        end.push(capture)
+        regained = max((_see(end, each) for each in end.generate_legal_captures()), default=0)
+        lost = max(lost, _captured(after, capture) - max(0, regained))
+    return lost - taken >= _SACRIFICE
+
+
+def _see(board: chess.Board, move: chess.Move) -> int:
+    from knightadder.library.positions import see  # here, because it loads the core
+
+    return see(board, move)
+
+
+def _captured(board: chess.Board, move: chess.Move) -> int:
+    """Return the value of the piece that a move captures."""
+    if not board.is_capture(move):
+        return 0
+    return _VALUES[board.piece_type_at(move.to_square) or chess.PAWN]
 
 
 def _mates(score: chess.engine.Score) -> bool:

@@ -46,9 +46,9 @@ class AnnotatedMove(Tabular):
     points_lost : float
         Expected points that the move lost, from 0 to 1.
     mark : str
-        ``?!``, ``?`` or ``??``; ``None`` if the move has none.
+        ``!!``, ``!``, ``?!``, ``?`` or ``??``; ``None`` if the move has none.
     fault, explanation : str
-        What a marked move did wrong: its kind, such as ``hangs`` or ``fork``, and a sentence.
+        What a bad move did wrong: its kind, such as ``hangs`` or ``fork``, and a sentence.
     accuracy : float
         The move's accuracy, from 0 to 100.
     best, best_line : str

@@ -19,8 +19,8 @@ def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, ex
     """Write the review of the main line of a game into the game and its headers.
 
     Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced. The variations
-    of the review are written where a move is marked, and with `explain` an explanation. `engine` is the name of the
-    engine, if it is not this one.
+    of the review are written where a move is marked as bad, and with `explain` an explanation. `engine` is the name of
+    the engine, if it is not this one.
     """
     line = [game, *game.mainline()]
     annotate_line(line, review)
@@ -41,9 +41,9 @@ def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
         node, move = nodes[number : number + 2]
         if after is not None:
             write_evaluation(move, after)
-        if judgement is not None and before is not None:
-            if not _MARKS & move.nags:
-                move.nags.add(judgement.nag)
+        if judgement is not None and not _MARKS & move.nags:
+            move.nags.add(judgement.nag)
+        if judgement is not None and judgement.is_bad and before is not None:
             for variation in before.variations:
                 _add(node, variation.moves, variation.score, before.depth)
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import chess
 
 from knightadder.opening_names import Opening, find_opening
 from knightadder.review.accuracy import Scale, SideAccuracy, play, rescale
 from knightadder.review.coach import Fault, fault_of
-from knightadder.review.evaluation import SearchedPosition
-from knightadder.review.judgement import Judgement, judge
+from knightadder.review.evaluation import SearchedPosition, is_best
+from knightadder.review.judgement import Judgement, is_missed_chance, judge, praise
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,15 @@ class Review:
         """Return the number of moves of a side with this judgement."""
         return self.judgements[0 if white == self.white_first else 1 :: 2].count(judgement)
 
+    @property
+    def missed_chances(self) -> tuple[bool, ...]:
+        """Whether each move is a missed chance."""
+        return tuple(map(is_missed_chance, (None, *self.judgements), self.judgements))
+
+    def count_missed(self, white: bool) -> int:
+        """Return the number of missed chances of a side."""
+        return sum(self.missed_chances[0 if white == self.white_first else 1 :: 2])
+
 
 def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], scale: Scale = rescale) -> Review:
     """Review a game, given by its last position with all moves, and the evaluations of all of its positions.
@@ -48,14 +55,17 @@ def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], s
     """
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
-    movers = itertools.cycle((white_first, not white_first))
-    judgements = tuple(map(partial(_judge, scale), evaluations, evaluations[1:], moves, movers))
+    judgements = []
+    before = board.root()
+    for move, searched, reached in zip(moves, evaluations, evaluations[1:], strict=False):
+        judgements.append(judge_move(before, move, searched, reached, scale))
+        before.push(move)
     scores = [scale(each.score.white()) for each in evaluations if each]
     played = len(scores) == len(evaluations) and all(moves)
     white, black = play(scores, white_first) if played else (None, None)
     return Review(
         evaluations=tuple(evaluations),
-        judgements=judgements,
+        judgements=tuple(judgements),
         white_first=white_first,
         white=white,
         black=black,
@@ -65,18 +75,23 @@ def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], s
     )
 
 
-def _judge(
-    scale: Scale,
+def judge_move(
+    board: chess.Board,
+    move: chess.Move,
     before: SearchedPosition | None,
     after: SearchedPosition | None,
-    move: chess.Move,
-    mover: chess.Color,
+    scale: Scale = rescale,
 ) -> Judgement | None:
+    """Return the judgement of a move on a board, given the evaluations of the positions before and after it.
+
+    `before` and `after` are None, and the judgement too, if they are unknown.
+    """
     if before is None or after is None or not move:
         return None
-    if before.variations and before.variations[0].moves[0] == move:
-        return None  # never a mistake, although search is not perfect
-    return judge(scale(before.score.pov(mover)), scale(after.score.pov(mover)))
+    score = scale(before.score.pov(board.turn))
+    if is_best(move, before):  # never a mistake, although search is not perfect
+        return None if before.rival is None else praise(board, move, score, scale(before.rival.pov(board.turn)))
+    return judge(score, scale(after.score.pov(board.turn)))
 
 
 def _faults(
@@ -85,5 +100,5 @@ def _faults(
     """Explain the judged moves of a game."""
     position = board.root()
     for move, before, after, judgement in zip(board.move_stack, evaluations, evaluations[1:], judgements, strict=False):
-        yield fault_of(position, move, before, after) if judgement and before and after else None
+        yield fault_of(position, move, before, after) if judgement and judgement.is_bad and before and after else None
         position.push(move)

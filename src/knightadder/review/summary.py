@@ -23,14 +23,18 @@ FORMATS = ("csv", "json")
 class Side:
     """A side's play in a game: its accuracy, its average centipawn loss, and its number of marks of each kind.
 
-    Accuracy and loss are ``None`` if they are unknown.
+    `missed` is the number of missed chances: bad moves at once after the opponent's mistake or blunder. Accuracy and
+    loss are ``None`` if they are unknown.
     """
 
     accuracy: float | None
     centipawn_loss: int | None
+    brilliant: int
+    great: int
     inaccuracies: int
     mistakes: int
     blunders: int
+    missed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +84,12 @@ def row(
 
 
 def _side(review: Review, white: bool, play: SideAccuracy | None) -> Side:
+    counts = [review.count(white, judgement) for judgement in Judgement]
     return Side(
         round(play.accuracy, 1) if play else None,
         play.centipawn_loss if play else None,
-        *(review.count(white, judgement) for judgement in Judgement),
+        *counts,
+        *[review.count_missed(white)],
     )
 
 
@@ -111,6 +117,8 @@ def write_json(rows: Sequence[Row], about: Mapping[str, Any], stream: TextIO) ->
 
 # --- terminal ------------------------------------------------------------------------------------------------------
 
+_COUNTS = ("brilliant", "great", "inaccuracies", "mistakes", "blunders", "missed")
+
 
 def players_table(rows: Sequence[Row], most: int = 20) -> Table:
     """Return a table of the averages of each player, at most `most` players, those with the most games first."""
@@ -120,7 +128,8 @@ def players_table(rows: Sequence[Row], most: int = 20) -> Table:
             if side:
                 played.setdefault(name or "?", []).append(side)
     table = Table(box=box.SIMPLE)
-    for number, column in enumerate(("Player", "Games", "Accuracy", "Centipawn loss", "?!", "?", "??")):
+    marks = (each.mark for each in Judgement)
+    for number, column in enumerate(("Player", "Games", "Accuracy", "Centipawn loss", *marks, "Missed")):
         table.add_column(column, justify="right" if number else "left")
     for name, sides in sorted(played.items(), key=lambda item: -len(item[1]))[:most]:
         accuracies = [side.accuracy for side in sides if side.accuracy is not None]
@@ -130,10 +139,7 @@ def players_table(rows: Sequence[Row], most: int = 20) -> Table:
             str(len(sides)),
             f"{sum(accuracies) / len(accuracies):.1f}" if accuracies else "-",
             f"{sum(losses) / len(losses):.1f}" if losses else "-",
-            *(
-                str(sum(counts))
-                for counts in zip(*((s.inaccuracies, s.mistakes, s.blunders) for s in sides), strict=True)
-            ),
+            *(str(sum(getattr(side, count) for side in sides)) for count in _COUNTS),
         ]
         table.add_row(*map(Text, cells))
     if len(played) > most:

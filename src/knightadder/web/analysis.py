@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import chess.engine
@@ -16,7 +16,7 @@ from knightadder.web.views import View, lines_view, nodes_view
 
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
-    from knightadder.library.results import Line
+    from knightadder.library.results import Analysis, Line
     from knightadder.review.evaluation import SearchedPosition
 
 _EVERY = 0.1  # seconds between two updates of the lines
@@ -32,6 +32,11 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
     tree = reviews.tree
     node, board = tree.cursor, tree.board(tree.cursor)
     number = tree.id(node)
+    if node.parent is not None:  # the move to this position can be judged only with the position before
+        for each in reviews.missing([node.parent]):
+            await _evaluate(engine, reviews, each, FULL_NODES)
+            send(nodes_view(reviews, [each]))
+        await _find_rival(engine, reviews, node, FULL_NODES)
     lines: dict[int, Line] = {}
     best: Line | None = None  # the latest line with an exact score
     news = asyncio.Event()
@@ -41,7 +46,16 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
             await news.wait()
             news.clear()
             send(lines_view(number, board, lines))
+            if reviews.missing([node]):
+                note()
             await asyncio.sleep(_EVERY)
+
+    def note(least: int = FULL_NODES) -> None:
+        """Keep the evaluation, and mark the moves to and from the position, if it has been searched enough."""
+        if lines and best is not None and best.nodes // count >= least:  # each line gets a share of the nodes
+            ranked = [best, *(lines[rank] for rank in sorted(lines) if rank > 1)]
+            reviews.note(node, evaluation_of(board, ranked), best.nodes // count)
+            send(nodes_view(reviews, reviews.judge(node)))
 
     telling = asyncio.create_task(tell())
     try:
@@ -56,9 +70,8 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
             send(lines_view(number, board, lines))
     finally:
         telling.cancel()
-        if best is not None:
-            reviews.note(node, evaluation_of(board, [best]), best.nodes // count)  # each line gets a share of the nodes
-        send(nodes_view(tree, [node]))
+        note(0)
+        send(nodes_view(reviews, [node]))
 
 
 async def evaluate(
@@ -68,31 +81,55 @@ async def evaluate(
 
     The engine is idle before and afterwards; `send` takes a message for the page, and must not block.
     """
-    from knightadder.review.evaluation import at_the_end
-
-    tree = reviews.tree
     todo = reviews.missing(nodes)
     for done, node in enumerate(todo):
         send({"type": "progress", "done": done, "all": len(todo)})
-        board = tree.board(node)
-        # Draws that need a claim count only at the end of the line, because many games continue after them.
-        if not any(board.legal_moves) or (node is nodes[-1] and outcome_of(board) is not None):
-            found = at_the_end(board)
-        else:
-            found = await _search(engine, board)
-        reviews.note(node, found, FULL_NODES)
-        send(nodes_view(tree, [node]))
+        await _evaluate(engine, reviews, node, FULL_NODES, ends=node is nodes[-1])
+        send(nodes_view(reviews, [node]))
+    for node in nodes[1:]:
+        await _find_rival(engine, reviews, node, FULL_NODES)
 
 
 async def evaluate_position(engine: Engine, board: chess.Board) -> SearchedPosition:
     """Return the evaluation of a position with full nodes; the engine is idle before and afterwards."""
-    from knightadder.review.evaluation import at_the_end
-
-    return at_the_end(board) if outcome_of(board) is not None else await _search(engine, board)
+    return await _evaluation(engine, board, FULL_NODES, outcome_of(board) is not None)
 
 
-async def _search(engine: Engine, board: chess.Board) -> SearchedPosition:
-    from knightadder.review.evaluation import evaluation_of
+async def _evaluate(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, nodes: int, ends: bool = False) -> None:
+    """Evaluate the position of a node; `ends` says that the line ends there."""
+    board = reviews.tree.board(node)
+    # Draws that need a claim count only at the end of the line, because many games continue after them.
+    over = not any(board.legal_moves) or (ends and outcome_of(board) is not None)
+    reviews.note(node, await _evaluation(engine, board, nodes, over), nodes)
 
-    async with engine.stream(board, chess.engine.Limit(nodes=FULL_NODES)) as stream:
-        return evaluation_of(board, (await stream.result_async()).lines)
+
+async def _evaluation(engine: Engine, board: chess.Board, nodes: int, over: bool) -> SearchedPosition:
+    from knightadder.review.evaluation import at_the_end, evaluation_of
+
+    if over:
+        return at_the_end(board)
+    return evaluation_of(board, (await _search(engine, board, chess.engine.Limit(nodes=nodes))).lines)
+
+
+async def _find_rival(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, nodes: int) -> None:
+    """Search the moves besides the one to a node, if that is the best one and may deserve a mark."""
+    from knightadder.review.evaluation import FIRST_LOOK, rivals, stands_out
+
+    if not isinstance(node, chess.pgn.ChildNode) or (before := reviews.evaluation(node.parent)) is None:
+        return
+    board = reviews.tree.board(node.parent)
+    others = rivals(board, node.move, before)
+    if not others:
+        return
+    for limit in (chess.engine.Limit(depth=FIRST_LOOK), chess.engine.Limit(nodes=nodes)):
+        rival = (await _search(engine, board, limit, others)).score
+        if not stands_out(board, before, rival):
+            return
+    reviews.note_rival(node.parent, rival)
+
+
+async def _search(
+    engine: Engine, board: chess.Board, limit: chess.engine.Limit, moves: Iterable[chess.Move] | None = None
+) -> Analysis:
+    async with engine.stream(board, limit, root_moves=moves) as stream:
+        return await stream.result_async()

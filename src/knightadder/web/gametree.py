@@ -199,15 +199,13 @@ class GameTree:
         after = list(self.cursor.mainline())
         return [*ancestry(self.cursor)[::-1], *after]
 
-    def describe(self) -> list[dict[str, object]]:
-        """Describe all nodes for the page, each after its parent."""
+    def nodes(self) -> Iterator[chess.pgn.GameNode]:
+        """Yield all nodes, each after its parent, the variations of a move in their order."""
         order: list[chess.pgn.GameNode] = [self.game]
-        rows = []
         while order:
             node = order.pop()
             order += reversed(node.variations)
-            rows.append(self.row(node))
-        return rows
+            yield node
 
     def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
         """Describe a node for the page, which draws it and writes PGN; ``before`` is the comment before the move."""

@@ -6,21 +6,25 @@ modules of the library.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
 import chess.pgn
+from chess.engine import PovScore
 
+from knightadder.library.scores import score_text
 from knightadder.web.gametree import MAX_NODES, GameTree
 
 if TYPE_CHECKING:
     from knightadder.review.evaluation import SearchedPosition
+    from knightadder.review.judgement import Judgement
     from knightadder.review.review import Review
 
 FULL_NODES = 200_000  # nodes for each position of an evaluated game, as `annotate` searches by default
 
+MARKS = frozenset(range(1, 7))  # the marks that exclude each other: !, ?, !!, ??, !?, ?!
 _ANNOTATOR = "Annotator"  # kept, because the marks stay too
 
 _T = TypeVar("_T")
@@ -69,8 +73,81 @@ class Reviews:
             self._found[node] = evaluation, nodes
             write_evaluation(node, evaluation)
 
+    def evaluation(self, node: chess.pgn.GameNode) -> SearchedPosition | None:
+        """Return the evaluation of a node by a search, if there is one."""
+        found = self._found.get(node)
+        return found and found[0]
+
+    def note_rival(self, node: chess.pgn.GameNode, rival: PovScore) -> None:
+        """Keep the score of the best move but one in the position of an evaluated node."""
+        evaluation, nodes = self._found[node]
+        self._found[node] = replace(evaluation, rival=rival), nodes
+
+    def judge(self, node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
+        """Mark the moves to and from a node, as far as both positions have been searched with `FULL_NODES`.
+
+        The user's marks stay. Returns the changed nodes.
+        """
+        changed = []
+        for move in [node, *node.variations]:
+            if not isinstance(move, chess.pgn.ChildNode) or self.missing([move.parent, move]):
+                continue
+            judgement = self._judgement(move)
+            own = move.nags - self._marks.get(move, set())
+            marks = set() if judgement is None or own & MARKS else {judgement.nag}
+            if move.nags != own | marks:
+                move.nags = own | marks
+                _put(self._marks, move, marks or None)
+                changed.append(move)
+        return _with_replies(changed)
+
+    def _judgement(self, node: chess.pgn.ChildNode) -> Judgement | None:
+        from knightadder.review.review import judge_move
+
+        before, after = self.evaluation(node.parent), self.evaluation(node)
+        return judge_move(self.tree.board(node.parent), node.move, before, after)
+
+    def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
+        """Describe a node for the page as `GameTree.row` does, and what is said about its move.
+
+        ``missed`` says whether it is a missed chance by its marks. The ``verdict`` of a move that a search has marked
+        has the best move or, if the move is good, the score of the best other one; None without such a search.
+        """
+        from knightadder.review.judgement import is_missed_chance, judgement_of
+
+        row = self.tree.row(node)
+        judgement = judgement_of(node.nags)
+        parent = node.parent
+        row["missed"] = parent is not None and is_missed_chance(judgement_of(parent.nags), judgement)
+        row["verdict"] = None
+        if isinstance(node, chess.pgn.ChildNode) and self._marks.get(node) and judgement is not None:
+            row["verdict"] = self._verdict(node, judgement)
+        return row
+
+    def _verdict(self, node: chess.pgn.ChildNode, judgement: Judgement) -> dict[str, object] | None:
+        from knightadder.review.accuracy import rescale, win_percent
+
+        before, after = self.evaluation(node.parent), self.evaluation(node)
+        if before is None or after is None or not before.variations:
+            return None
+        turn = node.parent.turn()
+        best, other = (before.score, after.score) if judgement.is_bad else (before.score, before.rival or before.score)
+        loss = win_percent(rescale(best.pov(turn))) - win_percent(rescale(other.pov(turn)))
+        return {
+            "word": judgement.value,
+            "good": not judgement.is_bad,
+            "best": self.tree.board(node.parent).san(before.variations[0].moves[0]),
+            "best_score": score_text(best),
+            "score": score_text(other),
+            "loss": max(0, round(loss)),
+        }
+
+    def rows(self, nodes: Iterable[chess.pgn.GameNode]) -> list[dict[str, object]]:
+        """Describe nodes for the page."""
+        return [self.row(node) for node in nodes]
+
     def review(self, nodes: Sequence[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
-        """Review a line: mark its bad moves, and add the better lines as variations.
+        """Review a line: mark its moves, and add the better lines as variations.
 
         The nodes are those from the root to the end, all of them evaluated. Marks of the line's last review are
         replaced; the user's marks stay. Returns the new and changed nodes, each after its parent.
@@ -88,7 +165,7 @@ class Reviews:
             if node.nags != theirs:
                 self._marks[node] = node.nags - theirs
         changed = [node for node, nags in zip(nodes, before, strict=True) if node.nags != nags]
-        return changed + [new for node in nodes for new in self.tree.adopt(node)]
+        return _with_replies(changed) + [new for node in nodes for new in self.tree.adopt(node)]
 
     def judged(self, nodes: Sequence[chess.pgn.GameNode]) -> Review:
         """Return the review of a line, without writing it into the tree; the nodes are as in `review`."""
@@ -97,7 +174,7 @@ class Reviews:
         return review(nodes[-1].board(), [self._found[node][0] for node in nodes])
 
     def _has_room(self, review: Review) -> bool:
-        marked = [each for each, judged in zip(review.evaluations, review.judgements, strict=False) if judged]
+        marked = [each for each, judged in zip(review.evaluations, review.judgements, strict=False) if _is_bad(judged)]
         moves = sum(len(line.moves) for each in marked if each for line in each.variations)
         return len(self.tree) + moves <= MAX_NODES
 
@@ -164,6 +241,15 @@ def _put(values: WeakKeyDictionary[chess.pgn.GameNode, _T], node: chess.pgn.Game
         values.pop(node, None)
     else:
         values[node] = value
+
+
+def _is_bad(judgement: Judgement | None) -> bool:
+    return judgement is not None and judgement.is_bad
+
+
+def _with_replies(nodes: Iterable[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
+    """Return the nodes and those after them, which depend on the marks of the former, each after its parent."""
+    return [*dict.fromkeys(each for node in nodes for each in (node, *node.variations))]
 
 
 def _without_lines(review: Review) -> Review:

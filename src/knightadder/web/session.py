@@ -120,7 +120,7 @@ class Session:
         self._send(self._worker.resources.view())
         self._worker.show()
         self._other.show()
-        self._send(tree_view(self._tree))
+        self._send(tree_view(self._reviews))
         self._send(games_view(self._desk))
         if self._worker.busy:
             self._show_position()
@@ -449,7 +449,7 @@ class Session:
         """Show the present state of this desk."""
         await self._worker.stop()
         self._desk = desk
-        self._send(await asyncio.to_thread(tree_view, desk.tree))  # because a long game takes a while
+        self._send(await asyncio.to_thread(tree_view, desk.reviews))  # because a long game takes a while
         self._send(games_view(desk))
         self._go_on()
 
@@ -593,7 +593,7 @@ class Session:
         self._other.follow(self._tree.id(shown), None if self._is_running or outcome_of(board) is not None else board)
 
     def _show_nodes(self, nodes: Iterable[chess.pgn.GameNode]) -> None:
-        self._send(nodes_view(self._tree, nodes))
+        self._send(nodes_view(self._reviews, nodes))
 
     def _show_game(self) -> None:
         self._send(game_view(self._game, self._tree))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from knightadder.web.desk import Desk
     from knightadder.web.moments import Moment
     from knightadder.web.played_game import PlayedGame
+    from knightadder.web.reviews import Reviews
 
 View: TypeAlias = dict[str, Any]
 
@@ -24,14 +25,15 @@ _MAX_PLIES_SHOWN = 24  # maximum number of moves shown in a line of analysis
 _MAX_PLIES_OF_MOMENT = 7  # maximum number of moves shown of the line that was better
 
 
-def tree_view(tree: GameTree) -> View:
+def tree_view(reviews: Reviews) -> View:
     """Describe the whole tree; later changes are sent separately."""
-    return {"type": "tree", "nodes": tree.describe(), "headers": dict(tree.game.headers)}
+    tree = reviews.tree
+    return {"type": "tree", "nodes": reviews.rows(tree.nodes()), "headers": dict(tree.game.headers)}
 
 
-def nodes_view(tree: GameTree, nodes: Iterable[chess.pgn.GameNode]) -> View:
+def nodes_view(reviews: Reviews, nodes: Iterable[chess.pgn.GameNode]) -> View:
     """Describe new or changed nodes; a new node comes after its parent and becomes the last of its siblings."""
-    return {"type": "nodes", "nodes": [tree.row(node) for node in nodes]}
+    return {"type": "nodes", "nodes": reviews.rows(nodes)}
 
 
 def games_view(desk: Desk) -> View:

@@ -2,9 +2,12 @@
 
 const COLUMNS = [
   ["accuracy", "Accuracy", "Accuracy in per cent, by Lichess's formula"],
+  ["brilliant", "!!", "Brilliant moves"],
+  ["great", "!", "Great moves"],
   ["inaccuracies", "?!", "Inaccuracies"],
   ["mistakes", "?", "Mistakes"],
   ["blunders", "??", "Blunders"],
+  ["missed", "✕", "Missed chances: bad moves at once after a mistake or blunder of the other side"],
   ["centipawn_loss", "Loss", "Average loss of a move in centipawns"],
 ];
 
