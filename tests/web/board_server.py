@@ -14,7 +14,17 @@ from knightadder.web.site.training import Training
 class BoardServer:
     """A server, by default on a free port; `make_engine` is called for each tab."""
 
-    def __init__(self, puzzles=(), explorer=None, known=None, port=0, drills=None, make_other=None, progress=None):
+    def __init__(
+        self,
+        puzzles=(),
+        explorer=None,
+        known=None,
+        port=0,
+        drills=None,
+        make_other=None,
+        progress=None,
+        saved=None,
+    ):
         self.make_engine = None
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
@@ -32,6 +42,7 @@ class BoardServer:
             known=known,
             drills=drills,
             make_other=make_other,
+            saved=saved,
         )
         self._server = make_server(app)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))

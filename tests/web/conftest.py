@@ -10,6 +10,14 @@ from chromium import MISSING, find_chromium
 from stand_in_engine import StandInEngine
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_data_folder(tmp_path_factory):
+    """Keep the board away from the user's own games."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
 @pytest.fixture(scope="module")
 def shared_server():
     with BoardServer().running() as server:
@@ -75,6 +83,7 @@ def new_window(browser, **options):
     context.set_default_timeout(60_000)
     context.clock.install(time=0)
     context.clock.pause_at(1)
+    context.add_init_script("delete window.showSaveFilePicker")  # no test can choose a file in a window of the browser
     return context.new_page()
 
 

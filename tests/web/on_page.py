@@ -91,3 +91,9 @@ def load_pgn(page, pgn):
     page.get_by_label("PGN", exact=True).fill(pgn)
     page.get_by_role("button", name="Load", exact=True).click()
     expect(page.locator("#pgn-dialog")).to_be_hidden()
+
+
+def choose_game(page, title):
+    """Choose a game of the file from the list."""
+    page.locator("#games").click()
+    page.get_by_role("dialog", name="Games of the file").get_by_role("button", name=title).click()

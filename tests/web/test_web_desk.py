@@ -21,7 +21,7 @@ def _state(tab):
 
 
 def _file(tab):
-    return tab.games["titles"], tab.games["index"]
+    return [players for players, *_ in tab.games["titles"]], tab.games["index"]
 
 
 def _node(tab, san):

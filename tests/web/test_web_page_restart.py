@@ -6,6 +6,7 @@ from board_server import BoardServer
 from on_page import (
     LAYOUTS,
     analyse_tab,
+    choose_game,
     click_move,
     drag_move,
     expect_moves,
@@ -87,7 +88,7 @@ def test_a_file_with_its_edits_and_the_place_come_back(open_page):
         expect_shown(page, "e4")
         click_move(page, "c7", "c5")
         expect_moves(page, "e4", "c5")
-        page.get_by_label("Game", exact=True).select_option("2. C - ?")
+        choose_game(page, "2. C - ?")
         expect_moves(page, "d4", "d5", "c4")
         page.keyboard.press("ArrowRight")
         expect_shown(page, "d4")
@@ -96,7 +97,7 @@ def test_a_file_with_its_edits_and_the_place_come_back(open_page):
         page.goto(second.address)  # as from the terminal, in the same tab
         expect_moves(page, "d4", "d5", "c4")
         expect_shown(page, "d4")
-        page.get_by_label("Game", exact=True).select_option("1. A - ?")
+        choose_game(page, "1. A - ?")
         expect_moves(page, "e4", "c5")
         page.context.close()
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from knightadder.drills.box import DrillBox
     from knightadder.library.engine import Engine
     from knightadder.web.other_engine import CompanionEngine
+    from knightadder.web.saved_games import SavedGames
     from knightadder.web.site.training import Training
 
 _PORT = 8642
@@ -72,6 +73,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.add_argument("--drills", action="store_true", help="begin with the drills: your mistakes and repertoires")
     declare_file(command)
+    command.add_argument(
+        "--games-file",
+        type=Path,
+        metavar="FILE",
+        help="file in which the board keeps your games (default: games.sqlite in the user's data folder)",
+    )
     command.set_defaults(run=run)
 
 
@@ -123,7 +130,10 @@ def run(arguments: argparse.Namespace) -> int:
             print("Anyone who knows this address can use the board. The connection is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
             _open_browser(address)  # the socket already listens, so the browser waits for the server
-        app = make_app(make_engine, token, arguments.host, training, explorer, known, resources, drills, make_other)
+        saved = _saved_games(arguments.games_file)
+        app = make_app(
+            make_engine, token, arguments.host, training, explorer, known, resources, drills, make_other, saved
+        )
         server = make_server(app)
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
@@ -152,6 +162,18 @@ def _drills(file: Path | None) -> DrillBox | None:
         return open_box(file)
     except OptionError as error:
         tell(f"{error}; the board begins without drills")
+        return None
+
+
+def _saved_games(file: Path | None) -> SavedGames | None:
+    """Open the file of the user's games; None after a line if it cannot be used, because the board can do without."""
+    from knightadder.user_file import user_file
+    from knightadder.web.saved_games import SavedGames
+
+    try:
+        return SavedGames(file or user_file("games.sqlite"))
+    except OptionError as error:
+        tell(f"{error}; the board keeps no games")
         return None
 
 

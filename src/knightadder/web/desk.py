@@ -18,7 +18,9 @@ from knightadder.web.reviews import NodeState, Reviews
 if TYPE_CHECKING:
     import chess.pgn
 
+    from knightadder.web.loaded_pgn import Title
     from knightadder.web.played_game import PlayedGame
+    from knightadder.web.saved_games import Place
 
 _numbers = count(1)
 _MOST_STEPS = 10_000
@@ -34,7 +36,7 @@ class GameFile:
     """
 
     content: bytes = b""
-    titles: list[str] = field(default_factory=list)
+    titles: list[Title] = field(default_factory=list)
     edited: dict[int, bytes] = field(default_factory=dict)
     desks: dict[int, Desk] = field(default_factory=dict)
     number: int = field(default_factory=_numbers.__next__)
@@ -83,7 +85,8 @@ Step: TypeAlias = Edit | Swap
 class Desk:
     """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
 
-    `file` is the file from which the tree was read, and `index` is the index of the game in it.
+    `file` is the file from which the tree was read, and `index` is the index of the game in it. `saved` is the place of
+    the game among the user's games, if it is there.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class Desk:
         self.file = file or GameFile()
         self.index = index
         self.file.desks[index] = self
+        self.saved: Place | None = None
         self._undo: list[Step] = []
         self._redo: list[Step] = []
 

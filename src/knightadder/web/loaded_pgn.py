@@ -16,7 +16,18 @@ _RESULTS = ("1-0", "0-1", "1/2-1/2")
 _MAX_GAMES = 500  # games in a file that the user can choose from
 _MAX_ASIDES = 4  # maximum number of comments and variations, as a multiple of `MAX_NODES`
 _MAX_NESTING = 100  # levels of variations
+_LONGEST = 120  # characters of a value in a title
 _MAX_NAG = 255  # the highest number in the PGN standard
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What a list of games shows of a game; unknown values are empty."""
+
+    players: str
+    result: str
+    event: str
+    date: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +39,7 @@ class LoadedPgn:
     """
 
     tree: GameTree
-    titles: list[str]
+    titles: list[Title]
     index: int
     problem: str | None
     left_out: list[str]
@@ -69,9 +80,9 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     return LoadedPgn(GameTree(game), [title for _, title in games], index, problem, left_out)
 
 
-def _games(content: bytes) -> tuple[list[tuple[GameText, str]], bool]:
+def _games(content: bytes) -> tuple[list[tuple[GameText, Title]], bool]:
     """Return the texts of the first games with their titles, and whether there are more than `_MAX_GAMES`."""
-    games: list[tuple[GameText, str]] = []
+    games: list[tuple[GameText, Title]] = []
     try:
         for text in texts_of(decompressed(content, max(MAX_PGN, len(content)))):
             headers = headers_of(text)
@@ -127,10 +138,11 @@ class _Builder(GameBuilder):
         super().end_variation()
 
 
-def _title(headers: chess.pgn.Headers) -> str:
+def _title(headers: chess.pgn.Headers) -> Title:
     players = f"{headers.get('White', '?')} - {headers.get('Black', '?')}"
-    rest = [headers.get("Result", "*"), headers.get("Event", "?"), headers.get("Date", "?").replace(".??", "")]
-    return ", ".join([players, *(part for part in rest if part not in ("?", "*", "????"))])[:120]
+    known = {name: value[:_LONGEST] for name, value in headers.items() if value not in ("?", "*", "????.??.??")}
+    date = known.get("Date", "").replace(".??", "")
+    return Title(players[:_LONGEST], known.get("Result", ""), known.get("Event", ""), date)
 
 
 def _drop_null_moves(game: chess.pgn.Game) -> bool:

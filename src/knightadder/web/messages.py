@@ -203,6 +203,16 @@ class ChooseGame(_Message):
     index: _Index
 
 
+class SaveGame(_Message):
+    """Save the game on the board in the user's games."""
+
+
+class OpenSaved(_Message):
+    """Show the user's saved game that has this number."""
+
+    number: Annotated[int, Meta(ge=0, le=2**62)]
+
+
 class Restore(_Message):
     """Restore the content of the tab's board when an earlier server ended.
 
@@ -271,6 +281,8 @@ Message: TypeAlias = (
     | CheckFen
     | LoadPgn
     | ChooseGame
+    | SaveGame
+    | OpenSaved
     | Restore
     | Undo
     | Redo

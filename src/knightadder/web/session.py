@@ -34,6 +34,7 @@ from knightadder.web.gametree import (
     tree_of,
     tree_of_line,
 )
+from knightadder.web.keeper import Keeper
 from knightadder.web.loaded_pgn import LoadedPgn, load_pgn
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.moments import Moment, find_moments
@@ -58,6 +59,7 @@ from knightadder.web.views import (
 if TYPE_CHECKING:
     from knightadder.library.engine import Engine
     from knightadder.web.other_engine import CompanionEngine
+    from knightadder.web.saved_games import SavedGames
 
 _USER = "You"
 _HINT_NODES = 400_000  # about a second
@@ -67,7 +69,7 @@ class Session:
     """The state of a tab.
 
     `make_engine` loads an engine; it is called once, in a thread. `send` takes a message for the page, and must not
-    block. `make_other` makes the second engine, if there is one.
+    block. `make_other` makes the second engine, if there is one. `saved` are the user's games.
     """
 
     def __init__(
@@ -76,10 +78,12 @@ class Session:
         send: Callable[[View], None],
         resources: Resources | None = None,
         make_other: Callable[[], CompanionEngine] | None = None,
+        saved: SavedGames | None = None,
     ) -> None:
         self._send = send
         self._worker = TabEngine(make_engine, send, resources or Resources())
         self._other = OtherEngine(make_other, send)
+        self._keeper = Keeper(saved, send)
         self._desk = Desk(GameTree())
         self._analysing = False
         self._lines = 1
@@ -142,7 +146,7 @@ class Session:
         """Stop the search and end the engine."""
         if self._flag is not None:
             self._flag.cancel()
-        await asyncio.gather(self._worker.close(), self._other.close())
+        await asyncio.gather(self._worker.close(), self._other.close(), self._keeper.close())
 
     # --- playing ---------------------------------------------------------------------------------------------------
 
@@ -425,6 +429,19 @@ class Session:
         await self._change_to(Desk(loaded.tree, None, file, index).take_file_of(self._desk))
         self._tell_problems(loaded)
 
+    async def _save_game(self, _: messages.SaveGame) -> None:
+        await self._keeper.save(self._desk)
+        self._send({"type": "saved"})
+
+    async def _open_saved(self, message: messages.OpenSaved) -> None:
+        self._refuse_in_game("no game can be opened")
+        content, place = await self._keeper.open(message.number)
+        loaded = await _load(content, 0)
+        desk = Desk(loaded.tree)
+        desk.saved = place
+        await self._change_to(desk.follow(self._desk, "the opened game"))
+        self._tell_problems(loaded)
+
     async def _restore(self, message: messages.Restore) -> None:
         self._refuse_in_game("no game can be loaded")
         content, edited, index = message.content(), message.edited_games(), message.index
@@ -602,6 +619,7 @@ class Session:
         if self._game is not None and headers["Result"] != self._game.result:
             headers["Result"] = self._game.result
             self._send({"type": "headers", "headers": dict(headers)})
+        self._keeper.keep(self._desk)
 
     def _show_edit(self) -> None:
         """Send what an edit of the tree may have changed besides its nodes."""
@@ -647,6 +665,8 @@ _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
     messages.CheckFen: Session._check_fen,
     messages.LoadPgn: Session._load_pgn,
     messages.ChooseGame: Session._choose_game,
+    messages.SaveGame: Session._save_game,
+    messages.OpenSaved: Session._open_saved,
     messages.Restore: Session._restore,
     messages.Undo: Session._undo,
     messages.Redo: Session._redo,

@@ -38,7 +38,8 @@ def nodes_view(reviews: Reviews, nodes: Iterable[chess.pgn.GameNode]) -> View:
 
 def games_view(desk: Desk) -> View:
     """Describe the games that the tab can choose from, and the one on the board."""
-    return {"type": "games", "file": desk.file.number, "titles": desk.file.titles, "index": desk.index}
+    titles = [[title.players, title.result, title.event, title.date] for title in desk.file.titles]
+    return {"type": "games", "file": desk.file.number, "titles": titles, "index": desk.index}
 
 
 def history_view(undo: str | None, redo: str | None) -> View:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from knightadder.engine.errors import OptionError
+from knightadder.engine.errors import EngineError
 from knightadder.web.gametree import board_from_fen
 from knightadder.web.messages import MessageError
 from knightadder.web.views import View
@@ -36,7 +36,7 @@ def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]],
 
 
 def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers with a function's result as JSON, or with the fault of a file as ``problem``.
+    """Return an endpoint that answers with a function's result as JSON, or with what is wrong as ``problem``.
 
     The function runs in a thread.
     """
@@ -44,7 +44,7 @@ def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[
     async def respond(request: Request) -> Response:
         try:
             return JSONResponse(await asyncio.to_thread(find, request))
-        except OptionError as error:
+        except EngineError as error:
             return JSONResponse({"problem": str(error)})
 
     return respond

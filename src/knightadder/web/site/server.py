@@ -22,6 +22,7 @@ from knightadder.web.site.exploring import explorer_routes
 from knightadder.web.site.guard import Guard
 from knightadder.web.site.known import Known
 from knightadder.web.site.pieces import piece_routes
+from knightadder.web.site.saving import saved_routes
 from knightadder.web.site.tabs import Tabs
 from knightadder.web.site.training import Training
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from knightadder.library.engine import Engine
     from knightadder.library.explorer import Explorer
     from knightadder.web.other_engine import CompanionEngine
+    from knightadder.web.saved_games import SavedGames
 
 _SOCKET = "/socket"
 _STATIC = resources.files("knightadder.web") / "static"
@@ -45,14 +47,15 @@ def make_app(
     resources: Resources | None = None,
     drills: DrillBox | None = None,
     make_other: Callable[[], CompanionEngine] | None = None,
+    saved: SavedGames | None = None,
 ) -> Starlette:
     """Return the application.
 
     An engine is made for each tab, in a thread. Requests must contain the token, see `Guard`. If there are drills or
     puzzles, their page is the first one. By default, only the tablebases that come with the engine are known.
-    `make_other` makes each tab's second engine, if there is to be one.
+    `make_other` makes each tab's second engine, if there is to be one. `saved` are the user's games.
     """
-    tabs = Tabs(lambda send: Session(make_engine, send, resources, make_other))
+    tabs = Tabs(lambda send: Session(make_engine, send, resources, make_other, saved))
     return Starlette(
         routes=[
             Route("/", partial(_page, "drills.html" if drills else "puzzles.html" if training else "index.html")),
@@ -60,6 +63,7 @@ def make_app(
             *(training.routes() if training else []),
             *explorer_routes(explorer),
             *(known or Known()).routes(),
+            *saved_routes(saved),
             *piece_routes(),
             WebSocketRoute(_SOCKET, tabs.serve),
             Mount("/", StaticFiles(directory=str(_STATIC))),

@@ -13,12 +13,14 @@ import { Keeping } from "./keeping.js";
 import { startKeys } from "./keys.js";
 import { Known } from "./known.js";
 import { Lines } from "./lines.js";
+import { detailOf } from "./listing.js";
 import { startLook, startLookDialog } from "./look.js";
 import { Lost } from "./lost.js";
 import { materialOf } from "./material.js";
 import { Moments } from "./moments.js";
 import { MoveList } from "./moves.js";
 import { writePgn } from "./pgn.js";
+import { MyGames } from "./mygames.js";
 import { OtherEngine } from "./other.js";
 import { Players } from "./players.js";
 import { Premove } from "./premove.js";
@@ -107,7 +109,12 @@ const transfer = new Transfer({
   onPgn: loadPgn,
   onGame: (index) => send("choose_game", { index }),
   write,
+  players: () => [headers.White, headers.Black].filter((name) => name && name !== "?"),
   tell,
+});
+const myGames = new MyGames(byId("my-games"), byId("my-games-open"), {
+  onOpen: (number) => send("open_saved", { number }),
+  onSave: () => send("save_game"),
 });
 const keeping = new Keeping(tell);
 const lost = new Lost(byId("lost"), { retry: () => socket.retry(), save: () => transfer.save() });
@@ -165,7 +172,7 @@ socket.on("error", ({ text, about }) => {
   if (about === "load_pgn") wantedPly = 0;
   if (about === "load_pgn") transfer.refused(text);
   else if (about === "restore") transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
-  else refuse(text);
+  else if (!["open_saved", "save_game"].includes(about) || !myGames.refused(text)) refuse(text);
   if (about === "restore") saved = null;
 });
 
@@ -223,6 +230,7 @@ socket.on("headers", (message) => {
 function setHeaders(told) {
   headers = told;
   players.setNames(playerName("White"), playerName("Black"));
+  byId("about-game").textContent = detailOf({ result: headers.Result, event: headers.Event, date: headers.Date });
 }
 
 function playerName(side) {
@@ -305,7 +313,9 @@ socket.on("games", (message) => {
   keeping.open(message, pgnToKeep(), tree.path(tree.root.id));
   transfer.showGames(message);
   transfer.loaded();
+  myGames.opened();
 });
+socket.on("saved", () => myGames.saved());
 socket.on("history", (names) => history.show(names));
 socket.on("progress", showProgress);
 
@@ -495,7 +505,7 @@ function showPanels() {
   byId("transfer").hidden = mode === "play" || editor.isOpen;
   byId("tree-tools").hidden = mode === "play" || running;
   byId("moves-card").hidden = editor.isOpen;
-  for (const name of ["fen-use", "load-pgn", "edit", "reset", "play-here"]) byId(name).disabled = running;
+  for (const name of ["fen-use", "open-file", "load-pgn", "edit", "reset", "play-here"]) byId(name).disabled = running;
   showLine();
   showWorths();
   showExplorer();

@@ -1,12 +1,14 @@
 // Positions and games in and out: FEN, and PGN by text, file, clipboard and drop.
 
+import { detailOf, Listing } from "./listing.js";
+
 const LONGEST = 512 * 1024; // bytes; the server takes no more
 const FEN = /^\s*(?:[1-8pnbrqk]+\/){7}[1-8pnbrqk]+(?:\s+[wb-].*)?\s*$/i;
 
 export class Transfer {
   /**
    * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, raw: boolean) => boolean, onGame: (index: number) => void,
-   *   write: () => string, tell: (text: string) => void}} actions `raw` says that each character is a byte of a file;
+   *   write: () => string, players: () => string[], tell: (text: string) => void}} actions `raw` says that each character is a byte of a file;
    *   `onPgn` gives whether the text could be sent; `write` gives the PGN of the game on the board
    */
   constructor(actions) {
@@ -16,6 +18,14 @@ export class Transfer {
     this.problem = byId("pgn-problem");
     this.button = byId("pgn-load");
     this.games = byId("games");
+    this.titles = [];
+    this.listing = new Listing(byId("file-games"), {
+      find: async (wanted) => this.find(wanted),
+      onOpen: (index) => {
+        this.listing.close();
+        actions.onGame(index);
+      },
+    });
     byId("fen-form").addEventListener("submit", (event) => {
       event.preventDefault();
       actions.onFen(byId("fen").value);
@@ -27,12 +37,14 @@ export class Transfer {
       if (this.fits("the PGN", new Blob([this.text.value]).size)) this.load(this.text.value);
     });
     this.text.addEventListener("input", () => this.complain(""));
-    byId("pgn-file").addEventListener("change", ({ target }) => {
-      const [file] = target.files;
-      target.value = ""; // so that the same file can be chosen again
-      this.read(file);
-    });
-    this.games.addEventListener("change", () => actions.onGame(Number(this.games.value)));
+    for (const id of ["pgn-file", "open-file"]) {
+      byId(id).addEventListener("change", ({ target }) => {
+        const [file] = target.files;
+        target.value = ""; // so that the same file can be chosen again
+        this.read(file);
+      });
+    }
+    this.games.addEventListener("click", () => this.listing.open(this.index));
     byId("copy-pgn").addEventListener("click", () => this.copy());
     byId("save-pgn").addEventListener("click", () => this.save());
     addEventListener("dragover", (event) => event.preventDefault());
@@ -74,7 +86,7 @@ export class Transfer {
 
   /** Whether the server takes so many bytes; if not, tell it. */
   fits(name, size) {
-    if (size > LONGEST) this.refused(`${name} has more than ${LONGEST / 1024} KB; load a part of it`);
+    if (size > LONGEST) this.refused(`${name} has more than ${LONGEST / 1024} KB; add it to “My games”, or load a part of it`);
     return size <= LONGEST;
   }
 
@@ -101,9 +113,20 @@ export class Transfer {
 
   /** Let the user choose among the games of the text, if there are several. */
   showGames({ titles, index }) {
-    this.games.replaceChildren(...titles.map((title, number) => new Option(`${number + 1}. ${title}`, String(number))));
-    this.games.value = String(index);
+    Object.assign(this, { titles, index });
+    this.games.textContent = titles.length ? `${index + 1}. ${titles[index][0]}` : "None";
     byId("games-field").hidden = titles.length < 2;
+  }
+
+  /** The games whose titles contain all wanted words, or that have this number. */
+  find(wanted) {
+    const words = wanted.toLowerCase().split(/\s+/);
+    const rows = this.titles.map(([players, result, event, date], index) => {
+      const [title, detail] = [`${index + 1}. ${players}`, detailOf({ result, event, date })];
+      return { key: index, title, detail, words: `${title} ${result} ${date} ${detail}`.toLowerCase() };
+    });
+    const found = rows.filter((row) => words.every((word) => row.words.includes(word)));
+    return { rows: found, total: found.length };
   }
 
   async copy() {
@@ -116,12 +139,37 @@ export class Transfer {
     }
   }
 
-  save() {
-    const link = document.createElement("a");
-    link.href = `data:application/x-chess-pgn;charset=utf-8,${encodeURIComponent(this.actions.write())}`;
-    link.download = "game.pgn";
-    link.click();
+  /** Let the user choose where to save the game, where the browser can; else it comes into the folder of downloads. */
+  async save() {
+    const [name, text] = [fileName(this.actions.players()), this.actions.write()];
+    if (!globalThis.showSaveFilePicker) {
+      download(name, text);
+      return;
+    }
+    try {
+      const types = [{ description: "Games", accept: { "application/x-chess-pgn": [".pgn"] } }];
+      const file = await globalThis.showSaveFilePicker({ suggestedName: name, types });
+      const stream = await file.createWritable();
+      await stream.write(text);
+      await stream.close();
+      this.actions.tell(`Saved as ${file.name}`);
+    } catch (error) {
+      if (error.name !== "AbortError") this.actions.tell(`The file cannot be written: ${error.message}`);
+    }
   }
+}
+
+/** The name of a file for a game: its players, without what file names cannot have. */
+function fileName(players) {
+  const plain = players.map((name) => name.replace(/[^\p{L}\p{N} .,'-]/gu, "").trim()).filter(Boolean);
+  return `${plain.join(" - ").slice(0, 100) || "game"}.pgn`;
+}
+
+function download(name, text) {
+  const link = document.createElement("a");
+  link.href = `data:application/x-chess-pgn;charset=utf-8,${encodeURIComponent(text)}`;
+  link.download = name;
+  link.click();
 }
 
 function byId(id) {

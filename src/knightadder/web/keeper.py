@@ -1,0 +1,81 @@
+"""Saves games of a tab in the user's games: those against the engine by themselves, others when the user asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import chess.pgn
+
+from knightadder.engine.errors import OptionError
+from knightadder.web.messages import MessageError
+from knightadder.web.views import View
+
+if TYPE_CHECKING:
+    from knightadder.web.desk import Desk
+    from knightadder.web.saved_games import Place, SavedGames
+
+
+class Keeper:
+    """Writes to the user's games in a thread, one game at a time.
+
+    `games` is None if the board keeps no games. `send` takes a message for the page, and must not block.
+    """
+
+    def __init__(self, games: SavedGames | None, send: Callable[[View], None]) -> None:
+        self._games = games
+        self._send = send
+        self._writing = asyncio.Lock()
+        self._told: str | None = None  # the last problem, which is told once
+        self._kept: tuple[chess.pgn.GameNode, str] | None = None  # the last move and the result that were kept last
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def keep(self, desk: Desk) -> None:
+        """Save the game against the engine as it is now, if it has moves; the caller need not wait."""
+        game = desk.game
+        if self._games is None or game is None or desk.tip.ply() <= game.start_ply:
+            return
+        if self._kept != (now := (desk.tip, game.result)):
+            self._kept = now
+            task = asyncio.create_task(self._keep(desk, _text(desk)))
+            self._tasks.add(task)  # the event loop itself does not keep it alive
+            task.add_done_callback(self._tasks.discard)
+
+    async def _keep(self, desk: Desk, text: str) -> None:
+        try:
+            await self._write(desk, text)
+            self._told = None
+        except OptionError as error:
+            if self._told != (problem := f"this game is not saved: {error}"):
+                self._told = problem
+                self._send({"type": "notice", "text": problem})
+
+    async def save(self, desk: Desk) -> None:
+        """Save the game of a desk; OptionError if that fails."""
+        await self._write(desk, _text(desk))
+
+    async def _write(self, desk: Desk, text: str) -> None:
+        games = self._checked()
+        async with self._writing:  # in the order of the calls
+            desk.saved = await asyncio.to_thread(games.put, text, dict(desk.tree.game.headers), desk.saved)
+
+    async def open(self, number: int) -> tuple[bytes, Place]:
+        """Return the PGN of a saved game, and its place; OptionError or MessageError if that fails."""
+        found = await asyncio.to_thread(self._checked().get, number)
+        if found is None:
+            raise MessageError("that game is no longer in your games")
+        return found[0].encode(), found[1]
+
+    async def close(self) -> None:
+        """Wait until everything has been saved."""
+        await asyncio.gather(*self._tasks)
+
+    def _checked(self) -> SavedGames:
+        if self._games is None:
+            raise MessageError("this board keeps no games")
+        return self._games
+
+
+def _text(desk: Desk) -> str:
+    return desk.tree.game.accept(chess.pgn.StringExporter(columns=80))

@@ -1,0 +1,145 @@
+"""The user's games: an SQLite file in the user's data folder, which several servers and tabs may use at once."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from knightadder.pgn.game_files import UNREADABLE, decompressed
+from knightadder.pgn.games import headers_of, texts_of
+from knightadder.user_file import UserFile
+from knightadder.web.messages import MessageError
+
+MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is added
+_APPLICATION = 0x4B41_474D  # the file's application_id in SQLite: "KAGM"
+_VERSION = 1  # version of the schema, in the file's user_version
+# `version` grows with each change of a game. A deleted game keeps its row, so that deleting can be undone. `words` is
+# what a search looks at. `digest` tells whether a game of a file is there already.
+_TABLES = """
+CREATE TABLE IF NOT EXISTS games (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, white TEXT NOT NULL, black TEXT NOT NULL,
+    result TEXT NOT NULL, event TEXT NOT NULL, date TEXT NOT NULL, words TEXT NOT NULL, pgn TEXT NOT NULL,
+    digest BLOB NOT NULL, changed REAL NOT NULL, deleted INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX IF NOT EXISTS digests ON games (digest);
+CREATE INDEX IF NOT EXISTS changes ON games (changed);
+"""
+_NAMES = ("white", "black", "result", "event", "date")
+_INSERT = f"INSERT INTO games (version, {', '.join(_NAMES)}, words, pgn, digest, changed) VALUES (1{', ?' * 9})"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a saved game: its number, and its version when it was read or written."""
+
+    number: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class SavedGame:
+    """A saved game in a list."""
+
+    number: int
+    white: str
+    black: str
+    result: str
+    event: str
+    date: str
+
+
+class SavedGames:
+    """The file of the user's games. All methods raise OptionError if it cannot be used."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._database = UserFile(file, "games", _APPLICATION, _VERSION, _TABLES)
+
+    def put(self, pgn: str, headers: Mapping[str, str], place: Place | None = None) -> Place:
+        """Save a game; return its place.
+
+        It replaces the game at `place`, unless that has been changed or deleted since: then the other one is kept, too.
+        """
+        row = _row(pgn, headers)
+        with self._database.connected() as database:
+            database.execute("BEGIN IMMEDIATE")
+            if place is not None:
+                names = ", ".join(f"{name} = ?" for name in (*_NAMES, "words", "pgn", "digest", "changed"))
+                done = database.execute(
+                    f"UPDATE games SET {names}, version = version + 1 WHERE id = ? AND version = ? AND NOT deleted",
+                    [*row, place.number, place.version],
+                )
+                if done.rowcount:
+                    return Place(place.number, place.version + 1)
+            number = database.execute(_INSERT, row).lastrowid
+        assert number is not None
+        return Place(number, 1)
+
+    def add_file(self, content: bytes) -> tuple[int, int]:
+        """Add the games of a PGN file, all or none of them; return how many are new, and how many there were already.
+
+        MessageError if the file cannot be read, or has no games.
+        """
+        try:
+            games = [(text.text, headers_of(text)) for text in texts_of(decompressed(content, MAX_FILE))]
+        except UnicodeError:
+            raise MessageError("this file begins like UTF-16, but is not valid UTF-16") from None
+        except UNREADABLE as error:
+            raise MessageError(f"this file cannot be read: {error}") from None
+        rows = [_row(text, headers) for text, headers in games if headers is not None]
+        if not rows:
+            raise MessageError("this file has no game")
+        new = 0
+        with self._database.connected() as database:
+            database.execute("BEGIN IMMEDIATE")
+            for row in rows:
+                known = database.execute("SELECT 1 FROM games WHERE digest = ? AND NOT deleted", [row[7]]).fetchone()
+                if known is None:
+                    database.execute(_INSERT, row)
+                    new += 1
+        return new, len(rows) - new
+
+    def find(self, wanted: str, start: int, count: int) -> tuple[list[SavedGame], int]:
+        """Return some of the games that contain all wanted words, the last changed first; and the number of all."""
+        words = wanted.casefold().split()
+        where = " AND ".join(["NOT deleted", *["instr(words, ?)"] * len(words)])
+        with self._database.connected() as database:
+            [total] = database.execute(f"SELECT count(*) FROM games WHERE {where}", words).fetchone()
+            rows = database.execute(
+                f"SELECT id, {', '.join(_NAMES)} FROM games WHERE {where} "
+                "ORDER BY changed DESC, id DESC LIMIT ? OFFSET ?",
+                [*words, count, start],
+            ).fetchall()
+        return [SavedGame(*row) for row in rows], total
+
+    def get(self, number: int) -> tuple[str, Place] | None:
+        """Return the PGN of a game and its place; None if there is no such game."""
+        with self._database.connected() as database:
+            row = database.execute("SELECT pgn, version FROM games WHERE id = ? AND NOT deleted", [number]).fetchone()
+        return (row[0], Place(number, row[1])) if row else None
+
+    def delete(self, number: int, deleted: bool = True) -> bool:
+        """Delete a game, or undo that; return whether there is such a game."""
+        with self._database.connected() as database:
+            return bool(database.execute("UPDATE games SET deleted = ? WHERE id = ?", [deleted, number]).rowcount)
+
+    def all(self) -> Iterator[str]:
+        """Yield the PGN of all games, in the order in which they were saved first."""
+        with self._database.connected() as database:
+            for (pgn,) in database.execute("SELECT pgn FROM games WHERE NOT deleted ORDER BY id"):
+                yield pgn
+
+
+def _row(pgn: str, headers: Mapping[str, str]) -> list[object]:
+    values = [_storable(headers.get(name.capitalize(), "?")) for name in _NAMES]
+    pgn = _storable(pgn.strip()) + "\n"
+    digest = hashlib.sha256(pgn.encode()).digest()
+    return [*values, " ".join(values).casefold(), pgn, digest, time.time()]
+
+
+def _storable(text: str) -> str:
+    """Replace what UTF-8 cannot express, which SQLite would refuse."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,73 @@
+"""The list of the user's games: its routes."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from knightadder.foreign import whole_or_none
+from knightadder.web.messages import MessageError
+from knightadder.web.saved_games import MAX_FILE, SavedGames
+from knightadder.web.site.asked import answering
+from knightadder.web.views import View
+
+_SHOWN = 100  # games in an answer
+_LONGEST_SEARCH = 200  # characters
+
+
+def saved_routes(saved: SavedGames | None) -> list[Route]:
+    """Return the routes of the user's games, if the board keeps any.
+
+    ``GET /games?search=...&start=N`` answers some of the games that contain all words, from the N-th on; ``POST
+    /games`` adds those of a PGN file; ``POST /games/N?deleted=1`` deletes a game, and with 0 brings it back;
+    ``/games.pgn`` is all of them. Answers may have a ``problem`` instead, which is for the user.
+    """
+    if saved is None:
+        return []
+
+    def listed(request: Request) -> View:
+        wanted = request.query_params.get("search", "")[:_LONGEST_SEARCH]
+        start = whole_or_none(request.query_params.get("start", "")) or 0
+        games, total = saved.find(wanted, start, _SHOWN)
+        return {"games": [asdict(game) for game in games], "total": total}
+
+    async def add(request: Request) -> Response:
+        content = await _body(request)
+
+        def added(_: Request) -> View:
+            if content is None:
+                raise MessageError(f"the file has more than {MAX_FILE // 2**20} MB")
+            new, known = saved.add_file(content)
+            return {"new": new, "known": known}
+
+        return await answering(added)(request)
+
+    def delete(request: Request) -> View:
+        if not saved.delete(request.path_params["number"], request.query_params.get("deleted") != "0"):
+            raise MessageError("there is no such game")
+        return {}
+
+    async def everything(_: Request) -> Response:
+        text = await asyncio.to_thread(lambda: "\n".join(saved.all()))
+        return Response(text, media_type="application/x-chess-pgn; charset=utf-8")
+
+    return [
+        Route("/games", answering(listed)),
+        Route("/games", add, methods=["POST"]),
+        Route("/games/{number:int}", answering(delete), methods=["POST"]),
+        Route("/games.pgn", everything),
+    ]
+
+
+async def _body(request: Request) -> bytes | None:
+    """Return the file in a request; None if it is too large."""
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > MAX_FILE:
+            return None
+    return bytes(content)

@@ -1,0 +1,120 @@
+// A list of games in a dialog, with a search. The arrow keys go through the list, and Enter opens a game.
+
+export class Listing {
+  /**
+   * @param {HTMLDialogElement} dialog with a search field, a place for the count, and a list
+   * @param {{find: (wanted: string, start: number) => Promise<{rows: object[], total: number}>, onOpen: (key: number) => void,
+   *   onRemove?: (key: number, removed: boolean) => Promise<boolean>}} actions a row has a key, a title and a detail
+   */
+  constructor(dialog, actions) {
+    Object.assign(this, { dialog, actions });
+    this.search = dialog.querySelector("input[type=search]");
+    this.count = dialog.querySelector(".count");
+    this.list = dialog.querySelector(".game-list");
+    this.asked = 0; // numbers the questions, so that only the last one is answered
+    this.search.addEventListener("input", () => this.fill());
+    this.list.addEventListener("click", (event) => this.click(event.target.closest("button")));
+    dialog.addEventListener("keydown", (event) => this.keyDown(event));
+    dialog.querySelector(".close").addEventListener("click", () => dialog.close());
+  }
+
+  open(current = null) {
+    this.current = current;
+    this.search.value = "";
+    this.dialog.showModal();
+    this.search.focus();
+    return this.fill();
+  }
+
+  close() {
+    this.dialog.close();
+    document.activeElement?.blur(); // else the space bar would open the dialog again
+  }
+
+  /** Show the games that the search finds, from the first on, or more of them. */
+  async fill(start = 0) {
+    const asked = ++this.asked;
+    const { rows, total } = await this.actions.find(this.search.value.trim(), start);
+    if (asked !== this.asked) return;
+    if (!start) {
+      this.list.replaceChildren();
+      this.list.scrollTop = 0;
+    }
+    this.list.querySelector(".more")?.remove();
+    this.list.append(...rows.map((row) => this.item(row)));
+    const shown = start + rows.length;
+    if (shown < total) this.list.append(moreItem(shown));
+    this.count.textContent = total === 1 ? "1 game" : `${total} games`;
+    this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
+  }
+
+  item({ key, title, detail }) {
+    const item = document.createElement("li");
+    const open = item.appendChild(element("button", "open"));
+    open.dataset.key = key;
+    open.append(element("b", "", title), element("span", "", detail));
+    if (key === this.current) open.setAttribute("aria-current", "true");
+    if (this.actions.onRemove) {
+      const remove = item.appendChild(element("button", "remove", "Delete"));
+      remove.setAttribute("aria-label", `Delete ${title}`);
+    }
+    return item;
+  }
+
+  async click(button) {
+    if (!button) return;
+    if (button.classList.contains("more")) {
+      const start = Number(button.dataset.start);
+      await this.fill(start);
+      this.opens[start]?.focus();
+    } else if (button.classList.contains("remove")) {
+      const item = button.parentNode;
+      const removed = !item.classList.contains("removed");
+      if (!(await this.actions.onRemove(Number(item.querySelector(".open").dataset.key), removed))) return;
+      item.classList.toggle("removed", removed);
+      item.querySelector(".open").disabled = removed;
+      button.textContent = removed ? "Undo" : "Delete";
+      button.setAttribute("aria-label", `${button.textContent} ${item.querySelector("b").textContent}`);
+    } else {
+      this.actions.onOpen(Number(button.dataset.key));
+    }
+  }
+
+  get opens() {
+    return [...this.list.querySelectorAll(".open:enabled, .more button")];
+  }
+
+  keyDown(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const { opens } = this;
+    if (step && (event.target === this.search || this.list.contains(event.target))) {
+      const next = opens.indexOf(event.target) + step;
+      (next < 0 ? this.search : opens[Math.min(next, opens.length - 1)])?.focus();
+    } else if (event.key === "Enter" && event.target === this.search) {
+      opens[0]?.click();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}
+
+/** The result, event and date of a game, as far as they are known. */
+export function detailOf({ result, event, date }) {
+  const known = [result?.replaceAll("1/2", "½"), event, date?.replaceAll(".??", "").replaceAll(".", "-")];
+  return known.filter((each) => each && !["?", "*", "????", "-"].includes(each)).join(" · ");
+}
+
+function moreItem(start) {
+  const item = element("li", "more");
+  const button = item.appendChild(element("button", "more", "More games"));
+  button.dataset.start = start;
+  return item;
+}
+
+function element(tag, name, text = "") {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  made.textContent = text;
+  return made;
+}

@@ -1,0 +1,94 @@
+// The user's games, which the server keeps: a list to search, open and delete, and to add the game on the board or a file to.
+
+import { detailOf, Listing } from "./listing.js";
+
+const LARGEST = 64 * 1024 * 1024; // bytes; the server takes no more
+
+export class MyGames {
+  /**
+   * @param {HTMLDialogElement} dialog
+   * @param {HTMLButtonElement} button opens it
+   * @param {{onOpen: (number: number) => void, onSave: () => void}} actions
+   */
+  constructor(dialog, button, actions) {
+    this.dialog = dialog;
+    this.problem = dialog.querySelector(".problem");
+    this.listing = new Listing(dialog, {
+      find: (wanted, start) => this.find(wanted, start),
+      onOpen: actions.onOpen,
+      onRemove: async (key, removed) => Boolean(await this.ask(`/games/${key}?deleted=${Number(removed)}`, { method: "POST" })),
+    });
+    button.addEventListener("click", () => {
+      this.say("");
+      this.listing.open();
+    });
+    dialog.querySelector(".save").addEventListener("click", actions.onSave);
+    dialog.querySelector("input[type=file]").addEventListener("change", ({ target }) => {
+      const [file] = target.files;
+      target.value = ""; // so that the same file can be chosen again
+      if (file) this.add(file);
+    });
+  }
+
+  /** Ask the server; what is wrong is shown in the dialog, and then the answer is null. */
+  async ask(path, options = {}) {
+    let found;
+    try {
+      const answer = await fetch(path, options);
+      if (answer.status === 404) throw new Error("this board keeps no games");
+      if (!answer.ok) throw new Error(await answer.text());
+      found = await answer.json();
+    } catch (error) {
+      found = { problem: `The server has no answer: ${error.message}` };
+    }
+    this.say(found.problem ?? "");
+    return found.problem ? null : found;
+  }
+
+  say(text) {
+    this.problem.textContent = text && text[0].toUpperCase() + text.slice(1);
+  }
+
+  async find(wanted, start) {
+    const { games, total } = (await this.ask(`/games?${new URLSearchParams({ search: wanted, start })}`)) ?? { games: [], total: 0 };
+    return { rows: games.map(row), total };
+  }
+
+  async add(file) {
+    if (file.size > LARGEST) {
+      this.say(`${file.name} has more than ${LARGEST / 2 ** 20} MB`);
+      return;
+    }
+    this.say(`Adding ${file.name}…`);
+    const found = await this.ask("/games", { method: "POST", body: file });
+    if (!found) return;
+    await this.listing.fill();
+    this.say([`Added ${counted(found.new)}`, found.known && `${counted(found.known)} were there already`].filter(Boolean).join("; "));
+  }
+
+  /** The server has saved the game on the board. */
+  async saved() {
+    if (!this.dialog.open) return;
+    await this.listing.fill();
+    this.say("The game is saved");
+  }
+
+  /** Something could not be done: say so in the dialog; give whether it is open. */
+  refused(text) {
+    if (this.dialog.open) this.say(text);
+    return this.dialog.open;
+  }
+
+  /** The game is on the board. */
+  opened() {
+    if (this.dialog.open) this.listing.close();
+  }
+}
+
+function row({ number, white, black, result, event, date }) {
+  return { key: number, title: `${white} - ${black}`, detail: detailOf({ result, event, date }) };
+}
+
+function counted(count) {
+  return count === 1 ? "1 game" : `${count} games`;
+}

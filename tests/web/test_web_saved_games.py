@@ -1,0 +1,126 @@
+"""The user's games: what is kept, by which rules, and what is said if it cannot be kept."""
+
+import json
+from unittest.mock import Mock
+from urllib.request import Request, urlopen
+
+import pytest
+from board_server import BoardServer
+from board_tab import open_tab
+from stand_in_engine import StandInEngine
+
+from knightadder import cli
+from knightadder.web.messages import MessageError
+from knightadder.web.saved_games import SavedGames
+
+GAMES = """[Event "Blitz"]
+[White "Müller"]
+[Black "Ben"]
+[Date "2026.03.01"]
+[Result "1-0"]
+
+1. e4 1-0
+
+[White "Carl"]
+[Black "Dora"]
+
+1. d4 *
+"""
+
+
+@pytest.fixture
+def saved(tmp_path):
+    return SavedGames(tmp_path / "new" / "games.sqlite")
+
+
+@pytest.fixture
+def server(saved):
+    with BoardServer(saved=saved).running() as server:
+        server.make_engine = StandInEngine
+        yield server
+
+
+def titles(saved, wanted=""):
+    return [(game.white, game.black, game.result) for game in saved.find(wanted, 0, 10)[0]]
+
+
+def ask(server, path, method="GET", body=None):
+    request = Request(f"http://{server.host}{path}", body, {"Cookie": server.cookie, "Origin": f"http://{server.host}"})
+    request.method = method
+    with urlopen(request) as answer:
+        return json.loads(answer.read())
+
+
+def test_a_game_that_was_changed_elsewhere_is_not_overwritten(saved):
+    first = saved.put("1. e4 *", {"White": "A"})
+    second = saved.put("1. e4 e5 *", {"White": "A"}, first)
+    assert second.number == first.number and titles(saved) == [("A", "?", "?")]
+    other = saved.put("1. e4 c5 *", {"White": "B"}, first)  # in a second tab, which opened it before
+    assert other.number != first.number
+    assert [saved.get(each.number)[0] for each in (second, other)] == ["1. e4 e5 *\n", "1. e4 c5 *\n"]
+    saved.delete(other.number)
+    assert saved.get(other.number) is None
+    again = saved.put("1. e4 c6 *", {"White": "B"}, other)
+    saved.delete(other.number, deleted=False)
+    assert {saved.get(each.number)[0] for each in (again, other)} == {"1. e4 c6 *\n", "1. e4 c5 *\n"}
+
+
+def test_files_are_added_searched_and_saved(server, saved):
+    assert ask(server, "/games", "POST", GAMES.encode("latin-1")) == {"new": 2, "known": 0}
+    assert ask(server, "/games", "POST", GAMES.encode("utf-8")) == {"new": 0, "known": 2}
+    assert "has no game" in ask(server, "/games", "POST", b"")["problem"]
+    assert ask(server, "/games?search=M%C3%9CL+2026")["total"] == 1
+    [found] = ask(server, "/games?search=carl")["games"]
+    assert (found["white"], found["black"]) == ("Carl", "Dora")
+    assert ask(server, f"/games/{found['number']}?deleted=1", "POST") == {}
+    assert titles(saved) == [("Müller", "Ben", "1-0")]
+    assert "no such game" in ask(server, "/games/77?deleted=1", "POST")["problem"]
+    with open_tab(server) as tab:
+        number = saved.find("", 0, 1)[0][0].number
+        tab.ask("open_saved", number=number)
+        assert tab.sans == ["e4"] and tab.tree.headers["White"] == "Müller"
+        tab.ask("play", node=tab.tree.nodes()[-1]["id"], move="e5").ask("save_game")
+        assert "1. e4 e5" in saved.get(number)[0]
+        tab.ask("open_saved", number=found["number"])
+        assert tab.error["text"] == "that game is no longer in your games"
+
+
+def test_games_against_the_engine_are_saved_with_each_move(server, saved):
+    with open_tab(server) as tab:
+        tab.ask("new_game", color="white")
+        assert saved.find("", 0, 10)[1] == 0  # it has no moves yet
+        tab.play("e4", "a5")
+        tab.ask("resign")
+        tab.ask("save_game")  # waits for what is written before
+    later = SavedGames(saved.file)  # as after a restart
+    [game] = later.find("you", 0, 10)[0]
+    assert game.result == "0-1"
+    assert "1. e4" in later.get(game.number)[0] and "a5" in later.get(game.number)[0]
+
+
+def test_the_board_lives_on_without_its_games(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("knightadder.web.site.serving.make_server", lambda app: Mock())
+    file = tmp_path / "text.txt"
+    file.write_text("no folder")
+    assert cli.main(["play", "--no-browser", "--port", "0", "--games-file", str(file / "games.sqlite")]) == 0
+    err = capsys.readouterr().err
+    assert f"knightadder: cannot use {file}: " in err and err.endswith("; the board keeps no games\n")
+
+
+def test_a_problem_while_playing_is_told_once(server, saved):
+    with open_tab(server) as tab:
+        tab.ask("new_game", color="white")
+        saved.file.write_text("damaged")
+        tab.play("e4", "a5")
+        tab.ask("save_game")
+        assert tab.notice["text"].startswith("this game is not saved: cannot use the games in")
+        del tab.newest["notice"]
+        tab.play("d4", "a4")
+        tab.ask("save_game")
+        assert "notice" not in tab.newest
+        assert tab.error["text"].startswith("cannot use the games in")
+
+
+def test_text_that_is_no_game_is_refused(saved):
+    with pytest.raises(MessageError, match="this file cannot be read"):
+        saved.add_file(b"\x1f\x8b damaged")
