@@ -406,13 +406,13 @@ def _techniques() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
 def techniques_table() -> str:
     """The table of what each technique of the large engine gives, as Markdown."""
     rows, settings = _techniques()
-    look = f"{settings['look']:,}"
+    look, depth = f"{settings['look']:,}", settings["depth"]
     lines = [
-        f"| Without | Nodes to depth {settings['depth']} | Depth with {look} nodes | Elo lost (95 %) | Games |",
-        "|---|--:|--:|--:|--:|",
+        f"| Without | Nodes to depth {depth} | Seconds | Depth with {look} nodes | Elo lost (95 %) | Games |",
+        "|---|--:|--:|--:|--:|--:|",
     ]
     for name, row in rows.items():
-        nodes = _count(row["nodes"], row["finished"])
+        nodes = f"{_count(row['nodes'], row['finished'])} | {row['seconds']:.2f}"
         if name == "all":
             lines.append(f"| nothing | {nodes} | {row['depth']} | | |")
         else:

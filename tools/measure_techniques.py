@@ -15,6 +15,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +32,7 @@ HASH = 4  # MiB
 DEPTH, MOST_NODES = 12, 300_000  # of each position, when nodes are counted
 LOOK_NODES = 100_000  # of each position, when depths are counted
 NEVER = 1_000_000  # a margin that nothing reaches
-_COUNTED = ("nodes", "finished", "depth")  # what a row has before its games
+_COUNTED = ("nodes", "seconds", "finished", "depth")  # what a row has before its games
 _SAVE_EVERY = 210  # pairs
 
 
@@ -213,19 +214,23 @@ class Laboratory:
         return {**self._all, **switched_off(names)}
 
     def count(self, names: tuple[str, ...]) -> dict[str, object]:
-        """Give the nodes to a depth, whether all positions reached it, and the mean depth of a number of nodes."""
+        """Give the nodes and the processor's seconds to a depth, whether all positions reached it, and the mean depth
+        of a number of nodes.
+        """
         from knightadder.engine.bench import BENCH_POSITIONS
 
-        nodes, finished, depths = 0, True, 0
+        nodes, seconds, finished, depths = 0, 0.0, True, 0
         for fen in BENCH_POSITIONS:
-            reached, visited = self._search(names, fen, DEPTH, MOST_NODES)
+            reached, visited, took = self._search(names, fen, DEPTH, MOST_NODES)
             nodes += visited
+            seconds += took
             finished &= reached == DEPTH
             depths += self._search(names, fen, None, LOOK_NODES)[0]
-        return {"nodes": nodes, "finished": finished, "depth": round(depths / len(BENCH_POSITIONS), 1)}
+        depth = round(depths / len(BENCH_POSITIONS), 1)
+        return {"nodes": nodes, "seconds": round(seconds, 2), "finished": finished, "depth": depth}
 
-    def _search(self, names: tuple[str, ...], fen: str, depth: int | None, nodes: int) -> tuple[int, int]:
-        """Search a position, and give the last finished depth and the nodes."""
+    def _search(self, names: tuple[str, ...], fen: str, depth: int | None, nodes: int) -> tuple[int, int, float]:
+        """Search a position, and give the last finished depth, the nodes and the processor's seconds."""
         import numpy as np
 
         from knightadder.core.api.search import deepen
@@ -245,8 +250,9 @@ class Laboratory:
         root = Root(tables, game, game.legal_moves(), HashTable(16), np.zeros(1, np.uint64))
         thread = SearchThread(root, zeroed_bytes(WORKER.itemsize).view(WORKER)[0])
         thread.prepare(nodes)
+        began = time.process_time()
         reached = deepen(tables, thread.worker, 1, depth or MAX_DEPTH, 1, NO_NODE_LIMIT, 0, False)
-        return int(reached), int(thread.worker.nodes)
+        return int(reached), int(thread.worker.nodes), time.process_time() - began
 
 
 def measure(folder: Path, out: Path, games: int) -> None:
