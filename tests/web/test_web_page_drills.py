@@ -3,8 +3,9 @@
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE
-from on_page import click_move, every_layout, expect_piece, square
+from on_page import click_move, every_layout, expect_moves, expect_piece, square
 from playwright.sync_api import expect
+from stand_in_engine import StandInEngine
 
 from knightadder.drills.box import Choice, DrillBox
 from knightadder.drills.drill import Drill
@@ -46,6 +47,7 @@ def page(browser, box, request):
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
     with BoardServer(drills=box).running() as server:
+        server.make_engine = StandInEngine
         page.goto(server.address)
         expect_status(page, "White to move")
         yield page
@@ -70,7 +72,9 @@ def test_a_mistake_is_played_again_until_it_is_right(page, box):
     expect(page.locator("#count")).to_have_text("0 due, 1 new")
     width = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert width <= 0
-    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Analyse").click()
+    expect_moves(page, "Nxc5", "h3", "Kd8", "Nb7+")  # with the move of the game as a variation
+    page.get_by_role("link", name="Drills").click()
     expect_status(page, "Black to move")
     assert box.next(Choice(kind="mistake")).next_due is not None
 

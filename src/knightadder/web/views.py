@@ -177,6 +177,16 @@ def _moment_view(moment: Moment, tree: GameTree) -> View:
     }
 
 
+def lines_pgn(name: str, board: chess.Board, lines: Iterable[Sequence[chess.Move]]) -> str:
+    """Return a position with lines from it as PGN; the first line is the main one, and the name is the event."""
+    game = chess.pgn.Game()
+    game.headers["Event"] = name
+    game.setup(board)
+    for line in lines:
+        game.add_line(line)
+    return str(game)
+
+
 def hint_view(node: int, board: chess.Board, move: chess.Move) -> View:
     """Describe a good move in the position of a node: its from-square and target square."""
     return {"type": "hint", "node": node, "move": _squares(board, move)}

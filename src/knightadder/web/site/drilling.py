@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from knightadder.foreign import whole_or_none
 from knightadder.web.site.asked import answering
-from knightadder.web.views import View, board_view, moves_view
+from knightadder.web.views import View, board_view, lines_pgn, moves_view
 
 if TYPE_CHECKING:
     from knightadder.drills.box import Choice, DrillBox, Grade
@@ -92,8 +92,8 @@ def drill_view(drill: Drill) -> View:
     """Describe a drill: its position, and each right move with its line and the position after it."""
     board = drill.board()
     good = {}
-    for line in drill.good:
-        moves = _legal(board, line)
+    lines = [_legal(board, line) for line in drill.good]
+    for moves in lines:
         after = board.copy()
         after.push(moves[0])
         good[board.uci(moves[0])] = {"after": board_view(after), "line": board.variation_san(moves)}
@@ -111,6 +111,7 @@ def drill_view(drill: Drill) -> View:
         "about": drill.about,
         "link": drill.link if drill.link.startswith(("http://", "https://")) else "",
         "comment": drill.comment,
+        "pgn": lines_pgn("Drill", board, [*lines, *([played] if played else [])]),
     }
 
 

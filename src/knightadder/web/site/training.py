@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import chess
-import chess.pgn
 from starlette.requests import Request
 from starlette.routing import Route
 
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
-from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.source import read_source, source_of
 from knightadder.puzzles.theme_words import words_of
 from knightadder.text import tell
 from knightadder.web.site.asked import answering
-from knightadder.web.views import View, board_view, moves_view
+from knightadder.web.views import View, board_view, lines_pgn, moves_view
 
 if TYPE_CHECKING:
     from knightadder.puzzles.collection import PuzzleChoice, PuzzleCollection
@@ -183,17 +182,9 @@ def puzzle_view(puzzle: Puzzle) -> View:
         "in_file": source_of(puzzle.game) is not None,
         "side": "white" if first.turn else "black",
         "solution": first.variation_san(solution.moves),
-        "pgn": _pgn(puzzle.id, solution),
+        "pgn": lines_pgn(f"Puzzle {puzzle.id}", first, [solution.moves]),
         "steps": steps,
     }
-
-
-def _pgn(name: str, solution: Solution) -> str:
-    game = chess.pgn.Game()
-    game.headers["Event"] = f"Puzzle {name}"
-    game.setup(chess.Board(solution.fen, chess960=solution.chess960))
-    game.add_line(solution.moves)
-    return str(game)
 
 
 def _mates(board: chess.Board) -> dict[str, View]:

@@ -3,6 +3,7 @@
 
 import { ask as askServer } from "./ask.js";
 import { Board } from "./board.js";
+import { handOver, leaveBy } from "./handover.js";
 import { startKeys } from "./keys.js";
 import { startLook } from "./look.js";
 import { startTheme } from "./theme.js";
@@ -25,9 +26,10 @@ let over = false;
 startTheme(byId("theme"));
 startLook();
 const board = new Board(byId("board"), { onMove: take });
-const actions = { h: giveHint, s: showSolution, n: chosen };
-for (const [key, id] of [["h", "hint"], ["s", "show"], ["n", "next"]]) byId(id).addEventListener("click", actions[key]);
+const actions = { h: giveHint, s: showSolution, a: analyse, n: chosen };
+for (const [key, id] of [["h", "hint"], ["s", "show"], ["a", "analyse"], ["n", "next"]]) byId(id).addEventListener("click", actions[key]);
 startKeys(actions);
+leaveBy(byId("to-board"), "Drills");
 byId("choice").addEventListener("submit", (event) => event.preventDefault());
 for (const id of ["kind", "theme-of", "opening"]) byId(id).addEventListener("change", chosen);
 
@@ -83,6 +85,7 @@ async function open() {
   over = false;
   for (const id of ["before", "about", "comment"]) byId(id).replaceChildren();
   byId("hint").disabled = byId("show").disabled = drill === null;
+  byId("analyse").hidden = true;
   board.setArrows([]);
   if (drill === null) {
     over = true;
@@ -133,12 +136,18 @@ function showSolution() {
   end("The solution", Object.keys(drill.good)[0]);
 }
 
+/** Analyse the right moves on the board. */
+function analyse() {
+  if (drill && over) handOver(drill, "Drills");
+}
+
 async function end(title, move) {
   const answered = drill;
   over = true;
   board.setArrows([]);
   board.set(drill.good[move].after);
   byId("hint").disabled = byId("show").disabled = true;
+  byId("analyse").hidden = false;
   tell(title, drill.good[move].line);
   const words = drill.about || drill.opening;
   byId("about").replaceChildren(drill.link ? Object.assign(document.createElement("a"), { href: drill.link, textContent: words, rel: "noreferrer" }) : words);

@@ -89,8 +89,10 @@ function offer(id, choices, chosen) {
 async function openNext() {
   const choice = { theme: byId("theme-of").value, level: byId("level").value };
   const { number = 0 } = remembered();
-  if (puzzle) before.push(puzzle.number);
-  await open(`/puzzles/next?${new URLSearchParams({ ...choice, after: puzzle?.number ?? number })}`);
+  const here = puzzle;
+  if (here) before.push(here.number);
+  await open(`/puzzles/next?${new URLSearchParams({ ...choice, after: here?.number ?? number })}`);
+  if (here === puzzle) before.pop(); // there is none
   localStorage.setItem(CHOICE, JSON.stringify({ ...choice, number: puzzle?.number ?? number }));
 }
 
