@@ -10,15 +10,12 @@ import chess
 import chess.engine
 import chess.pgn
 import pytest
-from fake_analyst import FakeAnalyst, positions
+from fake_analyst import FakeAnalyst
 
 from knightadder.annotate import workers
-from knightadder.annotate.workers import BlockEvaluator, annotate_games, evaluate_games, run_here
+from knightadder.annotate.workers import BlockEvaluator, evaluate_games
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.pgn.games import text_of
-from knightadder.review.evaluation import blocks, evaluate_block, from_json, to_json
-from knightadder.review.notes import annotate
-from knightadder.review.review import review
+from knightadder.review.evaluation import blocks, evaluate_block, to_json
 
 LIMIT = chess.engine.Limit(nodes=1)
 LONG = " ".join(itertools.islice(itertools.cycle(["Nf3", "Nf6", "Ng1", "Ng8"]), 50))
@@ -38,6 +35,11 @@ def expected(multipv=2):
     for block in items():
         found.setdefault(block.game, []).extend(to_json(evaluate_block(block, FakeAnalyst(), LIMIT, multipv)))
     return json.loads(json.dumps(found), object_hook=lambda each: {int(key): value for key, value in each.items()})
+
+
+def run_here(evaluator):
+    """Evaluate blocks in this process, one after another."""
+    return lambda items: ((block, evaluator(block)) for block in items)
 
 
 @pytest.fixture
@@ -145,31 +147,3 @@ def test_evaluations_that_came_damaged(evaluator, damage):
 
     with pytest.raises(EngineError, match=r"^a worker returned damaged evaluations of game 0: "):
         list(evaluate_games([first], run))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_games_are_annotated_in_their_order(evaluator, seed):
-    wanted = []
-    for game, found in zip(games(), expected().values(), strict=True):
-        board = game.end().board()
-        annotate(game, review(board, from_json(found, board)))
-        wanted.append(text_of(game))
-    taken = games()
-    done = list(annotate_games(iter(taken), shuffled(evaluator, seed)))
-    assert done == taken
-    assert list(map(text_of, done)) == wanted
-
-
-def test_annotating_a_game_in_which_the_engine_fails(evaluator, monkeypatch):
-    class Faulty(FakeAnalyst):
-        def analyse(self, board, limit, **more):
-            if board.fen() == positions(games()[1].end().board())[2].fen():
-                raise EngineError("illegal position")
-            return super().analyse(board, limit, **more)
-
-    monkeypatch.setattr(workers, "open_engine", lambda size: Faulty())
-    done = []
-    with pytest.raises(EngineError, match="illegal position"):
-        for game in annotate_games(games(), run_here(evaluator)):
-            done.append(game)
-    assert len(done) == 1

@@ -1,4 +1,4 @@
-"""Evaluates games on the workers of a pool, and annotates them."""
+"""Evaluates games on the workers of a pool."""
 
 from __future__ import annotations
 
@@ -15,18 +15,13 @@ from knightadder.foreign import parse_json
 from knightadder.library.engine import Engine
 from knightadder.review.evaluation import (
     Block,
-    SearchedPosition,
-    blocks,
     check_block,
     evaluate_block,
-    from_json,
     to_json,
 )
-from knightadder.review.notes import annotate
-from knightadder.review.review import review
 from knightadder.uci.analyst import UciAnalyst
 
-# Runs a task on items and yields each with its result, in any order: `Pool.run`, or `run_here`.
+# Runs a task on items and yields each with its result, in any order, as `Pool.run` does.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 
 
@@ -85,11 +80,6 @@ def open_engine(hash_mb: int) -> Engine:
     return Engine(hash_mb=hash_mb)
 
 
-def run_here(evaluator: BlockEvaluator) -> Run:
-    """Return a function that evaluates blocks in this process, one after another."""
-    return lambda items: ((block, evaluator(block)) for block in items)
-
-
 def evaluate_games(
     items: Iterable[Block],
     run: Run,
@@ -137,29 +127,3 @@ def _joined(parts: dict[Block, list[Any] | str]) -> list[Any] | str:
             return part
         whole += part
     return whole
-
-
-def annotate_games(games: Iterable[chess.pgn.Game], run: Run) -> Iterator[chess.pgn.Game]:
-    """Annotate games, several at once if `run` can do that: `Pool.run`, or `run_here`. The games are changed.
-
-    Yield the games in their order. The next game is taken when a worker is free for it. EngineError if a search fails,
-    the engine cannot be loaded, or a worker fails.
-    """
-    taken: dict[int, chess.pgn.Game] = {}
-    done: dict[int, list[SearchedPosition | None]] = {}
-    following = 0
-
-    def items() -> Iterator[Block]:
-        for number, game in enumerate(games):
-            taken[number] = game
-            yield from blocks(number, game.end().board())
-
-    for number, found in evaluate_games(items(), run):
-        if isinstance(found, str):
-            raise EngineError(found)
-        done[number] = from_json(found, taken[number].end().board())
-        while following in done:
-            game = taken.pop(following)
-            annotate(game, review(game.end().board(), done.pop(following)))
-            following += 1
-            yield game
