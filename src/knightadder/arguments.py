@@ -128,6 +128,20 @@ def declare(command: argparse._ActionsContainer, *names: str, **changes: Any) ->
         command.add_argument(name, **given)
 
 
+def declare_player(command: argparse.ArgumentParser) -> None:
+    """Declare the files of a player's games, ``files``, and the player's names, ``player``."""
+    command.add_argument(
+        "files", nargs="+", metavar="FILE.pgn", help="games, also compressed as for annotate; - is standard input"
+    )
+    command.add_argument(
+        "--player",
+        action="append",
+        required=True,
+        metavar="NAME",
+        help="the player's name as in the games; may be given several times, for other spellings",
+    )
+
+
 def engine_options(arguments: argparse.Namespace) -> dict[str, str]:
     """Return the UCI options that a command's arguments stand for; OptionError if an ``--option`` has no ``=``."""
     given = vars(arguments)

@@ -9,6 +9,7 @@ import io
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -80,6 +81,18 @@ def check_new(file: Path, force: bool) -> None:
         raise OptionError(f"{file} is there already: give --force to overwrite it")
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
+    target = file.resolve()
+    if target.is_file() or not target.exists():  # not a device
+        check_writable(target.parent, file)
+
+
+def check_writable(folder: Path, file: Path) -> None:
+    """Raise OptionError if no file can be made in a folder, for a file or folder that is to be written there."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OptionError(f"cannot write {file}: {error.strerror}") from None
 
 
 def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> None:

@@ -2,11 +2,13 @@
 
 import contextlib
 import csv
+import errno
 import io
 import json
 import re
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import chess.pgn
@@ -259,7 +261,7 @@ def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts,
         (["--out", "nowhere/out.pgn"], "there is no folder nowhere"),
         (["--out", "."], "cannot write .: it is a folder"),
         (["--summary", "folder.csv", "--force"], "cannot write folder.csv: it is a folder"),
-        (["--plot", "games.pgn/x"], "cannot write to"),
+        (["--plot", "games.pgn/x"], "cannot write games.pgn"),
         (["--eval-file", "missing.nnue"], "cannot read missing.nnue: No such file or directory"),
     ],
 )
@@ -268,6 +270,22 @@ def test_bad_arguments(file, analysts, arguments, message, monkeypatch, capsys):
     Path("folder.csv").mkdir()
     assert annotate(file, *arguments) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--summary", "table.csv"], ["--moves", "moves.csv"], ["--plot", "graphs"]])
+def test_a_folder_where_nothing_can_be_written_is_noticed_first(file, analysts, pools, option, monkeypatch, capsys):
+    allowed, locked = tempfile.TemporaryFile, file.parent / "locked"
+
+    def refuse(**place):
+        if place["dir"] == locked.resolve():
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return allowed(**place)
+
+    locked.mkdir()
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    assert annotate(file, option[0], locked / option[1]) == 2
+    assert capsys.readouterr().err == f"knightadder: cannot write {locked / option[1]}: Permission denied\n"
+    assert not pools
 
 
 def test_the_engine_gets_its_options(file, monkeypatch):

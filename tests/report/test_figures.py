@@ -1,14 +1,19 @@
 """The figures of a report, beside what follows from the games by published formulas."""
 
+import json
 import lzma
 import math
+import re
+from dataclasses import replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
+from random import Random
+from statistics import fmean, harmonic_mean, pstdev
 
 import chess
 import pytest
-from chess.engine import Limit
-from fake_analyst import FakeAnalyst
+from chess.engine import Cp, Limit, PovScore
 from report_games import GAMES, use_pool
 
 from knightadder.engine.errors import EngineError
@@ -17,10 +22,9 @@ from knightadder.report import figures
 from knightadder.report.figures import player_game
 from knightadder.report.study import GameStudy, Item, studied
 from knightadder.review.accuracy import rescale
-from knightadder.review.evaluation import evaluate
+from knightadder.review.evaluation import SearchedPosition, to_json
 
 LIMIT = Limit(nodes=1)
-SHORT = 900  # characters
 
 
 def annas():
@@ -33,65 +37,145 @@ def annas():
 
 
 def real():
-    """Give the items of one side of some games that were played, short ones."""
+    """Give the items of one side of the first 200 games of a match, up to move 25, with ratings that are made up."""
     content = lzma.decompress((Path(__file__).parents[2] / "docs/games/2026-11-26-other-engines.pgn.xz").read_bytes())
-    texts = islice((text for text in texts_of(content) if len(text.text) < SHORT), 3)
-    return [Item(number, "b.pgn", number % 2 == 0, text) for number, text in enumerate(texts)]
+    chance = Random(1)
+    items = []
+    for number, text in enumerate(islice(texts_of(content), 200)):
+        tags, moves = text.text.split("\n\n", 1)
+        tags += f'\n[WhiteElo "{chance.randrange(900, 2400)}"]\n[BlackElo "{1500 + 2 * number}"]\n\n'
+        short = re.split(r"\s25\.\s", moves.rsplit(maxsplit=1)[0])[0]
+        result = re.search(r'Result "(.*?)"', tags)[1]
+        items.append(Item(number, "b.pgn", number % 3 > 0, replace(text, text=f"{tags}{short} {result}")))
+    return items
+
+
+@cache
+def read(item):
+    """Read a game of `real`."""
+    return parse(item.text)
+
+
+@cache
+def made_up(item):
+    """Give White's scores in a game, one for each position: they walk at random."""
+    chance, scores = Random(item.number), [0.0]
+    for _ in read(item).mainline_moves():
+        scores.append(0.95 * scores[-1] + chance.gauss(0, 60))
+    return [round(score) for score in scores]
 
 
 def studies(items):
-    """Give what a report has of these games."""
-    task = GameStudy(LIMIT, 1)
-    return [player_game(studied(item, task(item), False)) for item in items]
+    """Give what a report has of games, by the evaluations that are made up."""
+    found = []
+    for item in items:
+        turn = read(item).turn()
+        evaluations = []
+        for score in made_up(item):
+            evaluations.append(SearchedPosition(PovScore(Cp(score if turn else -score), turn), 5, ()))
+            turn = not turn
+        told = to_json(evaluations)
+        result = {"evaluations": told, "choices": {str(ply): each for ply, each in enumerate(told)}, "fault": None}
+        found.append(player_game(studied(item, json.dumps(result).encode(), False)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def real_games():
+    items = real()
+    return items, studies(items)
 
 
 @pytest.fixture
 def games(monkeypatch):
     use_pool(monkeypatch)
-    return studies(annas())
+    task, items = GameStudy(LIMIT, 1), annas()
+    return [player_game(studied(item, task(item), False)) for item in items]
 
 
-def moves_by_hand(items):
+def win_percents(item):
+    """Give White's win percentage in each position, by the formula of lichess.org/page/accuracy."""
+    scores = [rescale(Cp(score)).score() for score in made_up(item)]
+    return [50 + 50 * (2 / (1 + math.exp(-0.00368208 * max(-1000, min(1000, cp)))) - 1) for cp in scores]
+
+
+def accuracy_of(before, after):
+    fall = max(0.0, before - after)
+    return min(100.0, max(0.0, 103.1668100711649 * math.exp(-0.04354415386753951 * fall) - 3.166924740191411 + 1))
+
+
+def moves_by_hand(item):
     """Give phase, points lost and accuracy of each of the player's moves, computed anew."""
-    found = []
-    for item in items:
-        board, white = parse(item.text).end().board(), item.white
-        reached = 0
-        evaluations = evaluate(board, FakeAnalyst(), LIMIT)
-        replay = board.root()
-        for ply, move in enumerate(board.move_stack):
-            side = replay.turn
-            wins = []
-            for position in evaluations[ply : ply + 2]:
-                score = rescale(position.score.pov(side))
-                cp = max(-1000, min(1000, score.score(mate_score=100_000)))
-                wins.append(50 + 50 * (2 / (1 + math.exp(-0.00368208 * cp)) - 1))
-            pieces = [piece for piece in replay.piece_map().values() if piece.piece_type not in (1, 6)]
-            sparse = any(
-                sum(bool(replay.color_at(chess.square(file, rank)) is colour) for file in range(8)) < 4
-                for rank, colour in ((0, True), (7, False))
-            )
-            reached = max(reached, 2 if len(pieces) <= 6 else 1 if len(pieces) <= 10 or sparse else 0)
+    found, reached = [], 0
+    game = read(item)
+    board, wins = game.board(), win_percents(item)
+    for ply, move in enumerate(game.mainline_moves()):
+        pieces = [piece for piece in board.piece_map().values() if piece.piece_type not in (1, 6)]
+        sparse = any(
+            sum(bool(board.color_at(chess.square(file, rank)) is colour) for file in range(8)) < 4
+            for rank, colour in ((0, True), (7, False))
+        )
+        reached = max(reached, 2 if len(pieces) <= 6 else 1 if len(pieces) <= 10 or sparse else 0)
+        before, after = wins[ply : ply + 2] if item.white else (100 - win for win in wins[ply : ply + 2])
+        if board.turn == item.white:
             phase = ("opening", "middlegame", "endgame")[reached]
-            fall = max(0, wins[0] - wins[1])
-            accuracy = 103.1668100711649 * math.exp(-0.04354415386753951 * fall) - 3.166924740191411 + 1
-            if side == white:
-                found.append((phase, fall / 100, min(100, max(0, accuracy))))
-            replay.push(move)
+            found.append((phase, max(0, before - after) / 100, accuracy_of(before, after)))
+        board.push(move)
     return found
 
 
-@pytest.mark.parametrize("items", [annas, real])
-def test_accuracy_and_points_by_phase(items, monkeypatch):
-    use_pool(monkeypatch)
-    games, by_hand = studies(items()), moves_by_hand(items())
+def test_accuracy_and_points_by_phase(real_games):
+    items, games = real_games
+    by_hand = [row for item in items for row in moves_by_hand(item)]
     phases = figures.by_phase(games)
-    assert set(phases) == {phase for phase, _, _ in by_hand}
+    assert list(phases) == ["opening", "middlegame", "endgame"]
+    assert len(games) == 200
     for phase, quality in phases.items():
         own = [row for row in by_hand if row[0] == phase]
         assert quality.moves == len(own)
-        assert quality.accuracy.value == pytest.approx(sum(row[2] for row in own) / len(own), abs=0.01)
+        assert quality.accuracy.value == pytest.approx(fmean(row[2] for row in own), abs=0.01)
         assert quality.lost_a_game == pytest.approx(sum(row[1] for row in own) / len(games), abs=0.0005)
+
+
+def test_accuracy_of_games(real_games):
+    """A game's accuracy is the average of a harmonic mean and of a mean weighted by the spread of Win%."""
+    for item, game in zip(*real_games, strict=True):
+        wins, first = win_percents(item), read(item).turn()
+        size = max(2, min(8, (len(wins) - 1) // 10))
+        weights, accuracies = [], []
+        for ply in range(len(wins) - 1):
+            if (ply % 2 == 0) == (first == item.white):
+                end = max(size, ply + 2)
+                weights.append(max(0.5, min(12, pstdev(wins[end - size : end]))))
+                sign = 1 if item.white else -1
+                accuracies.append(accuracy_of(sign * wins[ply], sign * wins[ply + 1]))
+        weighted = sum(map(math.prod, zip(weights, accuracies, strict=True))) / sum(weights)
+        assert game.accuracy == pytest.approx((weighted + harmonic_mean(accuracies)) / 2, abs=0.01)
+
+
+def test_results_and_performance_of_real_games(real_games):
+    items, games = real_games
+    for white in (True, False):
+        found = figures.results([game for game in games if game.white == white])
+        points, ratings = 0.0, []
+        for item in items:
+            if item.white == white:
+                headers = read(item).headers
+                points += {"1-0": float(white), "0-1": float(not white), "1/2-1/2": 0.5}[headers["Result"]]
+                ratings.append(int(headers["BlackElo" if white else "WhiteElo"]))
+        assert (found.games, found.points, found.rated) == (len(ratings), points, len(ratings))
+        assert found.share.value == pytest.approx(points / len(ratings))
+        expected = sum(1 / (1 + 10 ** ((rating - found.performance) / 400)) for rating in ratings)
+        assert expected == pytest.approx(points, abs=0.3)  # the performance is rounded
+
+
+def test_a_set_up_position_is_no_opening(real_games):
+    items, games = real_games
+    for item, game in zip(items, games, strict=True):
+        assert game.opening != "Unnamed"
+        if "FEN" not in read(item).headers:
+            assert game.opening != "From a set-up position"
+    assert any(game.opening == "From a set-up position" for game in games)
 
 
 def test_results_and_performance(games):

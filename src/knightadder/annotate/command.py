@@ -23,7 +23,7 @@ from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
-from knightadder.files import check_new, replacing
+from knightadder.files import check_new, check_writable, replacing
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on
 from knightadder.text import tell
@@ -205,6 +205,8 @@ def _check_new(files: _Files, force: bool) -> None:
             raise OptionError(f"cannot write to {files.graphs}: it is not a folder")
         if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force:
             raise OptionError(f"there are files in {files.graphs} already: give --force to overwrite them")
+        parents = files.graphs.resolve().parents
+        check_writable(next(folder for folder in parents if folder.exists()), files.graphs)
 
 
 def _survey(file: Path) -> tuple[str, int]:

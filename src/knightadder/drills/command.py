@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from knightadder.arguments import declare_player
 from knightadder.engine.errors import PositionError
 
 if TYPE_CHECKING:
@@ -84,16 +85,7 @@ def _add_left(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="show where games left your repertoire",
         description="Show where a player's games left the repertoires, by a move of the player or of the opponent.",
     )
-    command.add_argument(
-        "files", nargs="+", metavar="FILE.pgn", help="games, also compressed as for annotate; - is standard input"
-    )
-    command.add_argument(
-        "--player",
-        action="append",
-        required=True,
-        metavar="NAME",
-        help="the player's name as in the games; may be given several times, for other spellings",
-    )
+    declare_player(command)
     declare_file(command)
     command.set_defaults(run=_run_left)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder import __version__
-from knightadder.arguments import declare, engine_options, not_negative, search_limit
+from knightadder.arguments import declare, declare_player, engine_options, not_negative, search_limit
 from knightadder.digests import content_digest
 from knightadder.drills.command import declare_file, open_box
 from knightadder.engine.errors import OptionError, PositionError
@@ -40,16 +40,7 @@ The page is one HTML file. The same command continues an interrupted run. docs/r
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``report``."""
     command = commands.add_parser("report", help="report how a player plays, as a web page", description=_DESCRIPTION)
-    command.add_argument(
-        "files", nargs="+", metavar="FILE.pgn", help="games, also compressed as for annotate; - is standard input"
-    )
-    command.add_argument(
-        "--player",
-        action="append",
-        required=True,
-        metavar="NAME",
-        help="the player's name as in the games; may be given several times, for other spellings",
-    )
+    declare_player(command)
     command.add_argument(
         "-o",
         "--out",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import chess
+import chess.pgn
 
 from knightadder.foreign import rating_or_none
 from knightadder.pgn.games import result_of
@@ -241,13 +242,20 @@ def player_game(study: StudiedGame) -> PlayerGame:
         opponent_rating=rating_or_none(headers.get(f"{opponent}Elo")),
         date=_known(headers.get("UTCDate", headers.get("Date", ""))).partition(".?")[0],
         link=site if site.startswith(("http://", "https://")) else "",
-        opening=opening.name.partition(":")[0] if opening else "Chess960" if headers.is_chess960() else "Unnamed",
+        opening=opening.name.partition(":")[0] if opening else _start_of(game),
         accuracy=play.accuracy if play else None,
         moves=moves,
         mistakes=study.mistakes,
         lost_on_time=points == 0 and "time" in headers.get("Termination", "").lower(),
         chess960=headers.is_chess960(),
     )
+
+
+def _start_of(game: chess.pgn.Game) -> str:
+    """Say how a game without a named opening begins."""
+    if game.headers.is_chess960():
+        return "Chess960"
+    return "Unnamed" if game.board().fen() == chess.STARTING_FEN else "From a set-up position"
 
 
 def _known(text: str) -> str:

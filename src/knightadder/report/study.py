@@ -184,13 +184,13 @@ def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
         evaluations = from_json(told.evaluations, board)
         found = review(board, evaluations, scale)
         moves = moves_table(game, found)
-        boards = boards_along(board.root(), board.move_stack)
         mistakes = []
         for ply in _plies(item, board, found):
-            [more] = from_json([told.choices[str(ply)]], boards[ply].copy(stack=False))
+            before = chess.Board(moves[ply].fen, chess960=board.chess960)
+            [more] = from_json([told.choices[str(ply)]], before)
             if more is None:
                 raise ValueError("a position has no evaluation")
-            mistakes.append(Mistake(moves[ply], _choices_of(more, boards[ply].turn, scale)))
+            mistakes.append(Mistake(moves[ply], _choices_of(more, before.turn, scale)))
     except BrokenGame:
         raise
     except (ValueError, KeyError):

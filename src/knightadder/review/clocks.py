@@ -37,8 +37,9 @@ def move_times(game: chess.pgn.Game) -> list[MoveTime]:
     clocks: dict[bool, float | None] = {True: base, False: base}
     moved: set[bool] = set()
     found = []
+    mover = not game.turn()
     for node in game.mainline():
-        mover = not node.turn()
+        mover = not mover  # node.turn() would go through all earlier moves
         before, after, spent = clocks[mover], node.clock(), node.emt()
         if spent is None and before is not None and after is not None:
             difference = before - after + (increment if mover in moved else 0.0)
