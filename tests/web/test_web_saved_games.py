@@ -58,6 +58,7 @@ def test_a_game_that_was_changed_elsewhere_is_not_overwritten(saved):
     other = saved.put("1. e4 c5 *", {"White": "B"}, first)  # in a second tab, which opened it before
     assert other.number != first.number
     assert [saved.get(each.number)[0] for each in (second, other)] == ["1. e4 e5 *\n", "1. e4 c5 *\n"]
+    assert saved.put("1. e4 c5 *", {"White": "B"}, once=True) == other
     saved.delete(other.number)
     assert saved.get(other.number) is None
     again = saved.put("1. e4 c6 *", {"White": "B"}, other)

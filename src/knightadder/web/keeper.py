@@ -53,12 +53,12 @@ class Keeper:
 
     async def save(self, desk: Desk) -> None:
         """Save the game of a desk; OptionError if that fails."""
-        await self._write(desk, _text(desk))
+        await self._write(desk, _text(desk), once=True)
 
-    async def _write(self, desk: Desk, text: str) -> None:
+    async def _write(self, desk: Desk, text: str, once: bool = False) -> None:
         games = self._checked()
         async with self._writing:  # in the order of the calls
-            desk.saved = await asyncio.to_thread(games.put, text, dict(desk.tree.game.headers), desk.saved)
+            desk.saved = await asyncio.to_thread(games.put, text, dict(desk.tree.game.headers), desk.saved, once)
 
     async def open(self, number: int) -> tuple[bytes, Place]:
         """Return the PGN of a saved game, and its place; OptionError or MessageError if that fails."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -58,10 +59,11 @@ class SavedGames:
         self.file = file
         self._database = UserFile(file, "games", _APPLICATION, _VERSION, _TABLES)
 
-    def put(self, pgn: str, headers: Mapping[str, str], place: Place | None = None) -> Place:
+    def put(self, pgn: str, headers: Mapping[str, str], place: Place | None = None, once: bool = False) -> Place:
         """Save a game; return its place.
 
         It replaces the game at `place`, unless that has been changed or deleted since: then the other one is kept, too.
+        With `once`, a new game that is there already is not saved again.
         """
         row = _row(pgn, headers)
         with self._database.connected() as database:
@@ -74,6 +76,8 @@ class SavedGames:
                 )
                 if done.rowcount:
                     return Place(place.number, place.version + 1)
+            elif once and (known := _known(database, row)):
+                return known
             number = database.execute(_INSERT, row).lastrowid
         assert number is not None
         return Place(number, 1)
@@ -96,8 +100,7 @@ class SavedGames:
         with self._database.connected() as database:
             database.execute("BEGIN IMMEDIATE")
             for row in rows:
-                known = database.execute("SELECT 1 FROM games WHERE digest = ? AND NOT deleted", [row[7]]).fetchone()
-                if known is None:
+                if _known(database, row) is None:
                     database.execute(_INSERT, row)
                     new += 1
         return new, len(rows) - new
@@ -131,6 +134,12 @@ class SavedGames:
         with self._database.connected() as database:
             for (pgn,) in database.execute("SELECT pgn FROM games WHERE NOT deleted ORDER BY id"):
                 yield pgn
+
+
+def _known(database: sqlite3.Connection, row: list[object]) -> Place | None:
+    """Return the place of the same game, if it is there."""
+    found = database.execute("SELECT id, version FROM games WHERE digest = ? AND NOT deleted", [row[7]]).fetchone()
+    return Place(*found) if found else None
 
 
 def _row(pgn: str, headers: Mapping[str, str]) -> list[object]:

@@ -22,7 +22,7 @@ export class Listing {
     this.current = current;
     this.search.value = "";
     this.dialog.showModal();
-    this.search.focus();
+    if (matchMedia("(hover: hover)").matches) this.search.focus(); // else the phone's keyboard would cover the list
     return this.fill();
   }
 

@@ -78,15 +78,15 @@ export class Transfer {
   }
 
   async read(file) {
-    if (!file || !this.fits(file.name, file.size)) return;
+    if (!file || !this.fits(file.name, file.size, "add it to “My games”, which takes large files")) return;
     // The server finds out the encoding.
     const bytes = new Uint8Array(await file.arrayBuffer());
     this.load(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""), true);
   }
 
   /** Whether the server takes so many bytes; if not, tell it. */
-  fits(name, size) {
-    if (size > LONGEST) this.refused(`${name} has more than ${LONGEST / 1024} KB; add it to “My games”, or load a part of it`);
+  fits(name, size, advice = "load a part of it") {
+    if (size > LONGEST) this.refused(`${name} has more than ${LONGEST / 1024} KB; ${advice}`);
     return size <= LONGEST;
   }
 
