@@ -137,3 +137,14 @@ def test_what_cannot_be_done_is_said_in_a_line(games: Path, capsys: pytest.Captu
     assert make(games, "-o", book, "--min-games", 9) == 2
     assert capsys.readouterr().err.splitlines()[-1] == "knightadder: no move of the games qualifies for the book"
     assert not book.exists()
+
+
+def test_a_book_has_the_usual_keys_where_an_en_passant_capture_is_illegal(tmp_path: Path) -> None:
+    """Polyglot counts the square if a pawn stands beside it, here one that is pinned."""
+    file, board = tmp_path / "games.pgn", chess.Board("4k3/8/8/8/4p3/8/3P3P/4R1K1 w - - 0 1")
+    file.write_text(f'[FEN "{board.fen()}"]\n[Result "1/2-1/2"]\n\n1. d4 Kd7 2. h4 Kd6 1/2-1/2\n')
+    assert make(file, "-o", tmp_path / "book.bin") == 0
+    for move in ("d4", "Kd7", "h4", "Kd6"):
+        with chess.polyglot.open_reader(tmp_path / "book.bin") as reader:
+            assert [board.san(entry.move) for entry in reader.find_all(board)] == [move]
+        board.push_san(move)

@@ -7,19 +7,25 @@ import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import positive
-from knightadder.engine.book import encode
 from knightadder.engine.errors import PositionError
 from knightadder.files import check_not_games, write_whole
 from knightadder.text import tell
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from knightadder.pgn.records import GameRecord
 
 # Counts by position (Polyglot's key) and encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
 
 _ENTRY = struct.Struct(">QHHI")  # key, move, weight, and an unused word
 _MOST = 65_535  # the highest weight
+_EN_PASSANT = 772  # index of the first random number for en passant files
+_NO_SQUARE = 64  # as in a packed position
 _RESULTS = {"1-0": (2, 0), "1/2-1/2": (1, 1), "0-1": (0, 2)}  # points for White and Black, as Polyglot counts them
 
 
@@ -102,23 +108,60 @@ def add_games(
     plies of each game, `points` gets two for each win of the mover and one for each draw, and `played` how often a move
     was played, both by position and move. OptionError if the file cannot be read.
     """
-    import chess.polyglot
+    import numpy as np
 
-    from knightadder.pgn.games import moves_of, result_of, sound_games
+    from knightadder.pgn.records import sound_records, squares_of
 
     used = bad = 0
-    for game in sound_games(file, name):
-        if game is None or not (result := _RESULTS.get(result_of(game))):
+    for game in sound_records(file, name):
+        if game is None or not (result := _RESULTS.get(game.result)):
             bad += 1
             continue
         used += 1
-        board = game.board()
-        for move in moves_of(game)[:plies]:
-            key, code = chess.polyglot.zobrist_hash(board), encode(board, move)
-            points[key][code] += result[0] if board.turn else result[1]
+        squares = squares_of(game.codes[:plies], True)
+        moves = squares >> 6 & 63 | (squares & 63) << 6 | np.maximum((squares >> 12) - 1, 0) << 12
+        positions = game.positions()[:plies]
+        blacks = (positions["stm_ep"] >> 7).tolist()
+        for key, code, black in zip(_book_keys(game, positions), moves.tolist(), blacks, strict=True):
+            points[key][code] += result[black]
             played[key][code] += 1
-            board.push(move)
     return used, bad
+
+
+def _book_keys(game: GameRecord, positions: np.ndarray) -> list[int]:
+    """Return Polyglot's keys of the first positions of a game.
+
+    In a book, an en passant square counts if a pawn stands beside the one that moved, even if the capture is illegal.
+    """
+    import chess.polyglot
+
+    from knightadder.core.board.moves import DOUBLE_PUSH
+
+    keys: list[int] = game.keys()[: len(positions)].tolist()
+    if keys and "FEN" in game.tags:
+        keys[0] = chess.polyglot.zobrist_hash(game.board())
+    codes = game.codes.tolist()
+    for ply in range(1, len(keys)):
+        square = codes[ply - 1] >> 6 & 63
+        if codes[ply - 1] >> 12 == DOUBLE_PUSH and _is_beside_illegal_capture(positions[ply], square):
+            keys[ply] ^= chess.polyglot.POLYGLOT_RANDOM_ARRAY[_EN_PASSANT + (square & 7)]
+    return keys
+
+
+def _is_beside_illegal_capture(position: np.void, square: int) -> bool:
+    """Return whether a pawn of the side to move stands beside a square, in a packed position without a legal en passant
+    capture.
+    """
+    black, ep = divmod(int(position["stm_ep"]), 128)
+    if ep < _NO_SQUARE:
+        return False
+    occupied, pieces = int(position["occupied"]), position["pieces"]
+    for beside in (square - 1, square + 1):
+        if beside >> 3 == square >> 3 and occupied >> beside & 1:
+            index = (occupied & ((1 << beside) - 1)).bit_count()
+            if int(pieces[index >> 1]) >> 4 * (index & 1) & 15 == 8 * black:
+                return True
+    return False
 
 
 def weigh(points: Points) -> Iterable[tuple[int, int, int]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.engine.errors import PositionError
-from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, material_of_sets, parameters
+from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, parameters
 from knightadder.extras import needed_by
 from knightadder.text import tell
 from knightadder.workshop.scored_games import played_out, score_in
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from knightadder.pgn.games import PgnGame
+    from knightadder.pgn.records import GameRecord
 
 Coefficients: TypeAlias = tuple[float, ...]
 
@@ -96,29 +96,36 @@ def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
     mover's score in pawns. Only the moves of players with `player` in their name count. OptionError if the file cannot
     be read.
     """
-    from knightadder.pgn.games import sound_games
+    from knightadder.pgn.records import sound_records
 
-    return sum(game is None or not _add(game, sample, player) for game in sound_games(file))
+    return sum(game is None or not _add(game, sample, player) for game in sound_records(file))
 
 
-def _add(game: PgnGame, sample: WdlCounts, player: str | None) -> bool:
+def _add(game: GameRecord, sample: WdlCounts, player: str | None) -> bool:
     """Add the positions of a game to a sample; return whether it was played to a result."""
-    from knightadder.pgn.games import result_of
-
-    outcome = _RESULTS.get(result_of(game))
-    if outcome is None or not played_out(game.headers):
+    headers = game.headers
+    outcome = _RESULTS.get(game.result)
+    if outcome is None or not played_out(headers):
         return False
     sample.games += 1
-    board = game.board()
-    for node in game.mainline():
-        name = game.headers.get("White" if board.turn else "Black", "")
-        score = score_in(node.comment)
-        if score and score.cp is not None and abs(score.cp) <= _MOST and (player is None or player in name):
-            men = board.occupied, board.pawns, board.knights, board.bishops, board.rooks, board.queens
-            at = material_of_sets(men), round(score.cp / _BIN) * _BIN
-            sample.counts[*at, outcome if board.turn else -outcome] += 1
-        board.push(node.move)
+    positions = game.positions()
+    names = headers.get("White", ""), headers.get("Black", "")
+    materials, movers = _materials(positions).tolist(), (positions["stm_ep"] >> 7).tolist()
+    for comment, material, black in zip(game.comments[1:], materials, movers, strict=True):
+        score = score_in(comment)
+        if score and score.cp is not None and abs(score.cp) <= _MOST and (player is None or player in names[black]):
+            sample.counts[material, round(score.cp / _BIN) * _BIN, -outcome if black else outcome] += 1
     return True
+
+
+def _materials(positions: np.ndarray) -> np.ndarray:
+    """Return the material of packed positions, counted as by `material_of_sets`."""
+    import numpy as np
+
+    halves = np.array((1, 3, 3, 5, 9, 0, 5, 0) * 2)  # by the codes of pieces; an unused half of a byte counts as a pawn
+    of_byte = (halves[:, None] + halves).ravel()
+    men = np.unpackbits(positions["occupied"].copy().view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=np.int64)
+    return np.asarray(of_byte[positions["pieces"]].sum(axis=1) - (32 - men))
 
 
 # --- fitting -------------------------------------------------------------------------------------------------------
