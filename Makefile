@@ -15,7 +15,7 @@ else
 .DEFAULT_GOAL := help
 endif
 
-.PHONY: help run test test-tools bench bench-table lint fmt docs coverage ci clean exe
+.PHONY: help run test test-tools bench bench-table lint fmt docs coverage executable ci clean exe
 .DELETE_ON_ERROR:
 
 help: ## show this list
@@ -95,6 +95,13 @@ docs: $(VENV)/.installed-dev ## build the documents as a site in docs/_build, an
 coverage: $(VENV)/.installed-dev ## show which lines of the core no test reaches, by the tests of the interpreted core
 	@KNIGHTADDER_INTERPRET=1 $(BIN)/python -m coverage run -m pytest -m nojit tests/core tests/native
 	@$(BIN)/python -m coverage report
+
+# From an environment of its own, because what is installed there goes into it.
+executable: ## build the program for those without Python, for this system, in dist
+	$(call make-venv,build/executable)
+	@echo "Installing Knightadder in build/executable, which compiles its core for half a minute" >&2
+	@build/executable/bin/python $(PIP_INSTALL) '.[annotate,lichess,executable]'
+	@build/executable/bin/python tools/build_executable.py dist
 
 ci: ## everything that has to pass before a change goes in
 	@PYTHON="$(PYTHON)" .ci/run

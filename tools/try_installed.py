@@ -1,9 +1,10 @@
-"""Try the installed engine as its users would: protocols, searches, evaluations, threads, perft, bench, a match.
+"""Try the installed engine as its users would: protocols, searches, threads, perft, bench, a match, the board.
 
-    python tools/try_installed.py NODES
+    python tools/try_installed.py NODES [PROGRAM]
 
-NODES is the number that ``knightadder bench`` prints elsewhere. Numba must not be installed, as it is not where only
-the wheel is. Exit status 1, with a line that says what is wrong or which answer is missing, if something is.
+NODES is the number that ``knightadder bench`` prints elsewhere. PROGRAM is the executable of ``build_executable.py``;
+without it, the wheel is tried that is installed with this Python, where Numba must not be. Exit status 1, with a line
+that says what is wrong or which answer is missing, if something is.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Mapping, Sequence
 
 TIMEOUT = 300.0  # seconds for each answer and each command, which only a defect takes
@@ -36,7 +38,7 @@ _CONVERSATION = [
     ("quit", ""),
 ]
 _XBOARD = [("protover 2", "feature done=1"), ("ping 1", "pong 1"), ("new\nsd 8\ne2e4", "move"), ("quit", "")]
-_MATCH = "match --engine name=one --engine name=two --each nodes=800 --games 2"
+_MATCH = "match --engine name=one --engine name=two --each nodes=800 --games 2 --concurrency 2"
 
 
 class TrialError(Exception):
@@ -198,20 +200,46 @@ def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = N
     if games is None:
         raise TrialError("match: it did not play two games")
     note("match", games[0])
+    note("board", _title_of_board(command, environment))
     return results
+
+
+def _title_of_board(command: Sequence[str], environment: Mapping[str, str] | None) -> str:
+    """Start the board's server, and give the title of its page; TrialError if there is none."""
+    with _start([*command, "play", "--no-browser", "--port", "0"], environment) as server:
+        lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        reader = threading.Thread(target=_read, args=(server, lines), daemon=True)
+        reader.start()
+        try:
+            [*_, line] = _hear(lines, "play", "The board is at", TIMEOUT)
+            with urllib.request.urlopen(line.split()[4], timeout=TIMEOUT) as page:
+                title = re.search("<title>(.*)</title>", page.read().decode())
+        except OSError as error:
+            raise TrialError(f"play: {error}") from None
+        finally:
+            server.kill()
+            _close_input(server)
+            reader.join()
+    if title is None:
+        raise TrialError("play: the page has no title")
+    return title[1]
 
 
 def main() -> None:
     """Try the engine of this Python."""
-    [nodes] = sys.argv[1:]
-    if importlib.util.find_spec("numba"):
+    nodes, *program = sys.argv[1:]
+    if program:
+        command = [os.path.abspath(program[0])]
+    elif importlib.util.find_spec("numba"):
         sys.exit("Numba is installed, so this proves little")
+    else:
+        command = [sys.executable, "-P", "-m", "knightadder"]
     # From an empty folder, so that nothing there is taken for the package.
     with tempfile.TemporaryDirectory() as folder:
         before = os.getcwd()
         os.chdir(folder)
         try:
-            results = try_engine([sys.executable, "-P", "-m", "knightadder"])
+            results = try_engine(command)
         except TrialError as error:
             sys.exit(str(error))
         finally:

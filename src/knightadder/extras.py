@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from knightadder.engine.errors import OptionError
+from knightadder.frozen import FROZEN
 
 _PACKAGE = Path(__file__).parent
 _NAMES = {
@@ -44,7 +45,10 @@ def install_command(extra: str) -> str:
     pip finds the installed packages, and asks a package index only for the missing ones. But a different Python's pip
     would look for Knightadder itself, so the command names this Python. A development checkout is installed in place
     (``-e``); without that, the command would replace it by a copy, which later changes of the sources do not affect.
+    The executable has no place for more packages; its users need a Python first.
     """
+    if FROZEN:
+        return f"this executable has no room for it; with Python: pip install knightadder[{extra}]"
     if importlib.util.find_spec("pip"):
         words = [sys.executable, "-m", "pip", "install"]
     else:  # the environment was made by uv

@@ -66,6 +66,7 @@ def test_the_engine_passes_what_it_has_to_pass_everywhere(capsys: pytest.Capture
     assert len({results[f"depth 8 by {name}"] for name in ("classical", "pesto", "nnue")}) == 3
     assert results["xboard"].startswith("move ")
     assert results["match"].endswith("(W-D-L)")
+    assert results["board"] == "Knightadder"
     assert "two threads, stop, quit: answered" in capsys.readouterr().out
 
 

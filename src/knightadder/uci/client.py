@@ -20,6 +20,7 @@ from pathlib import Path
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.frozen import own_command
 from knightadder.uci.trace import Trace
 
 # Debian installs chess programs here, but root's PATH does not contain it.
@@ -59,7 +60,7 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
     first, then in the search path. OptionError if there is no such program.
     """
     if command is None:
-        command = (sys.executable, "-m", "knightadder")
+        command = own_command()
     words = split_words(command) if isinstance(command, str) else list(command)
     if not words:
         raise OptionError("the command of an engine is empty")

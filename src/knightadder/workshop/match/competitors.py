@@ -14,6 +14,7 @@ from knightadder.digests import PACKAGE, digest_of, source_digest
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.files import reading
 from knightadder.foreign import parse_toml, whole_or_none
+from knightadder.frozen import FROZEN, own_command
 from knightadder.uci.client import UciClient, resolve_command, split_words
 from knightadder.uci.trace import Trace
 from knightadder.workshop.match.time_control import Allowance, TimeControl
@@ -94,13 +95,13 @@ class Competitor:
 
     def _command_here(self) -> Sequence[str]:
         """Return the command on this machine, where its program may be in a different place."""
-        program, *words = self.command
         if self.own:
-            return [*resolve_command(None), *words[2:]]  # after "-m knightadder"
+            return [*resolve_command(None), *self.command[len(own_command()) :]]
+        program, *words = self.command
         return self.command if Path(program).exists() else (Path(program).name, *words)
 
     def _is_knightadder(self) -> bool:
-        return self.command[1:3] == ("-m", PACKAGE.name)
+        return self.own or self.command[1:3] == ("-m", PACKAGE.name)
 
     def _variables(self) -> dict[str, str]:
         """Return the environment variables to set."""
@@ -223,6 +224,8 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     folder = Path(own["dir"]) if "dir" in own else None
     if folder is not None and not folder.is_dir():
         raise OptionError(f"dir={folder}: there is no such folder")
+    if folder is not None and "cmd" not in own and FROZEN:
+        raise OptionError(f"dir={folder}: this executable plays only its own version; give cmd=, the program there")
     command = [*resolve_command(own.get("cmd"), folder), *split_words(own.get("args", ""))]
     name = own.get("name") or ("Knightadder" if "cmd" not in own else Path(command[0]).stem)
     if re.search(r"[|\"]", name) or not name.isprintable():

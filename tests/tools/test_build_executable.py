@@ -1,0 +1,97 @@
+"""The executable for those without Python: what can be tried without building it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import build_executable
+import frozen_start
+import pytest
+from packaging.requirements import Requirement
+from try_installed import converse
+
+from knightadder import extras, frozen
+from knightadder.engine.errors import OptionError
+from knightadder.extras import install_command
+from knightadder.workshop.match import competitors
+from knightadder.workshop.match.competitors import read_competitors
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = str(ROOT / "tools" / "frozen_start.py")
+
+
+def test_without_arguments_it_speaks_uci() -> None:
+    assert "uciok" in converse([sys.executable, PROGRAM], [("uci", "uciok"), ("quit", "")])
+
+
+def test_processes_of_multiprocessing_begin_before_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end() -> None:
+        raise SystemExit(7)
+
+    monkeypatch.setattr("multiprocessing.freeze_support", end)
+    monkeypatch.setattr("knightadder.__main__.main", lambda: pytest.fail("the command began"))
+    with pytest.raises(SystemExit, match="7"):
+        frozen_start.start()
+
+
+@pytest.mark.parametrize("before", [None, "/opt/lib"])
+def test_other_programs_find_the_libraries_of_the_system(monkeypatch: pytest.MonkeyPatch, before: str | None) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/somewhere/_internal")
+    if before:
+        monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", before)
+    frozen_start.restore_library_path()
+    assert os.environ.get("LD_LIBRARY_PATH") == before
+    assert "LD_LIBRARY_PATH_ORIG" not in os.environ
+
+
+@pytest.fixture
+def frozen_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """Give the path of the executable that this process seems to be."""
+    program = tmp_path / "knightadder"
+    program.touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    for module in (frozen, extras, competitors):
+        monkeypatch.setattr(module, "FROZEN", True)
+    return str(program)
+
+
+def test_a_match_plays_the_executable_itself(frozen_program: str, tmp_path: Path) -> None:
+    each = ["nodes=1"]
+    own, other = read_competitors([["name=own", "args=uci --hash 1"], ["name=other", f"cmd={sys.executable}"]], each)
+    assert own.command == (frozen_program, "uci", "--hash", "1")
+    assert own.package_digest() and not other.package_digest()
+    with pytest.raises(OptionError, match=r"^dir=.*: this executable plays only its own version"):
+        read_competitors([["name=own"], ["name=other", f"dir={tmp_path}"]], each)
+
+
+@pytest.mark.usefixtures("frozen_program")
+def test_an_executable_says_that_no_package_can_be_added() -> None:
+    assert install_command("train") == "this executable has no room for it; with Python: pip install knightadder[train]"
+
+
+def test_what_lies_beside_the_program(tmp_path: Path) -> None:
+    build_executable.copy_licences(tmp_path / "licenses")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for name in ["knightadder", *(Requirement(text).name for text in project["dependencies"])]:
+        if name != "zstandard" or sys.version_info < (3, 14):
+            folder = tmp_path / "licenses" / importlib.metadata.metadata(name)["Name"]
+            assert any(folder.iterdir()), name
+    assert "PYTHON SOFTWARE FOUNDATION LICENSE" in (tmp_path / "licenses" / "Python" / "LICENSE.txt").read_text("utf-8")
+    for host, program, board in (
+        ("linux-x86_64", "knightadder", "play.sh"),
+        ("darwin-arm64", "knightadder", "play.command"),
+        ("windows-amd64", "knightadder.exe", "play.bat"),
+    ):
+        build_executable.describe(tmp_path, host)
+        assert f"add the file {program} as a UCI engine" in (tmp_path / "README.txt").read_text("utf-8")
+        assert f"{program}" in (tmp_path / board).read_text("utf-8")
+
+
+def test_only_an_installed_wheel_is_built_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    with pytest.raises(SystemExit, match="install a wheel"):
+        build_executable.check_installation()

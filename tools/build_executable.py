@@ -1,0 +1,165 @@
+"""Build the executable for those without Python, for the system at hand: an archive with the folder ``knightadder``.
+
+    python tools/build_executable.py dist
+
+It takes what is installed with this Python, so that needs an environment of its own, without Numba: ``pip install
+'knightadder[annotate,lichess,executable]'`` with the wheel of this system (``make executable`` does it all).
+
+A folder starts nearly as quickly as the wheel. A single file would be unpacked at each start, and what was unpacked is
+left behind when a chess program kills the engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SPEC = ROOT / "tools" / "knightadder.spec"
+_LICENCE = re.compile(r"\.dist-info/(licenses/.*|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
+
+# By the platforms' first words: how the archive is packed, and the file that opens the board by a double click.
+_ARCHIVES = {"linux": "xztar", "darwin": "gztar", "windows": "zip"}
+_BOARDS = {
+    "linux": ("play.sh", '#!/bin/sh\nexec "$(dirname "$0")/knightadder" play "$@"\n'),
+    "darwin": ("play.command", '#!/bin/sh\nexec "$(dirname "$0")/knightadder" play "$@"\n'),
+    "windows": ("play.bat", '@"%~dp0knightadder.exe" play %*\r\n@if errorlevel 1 pause\r\n'),
+}
+
+_README = """\
+Knightadder {version}, a chess engine, for {platform}
+
+Chess programs:  add the file {program} as a UCI engine. It needs the folder _internal beside it.
+A board:         open {board}, or run: {program} play
+All commands:    {program} --help
+
+Knightadder is free software under the GNU General Public License, version 3 or later: you may share and change it, and
+there is no warranty. See licenses/knightadder. Its sources, and those of python-chess, are in _internal/knightadder and
+_internal/chess; all sources, and the script that builds this program, are in knightadder-{version}.tar.gz, which lies
+where you got this program. Python and the other packages inside have licences of their own: see the folder licenses.
+"""
+
+
+def build(folder: Path) -> Path:
+    """Build the executable, and return its archive.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the archive goes.
+    """
+    check_installation()
+    from knightadder.native.processors import host_machine
+
+    host = f"{platform.system()}-{host_machine()}".lower()  # as hatch_build.py names it
+    with tempfile.TemporaryDirectory() as work:
+        options = ["--noconfirm", "--log-level=WARN", f"--distpath={work}", f"--workpath={Path(work, 'build')}"]
+        done = subprocess.run([sys.executable, "-m", "PyInstaller", *options, SPEC])
+        if done.returncode:
+            sys.exit("build_executable: PyInstaller failed")
+        built = Path(work, "knightadder")
+        if host.startswith("linux"):
+            strip(built)
+        copy_licences(built / "licenses")
+        describe(built, host)
+        folder.mkdir(parents=True, exist_ok=True)
+        kind = _ARCHIVES[host.partition("-")[0]]
+        name = f"knightadder-{importlib.metadata.version('knightadder')}-{host}"
+        archive = Path(shutil.make_archive(str(folder.absolute() / name), kind, work, built.name))
+        print(f"{archive}: {_size([archive])}, unpacked {_size(built.rglob('*'))}")
+        return archive
+
+
+def check_installation() -> None:
+    """End with a line if the engine is not installed as a wheel installs it."""
+    if importlib.util.find_spec("PyInstaller") is None or importlib.util.find_spec("knightadder") is None:
+        sys.exit("build_executable: install knightadder[annotate,lichess,executable] with this Python")
+    from knightadder.core.program import core
+
+    images = list(core.folder.glob("*.image"))
+    if not images or None in map(core.read, images) or core.folder.is_relative_to(ROOT / "src"):
+        sys.exit(
+            "build_executable: install a wheel of Knightadder; the sources alone lack the code for other processors"
+        )
+
+
+def strip(built: Path) -> None:
+    """Remove the symbols of debuggers, which make some libraries ten times as big.
+
+    Those in folders of the kind ``numpy.libs`` have been changed after they were linked, and do not survive it.
+    """
+    libraries = [file for file in built.rglob("*.so*") if not file.is_symlink() and file.parent.suffix != ".libs"]
+    subprocess.run(["strip", "--strip-unneeded", *libraries], check=True)
+
+
+def copy_licences(folder: Path) -> None:
+    """Copy the licences of Python and of each installed package, whose files may be in the executable.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they go, in a folder for each.
+    """
+    for package in importlib.metadata.distributions():
+        for file in package.files or ():
+            if found := _LICENCE.search(file.as_posix()):
+                to = folder / package.metadata["Name"] / found[1].removeprefix("licenses/")
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(Path(str(package.locate_file(file))), to)
+    places = [Path(sysconfig.get_path("stdlib")), Path(sys.base_prefix)]
+    text = next(place / "LICENSE.txt" for place in places if (place / "LICENSE.txt").exists())
+    (folder / "Python").mkdir()
+    shutil.copyfile(text, folder / "Python" / text.name)
+    for library in _libraries_of_debian(folder.parent / "_internal"):
+        notice = Path("/usr/share/doc", library, "copyright")
+        if notice.exists():
+            (folder / library).mkdir()
+            shutil.copyfile(notice, folder / library / notice.name)
+
+
+def _libraries_of_debian(folder: Path) -> list[str]:
+    """Name the packages of Debian or Ubuntu whose libraries PyInstaller has copied; none on another system."""
+    if shutil.which("dpkg") is None:
+        return []
+    names = [f"*/{file.name}" for file in folder.glob("*.so*") if not file.is_symlink()]
+    found = subprocess.run(["dpkg", "-S", *names], capture_output=True, text=True).stdout
+    return sorted({line.partition(":")[0] for line in found.splitlines()})
+
+
+def describe(built: Path, host: str) -> None:
+    """Write what a user sees beside the program: a file that tells how to use it, and one that opens the board."""
+    system = host.partition("-")[0]
+    board, script = _BOARDS[system]
+    (built / board).write_bytes(script.encode())
+    (built / board).chmod(0o755)
+    program = "knightadder.exe" if system == "windows" else "knightadder"
+    version = importlib.metadata.version("knightadder")
+    text = _README.format(
+        version=version, platform=f"{platform.system()} {platform.machine()}", program=program, board=board
+    )
+    (built / "README.txt").write_text(text, "utf-8")
+
+
+def _size(files: Iterable[Path]) -> str:
+    return f"{sum(file.stat().st_size for file in files if not file.is_symlink()) / 1e6:.0f} MB"
+
+
+def main() -> None:
+    """Build what the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    build(parser.parse_args().folder)
+
+
+if __name__ == "__main__":
+    main()
