@@ -41,11 +41,13 @@ def test_processes_of_multiprocessing_begin_before_the_command(monkeypatch: pyte
 @pytest.mark.parametrize("before", [None, "/opt/lib"])
 def test_other_programs_find_the_libraries_of_the_system(monkeypatch: pytest.MonkeyPatch, before: str | None) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", "/somewhere/_internal")
+    monkeypatch.setenv("PYINSTALLER_RESET_ENVIRONMENT", "")
     if before:
         monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", before)
-    frozen_start.restore_library_path()
+    frozen_start.restore_environment()
     assert os.environ.get("LD_LIBRARY_PATH") == before
     assert "LD_LIBRARY_PATH_ORIG" not in os.environ
+    assert os.environ["PYINSTALLER_RESET_ENVIRONMENT"] == "1"  # so that it finds its own again if it starts itself
 
 
 @pytest.fixture
