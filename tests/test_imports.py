@@ -31,7 +31,9 @@ LAYERS = (
     ("native",),
 )
 # Small modules that anybody may import.
-ANYWHERE = {f"knightadder.{name}" for name in ("arguments", "closing", "foreign", "opening_names", "progress", "text")}
+ANYWHERE = {
+    f"knightadder.{name}" for name in ("arguments", "closing", "foreign", "frozen", "opening_names", "progress", "text")
+}
 
 
 def modules() -> dict[str, Path]:
