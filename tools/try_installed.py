@@ -212,7 +212,8 @@ def _title_of_board(command: Sequence[str], environment: Mapping[str, str] | Non
         reader.start()
         try:
             [*_, line] = _hear(lines, "play", "The board is at", TIMEOUT)
-            with urllib.request.urlopen(line.split()[4], timeout=TIMEOUT) as page:
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            with browser.open(line.split()[4], timeout=TIMEOUT) as page:
                 title = re.search("<title>(.*)</title>", page.read().decode())
         except OSError as error:
             raise TrialError(f"play: {error}") from None
