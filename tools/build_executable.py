@@ -111,11 +111,16 @@ def copy_licences(folder: Path) -> None:
         Where they go, in a folder for each.
     """
     for package in importlib.metadata.distributions():
-        for file in package.files or ():
-            if found := _LICENCE.search(file.as_posix()):
-                to = folder / package.metadata["Name"] / found[1].removeprefix("licenses/")
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(Path(str(package.locate_file(file))), to)
+        files = {file: _LICENCE.search(file.as_posix()) for file in package.files or ()}
+        to = folder / package.metadata["Name"]
+        for file, found in files.items():
+            if found:
+                copy = to / found[1].removeprefix("licenses/")
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(Path(str(package.locate_file(file))), copy)
+        if not any(files.values()):  # then the description names it
+            to.mkdir(parents=True)
+            (to / "METADATA").write_text(package.read_text("METADATA") or "", "utf-8")
     places = [Path(sysconfig.get_path("stdlib")), Path(sys.base_prefix)]
     text = next(place / "LICENSE.txt" for place in places if (place / "LICENSE.txt").exists())
     (folder / "Python").mkdir()
