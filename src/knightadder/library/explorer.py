@@ -60,6 +60,7 @@ from knightadder.text import plain_name
 
 if TYPE_CHECKING:
     from knightadder.library.explorer_file import Games, Moves
+    from knightadder.library.near_duplicates import Text
 
 MOST_GAMES = 5  # default number of games to show for each position
 
@@ -435,7 +436,7 @@ class Explorer(Closing):
         """Find games that are probably the same one, although their moves or headers differ.
 
         The players have similar names, and all moves of one game, at least twenty, are the first moves of the other.
-        All moves have to fit in memory.
+        The moves of the games that share the first twenty plies with another one have to fit in memory.
 
         Returns
         -------
@@ -447,18 +448,12 @@ class Explorer(Closing):
         OptionError
             If the file is damaged.
         """
-        from knightadder.library.near_duplicates import similar_games
+        from knightadder.library.near_duplicates import LEAST_PLIES, similar_games
 
-        texts = []
-        for first, chunk in self._chunks():
-            _, games = chunk.for_core()
-            fens = [tags.get("FEN", "") for tags in chunk.tags] if b'"FEN"' in chunk.json else [""] * len(games)
-            raw, ends = chunk.moves.tobytes(), np.cumsum(2 * chunk.plies).tolist()
-            begins = [0, *ends[:-1]]
-            texts += [
-                (fen, raw[begin:end], first + index)
-                for index, (fen, begin, end) in enumerate(zip(fens, begins, ends, strict=True))
-            ]
+        # First the beginnings of all games, as numbers; then the moves of those games whose beginning is there twice.
+        beginnings = np.fromiter((hash((fen, moves[: 2 * LEAST_PLIES])) for fen, moves, _ in self._texts()), np.int64)
+        _, places, counts = np.unique(beginnings, return_inverse=True, return_counts=True)
+        texts = [text for text, count in zip(self._texts(), counts[places].tolist(), strict=True) if count > 1]
         names = cache(self._plain_name)
         years = self._facts["date"] >> 9
 
@@ -468,6 +463,15 @@ class Explorer(Closing):
 
         groups = similar_games(texts, facts)
         return [self._described((number, None) for number in group) for group in groups]
+
+    def _texts(self) -> Iterator[Text]:
+        """Yield the games in the form of `similar_games`."""
+        for first, chunk in self._chunks():
+            _, games = chunk.for_core()
+            fens = [tags.get("FEN", "") for tags in chunk.tags] if b'"FEN"' in chunk.json else [""] * len(games)
+            raw, ends = chunk.moves.tobytes(), np.cumsum(2 * chunk.plies).tolist()
+            for index, (fen, begin, end) in enumerate(zip(fens, [0, *ends[:-1]], ends, strict=True)):
+                yield fen, raw[begin:end], first + index
 
     def pgn(self, number: int) -> str:
         """Return a game in Portable Game Notation: its headers and its moves, without comments and variations.
