@@ -19,8 +19,8 @@ def test_a_message_is_read_with_its_defaults():
 
 def test_each_type_of_message_has_its_name():
     names = (
-        "new_game play play_line preview take_back resign offer_draw hint draw go_to delete promote analyse "
-        "switch_other configure evaluate moments retry worths load_fen check_fen load_pgn "
+        "new_game play play_line preview take_back resign offer_draw hint draw go_to delete promote remark reorder "
+        "analyse switch_other configure evaluate moments retry worths load_fen check_fen load_pgn "
         "choose_game save_game open_saved restore undo redo"
     )
     assert [kind.__struct_config__.tag for kind in get_args(messages.Message)] == names.split()

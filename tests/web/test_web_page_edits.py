@@ -276,9 +276,9 @@ def test_a_stopped_evaluation_leaves_a_curve_from_the_beginning(engine, page):
     expect(page.locator("#moves")).to_contain_text("a6")
     stream = type(engine).stream
 
-    def tire(board, limit=None, *, multipv=1):
+    def tire(board, limit=None, **more):
         engine.endless = len(engine.searches) >= 3
-        return stream(engine, board, limit, multipv=multipv)
+        return stream(engine, board, limit, **more)
 
     engine.stream = tire
     _button(page, "Evaluate the game").click()

@@ -15,7 +15,7 @@ from knightadder.review import notes
 from knightadder.review.evaluation import evaluate
 from knightadder.review.review import review
 from knightadder.review.summary import row
-from knightadder.web.reviews import FULL_NODES
+from knightadder.web.messages import FULL_NODES
 
 SCHOLAR = '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 { x } 3. Bc4 Nf6 4. Qxf7# 1-0'
 # Two sides that give away what they have, and a game that ends by repetition.
@@ -248,6 +248,55 @@ def test_moves_are_marked_while_they_are_analysed_and_said_is_what_was_best(engi
     verdict = {"word": "blunder", "good": False, "best": "Nxg4", "best_score": "-9.00", "score": "+1.00"}
     assert rows["h6"]["verdict"].items() >= verdict.items() and rows["h6"]["verdict"]["loss"] > 50
     assert rows["Qf3"]["verdict"] is None  # it is not the engine's mark
+
+
+def test_comments_marks_and_the_order_of_variations_are_changed_and_undone(tab):
+    tab.ask("load_pgn", pgn="1. e4 { [%eval 0.3] old } e5 (1... c5) (1... e6) *")
+    before = tab.tree.pgn()
+    e4, e5, c5, e6 = (row["id"] for row in tab.tree.nodes()[1:])
+    tab.ask("remark", node=e4, comment="new {words}\n[%cal Gd2d4]", nags=[3, 14])
+    assert tab.tree.rows[e4]["comment"] == "[%eval 0.3] new (words) [ %cal Gd2d4]" and nags(tab) == {"e4": [3, 14]}
+    tab.ask("reorder", node=e6, up=True).ask("reorder", node=e5, up=False)
+    assert tab.sans == ["e4", "e6", "e5", "c5"] and tab.game["game"] is None
+    tab.ask("reorder", node=c5, up=False)
+    assert tab.error["text"] == "there is no variation to exchange it with"
+    assert [row["san"] for row in tab.tree.nodes()[1:]] == [node.san() for node in _all_nodes(tab.tree.game())]
+    tab.ask("undo").ask("undo").ask("undo")
+    assert tab.tree.pgn() == before and tab.history == {
+        "type": "history",
+        "undo": "the loaded game",
+        "redo": "the comment",
+    }
+
+
+def _all_nodes(game):
+    for node in game.variations:
+        yield node
+        yield from _all_nodes(node)
+
+
+def test_the_effort_of_an_evaluation_is_chosen(engine, tab):
+    limits = []
+    original = engine.stream
+
+    def stream(board, limit=None, **more):
+        limits.append(limit)
+        return original(board, limit, **more)
+
+    engine.stream = stream
+    evaluated(tab.play("e4"), nodes=5_000)
+    evaluated(tab, nodes=4_000)  # which nothing is missing for
+    evaluated(tab, seconds=0.5)
+    evaluated(tab, seconds=0.2)
+    assert limits == [chess.engine.Limit(nodes=5_000)] * 2 + [chess.engine.Limit(time=0.5)] * 2
+
+
+def test_the_threat_is_analysed_and_is_no_evaluation(engine, tab):
+    tab.play("e4").send("analyse", on=True, threat=True)
+    lines = tab.until("lines")
+    assert lines["threat"] and lines["turn"] == "white" and lines["lines"][0]["nodes"] == engine.nodes
+    tab.ask("analyse", on=False)
+    assert tab.tree.nodes()[-1]["score"] is None and engine.searches[-1].split()[1] == "w"
 
 
 def test_a_position_without_moves(tab):

@@ -31,6 +31,10 @@ class TreeModel:
                     self.children[parent].remove(number)
                     self.children[parent].insert(0, number)
                     number = parent
+            case "reordered":
+                siblings = self.children[self.rows[message["node"]]["parent"]]
+                siblings.remove(message["node"])
+                siblings.insert(message["place"], message["node"])
             case "headers":
                 self.headers = message["headers"]
 

@@ -11,7 +11,9 @@ import chess.pgn
 
 from knightadder.engine.info import Bound
 from knightadder.rules import outcome_of
-from knightadder.web.reviews import FULL_NODES, Reviews
+from knightadder.web.gametree import GameTree
+from knightadder.web.messages import FULL_NODES
+from knightadder.web.reviews import Effort, Reviews
 from knightadder.web.views import View, lines_view, nodes_view
 
 if TYPE_CHECKING:
@@ -20,6 +22,22 @@ if TYPE_CHECKING:
     from knightadder.review.evaluation import SearchedPosition
 
 _EVERY = 0.1  # seconds between two updates of the lines
+
+
+async def analyse_threat(engine: Engine, tree: GameTree, count: int, send: Callable[[View], None]) -> None:
+    """Analyse what the other side would do in the position of the tree's cursor, until the task is cancelled.
+
+    The engine is idle before and afterwards. The position must not be a check.
+    """
+    number, board = tree.id(tree.cursor), tree.board(tree.cursor)
+    board.push(chess.Move.null())
+    board = board.copy(stack=False)
+    lines: dict[int, Line] = {}
+    async with engine.stream(board, None, multipv=count) as stream:
+        async for line in stream:
+            if line.pv:
+                lines[line.rank] = line
+                send({**lines_view(number, board, lines), "threat": True})
 
 
 async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[View], None]) -> None:
@@ -34,9 +52,9 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
     number = tree.id(node)
     if node.parent is not None:  # the move to this position can be judged only with the position before
         for each in reviews.missing([node.parent]):
-            await _evaluate(engine, reviews, each, FULL_NODES)
+            await _evaluate(engine, reviews, each, Effort())
             send(nodes_view(reviews, [each]))
-        await _find_rival(engine, reviews, node, FULL_NODES)
+        await _find_rival(engine, reviews, node, Effort())
     lines: dict[int, Line] = {}
     best: Line | None = None  # the latest line with an exact score
     news = asyncio.Event()
@@ -75,43 +93,51 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
 
 
 async def evaluate(
-    engine: Engine, reviews: Reviews, nodes: Sequence[chess.pgn.GameNode], send: Callable[[View], None]
+    engine: Engine,
+    reviews: Reviews,
+    nodes: Sequence[chess.pgn.GameNode],
+    send: Callable[[View], None],
+    effort: Effort,
 ) -> None:
-    """Evaluate the positions of a line, from the root on, that have not been searched with full nodes yet.
+    """Evaluate the positions of a line, from the root on, that have not been searched with this effort yet.
 
     The engine is idle before and afterwards; `send` takes a message for the page, and must not block.
     """
-    todo = reviews.missing(nodes)
+    todo = reviews.missing(nodes, effort)
     for done, node in enumerate(todo):
         send({"type": "progress", "done": done, "all": len(todo)})
-        await _evaluate(engine, reviews, node, FULL_NODES, ends=node is nodes[-1])
+        await _evaluate(engine, reviews, node, effort, ends=node is nodes[-1])
         send(nodes_view(reviews, [node]))
     for node in nodes[1:]:
-        await _find_rival(engine, reviews, node, FULL_NODES)
+        await _find_rival(engine, reviews, node, effort)
 
 
 async def evaluate_position(engine: Engine, board: chess.Board) -> SearchedPosition:
     """Return the evaluation of a position with full nodes; the engine is idle before and afterwards."""
-    return await _evaluation(engine, board, FULL_NODES, outcome_of(board) is not None)
-
-
-async def _evaluate(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, nodes: int, ends: bool = False) -> None:
-    """Evaluate the position of a node; `ends` says that the line ends there."""
-    board = reviews.tree.board(node)
-    # Draws that need a claim count only at the end of the line, because many games continue after them.
-    over = not any(board.legal_moves) or (ends and outcome_of(board) is not None)
-    reviews.note(node, await _evaluation(engine, board, nodes, over), nodes)
-
-
-async def _evaluation(engine: Engine, board: chess.Board, nodes: int, over: bool) -> SearchedPosition:
     from knightadder.review.evaluation import at_the_end, evaluation_of
 
-    if over:
+    if outcome_of(board) is not None:
         return at_the_end(board)
-    return evaluation_of(board, (await _search(engine, board, chess.engine.Limit(nodes=nodes))).lines)
+    return evaluation_of(board, (await _search(engine, board, Effort().limit())).lines)
 
 
-async def _find_rival(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, nodes: int) -> None:
+async def _evaluate(
+    engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, effort: Effort, ends: bool = False
+) -> None:
+    """Evaluate the position of a node; `ends` says that the line ends there."""
+    from knightadder.review.evaluation import at_the_end, evaluation_of
+
+    board = reviews.tree.board(node)
+    # Draws that need a claim count only at the end of the line, because many games continue after them.
+    if not any(board.legal_moves) or (ends and outcome_of(board) is not None):
+        reviews.note(node, at_the_end(board), effort.nodes, effort.seconds)
+        return
+    analysis = await _search(engine, board, effort.limit())
+    nodes = effort.nodes if effort.seconds is None else analysis.best.nodes
+    reviews.note(node, evaluation_of(board, analysis.lines), nodes, effort.seconds)
+
+
+async def _find_rival(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, effort: Effort) -> None:
     """Search the moves besides the one to a node, if that is the best one and may deserve a mark."""
     from knightadder.review.evaluation import FIRST_LOOK, rivals, stands_out
 
@@ -121,7 +147,7 @@ async def _find_rival(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode
     others = rivals(board, node.move, before)
     if not others:
         return
-    for limit in (chess.engine.Limit(depth=FIRST_LOOK), chess.engine.Limit(nodes=nodes)):
+    for limit in (chess.engine.Limit(depth=FIRST_LOOK), effort.limit()):
         rival = (await _search(engine, board, limit, others)).score
         if not stands_out(board, before, rival):
             return

@@ -25,6 +25,7 @@ from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
 _TABLEBASES = range(19_000, 20_001)  # centipawns that mean a tablebase win: see `engine.reporting`
+_BRACES = str.maketrans("{}", "()")  # braces would end a comment in PGN
 _REPEATED = 100  # plies; after this many without a capture or pawn move, the game is a draw anyway
 
 
@@ -144,6 +145,26 @@ class GameTree:
         except ValueError:
             raise MessageError("expected an arrow or a circle") from None
         node.set_arrows(arrows)
+
+    def words(self, node: chess.pgn.GameNode) -> str:
+        """Return the words of a node's comment, without what is in it for programs."""
+        return " ".join(re.sub(r"\[%[^\]]*\]", " ", node.comment).split())
+
+    def set_words(self, node: chess.pgn.GameNode, words: str) -> None:
+        """Replace the words of a node's comment; what is in it for programs, such as ``[%eval 0.31]``, stays."""
+        commands = re.findall(r"\[%[^\]]*\]", node.comment)
+        plain = words.translate(_BRACES).replace("[%", "[ %").split()
+        node.comment = " ".join([*commands, *plain])
+
+    def reorder(self, node: chess.pgn.GameNode, up: bool) -> int:
+        """Exchange a move with the alternative before or after it; return its new place among them."""
+        siblings = [] if node.parent is None else node.parent.variations
+        place = next((number for number, each in enumerate(siblings) if each is node), 0) + (-1 if up else 1)
+        if node.parent is None or not 0 <= place < len(siblings):
+            raise MessageError("there is no variation to exchange it with")
+        old = place + 1 if up else place - 1
+        siblings[old], siblings[place] = siblings[place], siblings[old]
+        return place
 
     def play(self, move: chess.Move, node: chess.pgn.GameNode | None = None) -> chess.pgn.GameNode:
         """Play a legal move from a node, by default the cursor; show and return the new or existing node."""

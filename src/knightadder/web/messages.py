@@ -15,10 +15,12 @@ from msgspec.json import Decoder
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
+FULL_NODES = 200_000  # nodes for each position of an evaluated game, as `annotate` searches by default
 MAX_PGN = 512 * 1024  # bytes
 _MAX_EDITED = 8 * 1024 * 1024  # bytes of edited games that a tab can restore: enough for 20,000 moves with comments
 MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; a PGN in UTF-16 has null bytes, each of which takes six bytes in JSON
-MAX_LINES = 5
+MAX_LINES = 10
+MAX_COMMENT = 10_000  # characters
 _LONGEST_COMPLAINT = 120  # characters; limited because a complaint may quote the message
 
 _Node: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
@@ -123,11 +125,27 @@ class Promote(_Message):
     node: _Node
 
 
+class Remark(_Message):
+    """Replace the words of a node's comment, and its marks by numeric annotation glyphs."""
+
+    node: _Node
+    comment: Annotated[str, Meta(max_length=MAX_COMMENT)]
+    nags: Annotated[list[Annotated[int, Meta(ge=1, le=255)]], Meta(max_length=32)]
+
+
+class Reorder(_Message):
+    """Exchange a move with the alternative before it (`up`) or after it."""
+
+    node: _Node
+    up: bool
+
+
 class Analyse(_Message):
-    """Turn the analysis on or off, with this number of lines."""
+    """Turn the analysis on or off, with this number of lines; with `threat`, as if the other side were to move."""
 
     on: bool
     lines: Annotated[int, Meta(ge=1, le=MAX_LINES)] = 1
+    threat: bool = False
 
 
 class SwitchOther(_Message):
@@ -145,9 +163,14 @@ class Configure(_Message):
 
 
 class Evaluate(_Message):
-    """Evaluate each position of the line on the board and review the line, or stop that."""
+    """Evaluate each position of the line on the board and review the line, or stop that.
+
+    Each position is searched with `nodes` or, if they are given, for `seconds`.
+    """
 
     on: bool = True
+    nodes: Annotated[int, Meta(ge=1_000, le=10**9)] = FULL_NODES
+    seconds: Annotated[float, Meta(ge=0.05, le=600)] | None = None
 
 
 class Moments(_Message):
@@ -270,6 +293,8 @@ Message: TypeAlias = (
     | GoTo
     | Delete
     | Promote
+    | Remark
+    | Reorder
     | Analyse
     | SwitchOther
     | Configure

@@ -11,23 +11,41 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
+import chess.engine
 import chess.pgn
 from chess.engine import PovScore
 
 from knightadder.library.scores import score_text
 from knightadder.web.gametree import MAX_NODES, GameTree
+from knightadder.web.messages import FULL_NODES
 
 if TYPE_CHECKING:
     from knightadder.review.evaluation import SearchedPosition
     from knightadder.review.judgement import Judgement
     from knightadder.review.review import Review
 
-FULL_NODES = 200_000  # nodes for each position of an evaluated game, as `annotate` searches by default
-
 MARKS = frozenset(range(1, 7))  # the marks that exclude each other: !, ?, !!, ??, !?, ?!
 _ANNOTATOR = "Annotator"  # kept, because the marks stay too
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How long a position is searched: a number of nodes or, if they are given, seconds."""
+
+    nodes: int = FULL_NODES
+    seconds: float | None = None
+
+    def limit(self) -> chess.engine.Limit:
+        """Return the limit of the search."""
+        if self.seconds is None:
+            return chess.engine.Limit(nodes=self.nodes)
+        return chess.engine.Limit(time=self.seconds)
+
+    def reached(self, known: Effort) -> bool:
+        """Return whether a search was at least as long."""
+        return known.nodes >= self.nodes if self.seconds is None else (known.seconds or 0) >= self.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +55,7 @@ class NodeState:
     variations: list[chess.pgn.ChildNode]
     nags: set[int]
     shapes: list[str]
+    words: str
     marks: set[int] | None
     review: Review | None
 
@@ -50,17 +69,20 @@ class Reviews:
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
-        self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[SearchedPosition, int]] = WeakKeyDictionary()
+        self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[SearchedPosition, Effort]] = WeakKeyDictionary()
         self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # marks made by reviews
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
         self._written: Review | None = None  # the review that the headers describe
         self._headers: dict[str, tuple[str | None, str]] = {}  # the headers that it changed: before and after
 
-    def missing(self, nodes: Sequence[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
-        """Return the nodes that have not been searched with `FULL_NODES`."""
-        return [node for node in nodes if node not in self._found or self._found[node][1] < FULL_NODES]
+    def missing(self, nodes: Sequence[chess.pgn.GameNode], effort: Effort | None = None) -> list[chess.pgn.GameNode]:
+        """Return the nodes that have not been searched with this effort, by default with `FULL_NODES`."""
+        wanted = effort or Effort()
+        return [node for node in nodes if node not in self._found or not wanted.reached(self._found[node][1])]
 
-    def note(self, node: chess.pgn.GameNode, evaluation: SearchedPosition, nodes: int) -> None:
+    def note(
+        self, node: chess.pgn.GameNode, evaluation: SearchedPosition, nodes: int, seconds: float | None = None
+    ) -> None:
         """Keep the evaluation of a node in its comment, unless a longer search has given it one.
 
         An evaluation that was loaded with the game counts as `FULL_NODES`.
@@ -68,10 +90,14 @@ class Reviews:
         from knightadder.review.notes import write_evaluation
 
         loaded = FULL_NODES if "[%eval" in node.comment else 0
-        _, known = self._found.get(node, (None, loaded))
-        if nodes >= known:
-            self._found[node] = evaluation, nodes
+        before, known = self._found.get(node, (None, Effort(loaded)))
+        if nodes >= known.nodes:
+            self._found[node] = evaluation, Effort(nodes, seconds)
             write_evaluation(node, evaluation)
+        elif before is not None and seconds is not None:
+            self._found[node] = before, Effort(known.nodes, max(seconds, known.seconds or 0))
+        elif before is None and seconds is not None:  # the loaded evaluation stays in the comment
+            self._found[node] = evaluation, Effort(nodes, seconds)
 
     def evaluation(self, node: chess.pgn.GameNode) -> SearchedPosition | None:
         """Return the evaluation of a node by a search, if there is one."""
@@ -80,8 +106,8 @@ class Reviews:
 
     def note_rival(self, node: chess.pgn.GameNode, rival: PovScore) -> None:
         """Keep the score of the best move but one in the position of an evaluated node."""
-        evaluation, nodes = self._found[node]
-        self._found[node] = replace(evaluation, rival=rival), nodes
+        evaluation, effort = self._found[node]
+        self._found[node] = replace(evaluation, rival=rival), effort
 
     def judge(self, node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
         """Mark the moves to and from a node, as far as both positions have been searched with `FULL_NODES`.
@@ -100,6 +126,17 @@ class Reviews:
                 _put(self._marks, move, marks or None)
                 changed.append(move)
         return _with_replies(changed)
+
+    def remark(self, node: chess.pgn.GameNode, words: str, nags: set[int]) -> list[chess.pgn.GameNode]:
+        """Replace the words of a node's comment and its marks, which are the user's from now on.
+
+        Returns the changed nodes.
+        """
+        self.tree.set_words(node, words)
+        if nags != node.nags:
+            node.nags = set(nags)
+            _put(self._marks, node, None)
+        return _with_replies([node])
 
     def _judgement(self, node: chess.pgn.ChildNode) -> Judgement | None:
         from knightadder.review.review import judge_move
@@ -126,6 +163,7 @@ class Reviews:
 
     def _verdict(self, node: chess.pgn.ChildNode, judgement: Judgement) -> dict[str, object] | None:
         from knightadder.review.accuracy import rescale, win_percent
+        from knightadder.review.coach import fault_of
 
         before, after = self.evaluation(node.parent), self.evaluation(node)
         if before is None or after is None or not before.variations:
@@ -133,10 +171,13 @@ class Reviews:
         turn = node.parent.turn()
         best, other = (before.score, after.score) if judgement.is_bad else (before.score, before.rival or before.score)
         loss = win_percent(rescale(best.pov(turn))) - win_percent(rescale(other.pov(turn)))
+        board = self.tree.board(node.parent)
+        fault = fault_of(board, node.move, before, after) if judgement.is_bad else None
         return {
             "word": judgement.value,
             "good": not judgement.is_bad,
-            "best": self.tree.board(node.parent).san(before.variations[0].moves[0]),
+            "why": fault.text if fault is not None and fault.kind != "other" else "",
+            "best": board.san(before.variations[0].moves[0]),
             "best_score": score_text(best),
             "score": score_text(other),
             "loss": max(0, round(loss)),
@@ -181,7 +222,8 @@ class Reviews:
     def state(self, node: chess.pgn.GameNode) -> NodeState:
         """Return the present state of a node's changeable parts."""
         marks, review = self._marks.get(node), self._reviews.get(node)
-        return NodeState(list(node.variations), set(node.nags), self.tree.shapes(node), marks, review)
+        shapes, words = self.tree.shapes(node), self.tree.words(node)
+        return NodeState(list(node.variations), set(node.nags), shapes, words, marks, review)
 
     def restore(self, states: Mapping[chess.pgn.GameNode, NodeState]) -> None:
         """Restore the states of nodes, with the moves that followed them."""
@@ -190,6 +232,8 @@ class Reviews:
             node.nags = set(state.nags)
             if self.tree.shapes(node) != state.shapes:
                 self.tree.set_shapes(node, state.shapes)
+            if self.tree.words(node) != state.words:
+                self.tree.set_words(node, state.words)
             _put(self._marks, node, state.marks)
             _put(self._reviews, node, state.review)
         for node in states:

@@ -22,7 +22,7 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 from knightadder.rules import outcome_of
 from knightadder.web import messages
-from knightadder.web.analysis import analyse, evaluate, evaluate_position
+from knightadder.web.analysis import analyse, analyse_threat, evaluate, evaluate_position
 from knightadder.web.clock import ChessClock
 from knightadder.web.desk import Desk, GameFile
 from knightadder.web.gametree import (
@@ -41,7 +41,7 @@ from knightadder.web.moments import Moment, find_moments
 from knightadder.web.other_engine import OtherEngine
 from knightadder.web.played_game import PlayedGame
 from knightadder.web.resources import Resources
-from knightadder.web.reviews import Reviews
+from knightadder.web.reviews import Effort, Reviews
 from knightadder.web.tab_engine import TabEngine
 from knightadder.web.views import (
     View,
@@ -87,6 +87,7 @@ class Session:
         self._desk = Desk(GameTree())
         self._analysing = False
         self._lines = 1
+        self._threat = False
         self._flag: asyncio.TimerHandle | None = None
 
     @property
@@ -371,6 +372,23 @@ class Session:
         done()
         self._show_edit()
 
+    async def _remark(self, message: messages.Remark) -> None:
+        self._refuse_in_game("no comments")
+        node = self._tree.node(message.node)
+        done = self._desk.edit("the comment", [node])
+        self._show_nodes(self._reviews.remark(node, message.comment, set(message.nags)))
+        done()
+        self._show_history()
+
+    async def _reorder(self, message: messages.Reorder) -> None:
+        self._refuse_in_game("no variation can be moved")
+        node = self._tree.node(message.node)
+        done = self._desk.edit("the order of variations", [node.parent] if node.parent else [])
+        place = self._tree.reorder(node, message.up)
+        done()
+        self._send({"type": "reordered", "node": message.node, "place": place})
+        self._show_edit()
+
     def _make_main(self, node: chess.pgn.GameNode) -> None:
         self._tree.promote(node)
         self._send({"type": "promoted", "node": self._tree.id(node)})
@@ -478,6 +496,7 @@ class Session:
         await self._worker.stop()
         self._analysing = message.on
         self._lines = message.lines
+        self._threat = message.on and message.threat
         self._go_on()
 
     async def _switch_other(self, message: messages.SwitchOther) -> None:
@@ -486,7 +505,11 @@ class Session:
         self._other.switch(message.on, message.lines)
 
     async def _go_on_analysing(self) -> None:
-        await analyse(await self._worker.ready(), self._reviews, self._lines, self._send)
+        engine = await self._worker.ready()
+        if self._threat and not self._tree.board(self._tree.cursor).is_check():
+            await analyse_threat(engine, self._tree, self._lines, self._send)
+        else:
+            await analyse(engine, self._reviews, self._lines, self._send)
 
     async def _configure(self, message: messages.Configure) -> None:
         chosen = self._worker.resources.chosen(message)
@@ -501,12 +524,12 @@ class Session:
         self._analysing = self._analysing and not message.on
         self._go_on()
         if message.on:
-            self._worker.start(self._evaluate_line)
+            self._worker.start(partial(self._evaluate_line, Effort(message.nodes, message.seconds)))
 
-    async def _evaluate_line(self) -> None:
+    async def _evaluate_line(self, effort: Effort) -> None:
         nodes = self._tree.line()
         try:
-            await evaluate(await self._worker.ready(), self._reviews, nodes, self._send)
+            await evaluate(await self._worker.ready(), self._reviews, nodes, self._send, effort)
             done = self._desk.edit("the evaluation", nodes)
             self._show_nodes(self._reviews.review(nodes))
             done()
@@ -524,7 +547,7 @@ class Session:
     async def _evaluate_game(self, game: PlayedGame) -> None:
         line = ancestry(self._tip)[::-1]
         try:
-            await evaluate(await self._worker.ready(), self._reviews, line, self._send)
+            await evaluate(await self._worker.ready(), self._reviews, line, self._send, Effort())
             game.moments = find_moments(line, self._reviews.judged(line), game.user)
             self._show_game()
         finally:
@@ -603,6 +626,7 @@ class Session:
                 **position_view(self._tree, movable, premover),
                 "at_tip": shown is self._tip,  # the newest position of the game, though variations may follow it
                 "analysing": self._analysing,
+                "threat": self._threat,
                 "summary": self._reviews.summary(),
             }
         )
@@ -654,6 +678,8 @@ _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
     messages.GoTo: Session._go_to,
     messages.Delete: Session._delete,
     messages.Promote: Session._promote,
+    messages.Remark: Session._remark,
+    messages.Reorder: Session._reorder,
     messages.Analyse: Session._analyse,
     messages.SwitchOther: Session._switch_other,
     messages.Configure: Session._configure,

@@ -208,7 +208,12 @@ def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View
         "tbhits": newest.tbhits,
         "time": round(newest.time, 1),
         "lines": [
-            {"score": score_view(line.score), "depth": line.depth, **_moves_view(board, line.pv[:_MAX_PLIES_SHOWN])}
+            {
+                "score": score_view(line.score),
+                "depth": line.depth,
+                "nodes": line.nodes,
+                **_moves_view(board, line.pv[:_MAX_PLIES_SHOWN]),
+            }
             for _, line in sorted(lines.items())
         ],
     }

@@ -55,8 +55,7 @@ export function glyphs(nags) {
   return { text, meaning: signs.map(([, meaning]) => meaning).join(", ") };
 }
 
-/** The kind of bad move that the glyphs say: "inaccuracy", "mistake", "blunder" or none. */
-export function fault(nags) {
-  const bad = [6, 2, 4].find((nag) => nags.includes(nag));
-  return bad ? SIGNS[bad][1] : "";
+/** What the glyphs say of a move: "brilliant", "great", "inaccuracy", "mistake", "blunder" or nothing. */
+export function judgement(nags) {
+  return { 3: "brilliant", 1: "great", 6: "inaccuracy", 2: "mistake", 4: "blunder" }[[3, 1, 6, 2, 4].find((nag) => nags.includes(nag))] ?? "";
 }

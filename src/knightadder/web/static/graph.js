@@ -1,5 +1,7 @@
 // The graph of White's chances over the line on the board. A click, or a drag along it, goes to the position there.
 
+import { judgement } from "./glyphs.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const MIDDLE = 0.5; // White's chances in a level position
 
@@ -37,7 +39,7 @@ export class Graph {
     for (const run of stretches) svg.append(shape("path", { class: "curve", d: curve(run) }));
     const here = line.findIndex((node) => node.id === current);
     if (here >= 0) svg.append(shape("line", { class: "here", x1: here, x2: here, y1: 0, y2: 1 }));
-    this.element.replaceChildren(svg);
+    this.element.replaceChildren(svg, ...line.flatMap((node, ply) => mark(node, ply / end)));
     this.element.setAttribute("aria-valuemax", String(line.length - 1));
     this.element.setAttribute("aria-valuenow", String(Math.max(here, 0)));
     const node = line[here];
@@ -53,6 +55,17 @@ export class Graph {
       this.onSeek(node.id);
     }
   }
+}
+
+/** The dot of a marked move, if its position is evaluated; `share` says how far along the line it is. */
+function mark(node, share) {
+  const kind = judgement(node.nags);
+  if (!kind || !node.score) return [];
+  const dot = document.createElement("i");
+  dot.className = kind;
+  dot.style.left = `${100 * share}%`;
+  dot.style.top = `${100 * (1 - node.score.chances)}%`;
+  return [dot];
 }
 
 /** The stretches of the line that are evaluated, as lists of ply and White's chances. */

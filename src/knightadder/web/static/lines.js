@@ -31,6 +31,7 @@ export class Lines {
   show(message) {
     this.score.textContent = message.lines[0]?.score.text ?? "";
     this.readouts.textContent = [
+      message.threat ? "Threat" : null,
       `depth ${message.depth}/${message.seldepth}`,
       `${short(message.nodes).trim()} nodes`,
       `${short(message.nps)}nps`,
@@ -73,17 +74,22 @@ export class Lines {
           number.className = "number";
           number.textContent = moveNumber(ply);
         }
-        const button = place.appendChild(document.createElement("button"));
+        const button = place.appendChild(document.createElement(message.threat ? "span" : "button"));
         button.textContent = san;
+        if (message.threat) return; // its moves are not legal here
         button.dataset.line = index;
         button.dataset.move = i;
       });
+      const effort = document.createElement("span");
+      effort.className = "effort";
+      effort.textContent = `${line.depth} · ${short(line.nodes).trim()}`;
+      effort.title = `Depth ${line.depth}, ${short(line.nodes).trim()} nodes`;
       const unfold = document.createElement("button");
       unfold.className = "unfold";
       unfold.textContent = "▾";
       unfold.setAttribute("aria-label", "The whole line");
       unfold.setAttribute("aria-expanded", String(this.whole.has(index)));
-      row.append(score, moves, unfold);
+      row.append(score, moves, effort, unfold);
       return row;
     });
     this.lines.replaceChildren(...rows);

@@ -17,13 +17,15 @@ import { detailOf } from "./listing.js";
 import { startLook, startLookDialog } from "./look.js";
 import { Lost } from "./lost.js";
 import { materialOf } from "./material.js";
+import { MoveMenu } from "./menu.js";
 import { Moments } from "./moments.js";
-import { MoveList } from "./moves.js";
-import { writePgn } from "./pgn.js";
+import { MoveList, plain } from "./moves.js";
+import { writePgn, writeVariation } from "./pgn.js";
 import { MyGames } from "./mygames.js";
 import { OtherEngine } from "./other.js";
 import { Players } from "./players.js";
 import { Premove } from "./premove.js";
+import { Remark } from "./remark.js";
 import { Resources } from "./resources.js";
 import { Setup } from "./setup.js";
 import { Socket } from "./socket.js";
@@ -33,6 +35,7 @@ import { startTheme } from "./theme.js";
 import { Transfer } from "./transfer.js";
 import { Tree } from "./tree.js";
 import { TypedMove } from "./typed.js";
+import { showVerdict } from "./verdict.js";
 import { Walk } from "./walk.js";
 import { Worths } from "./worths.js";
 
@@ -81,6 +84,12 @@ const typed = new TypedMove(byId("type-move"), playMove);
 const walk = new Walk(tree, { goTo, onChoose: showLine });
 walk.listen(byId("board"), () => !editor.isOpen);
 const moves = new MoveList(byId("moves"), (node) => walk.goTo(node));
+const remark = new Remark(byId("remark-dialog"), (node, comment, nags) => send("remark", { node, comment, nags }));
+const menu = new MoveMenu(byId("move-menu"), byId("moves"), {
+  allowed: () => !byId("tree-tools").hidden,
+  prepare: prepareMenu,
+  act: (action, node) => onMove[action](node),
+});
 const graph = new Graph(byId("graph"), (node) => walk.goTo(node));
 const lines = new Lines(
   { lines: byId("lines"), readouts: byId("readouts"), score: byId("score"), preview: byId("preview") },
@@ -204,10 +213,15 @@ function goToWanted() {
 }
 
 socket.on("nodes", ({ nodes }) => {
+  const commented = nodes.some(({ id, comment }) => plain(tree.get(id)?.comment ?? "") !== plain(comment));
   const grown = tree.update(nodes);
   keep();
-  if (grown) showMoves();
-  else showLine();
+  if (grown || commented) {
+    showMoves();
+  } else {
+    moves.refresh(nodes);
+    showLine();
+  }
 });
 
 socket.on("deleted", ({ node }) => {
@@ -218,6 +232,12 @@ socket.on("deleted", ({ node }) => {
 
 socket.on("promoted", ({ node }) => {
   tree.promote(node);
+  keep();
+  showMoves();
+});
+
+socket.on("reordered", ({ node, place }) => {
+  tree.reorder(node, place);
   keep();
   showMoves();
 });
@@ -280,6 +300,7 @@ socket.on("lines", (message) => {
   if (message.node !== position?.node || !position.analysing || editor.isOpen) return;
   lines.show(message);
   board.setArrows(message.lines.map((line) => line.arrow).filter(Boolean), other.arrows);
+  if (message.threat) return; // it is no evaluation of the position
   showEvaluation(message.lines[0].score);
   tree.get(message.node).score = message.lines[0].score;
   showLine();
@@ -372,6 +393,12 @@ const actions = {
   End: () => walk.last(),
   Enter: () => typed.focus(),
   f: () => flip(!board.flipped),
+  m: () => menu.open(position.node),
+  c: () => menu.actions.allowed() && onMove.remark(position.node),
+  e: () => showScores(!byId("moves").classList.contains("scored")),
+  x: () => {
+    if (mode === "analyse") analyse(true, !position.threat);
+  },
   " ": () => {
     if (mode === "analyse") analyse(!position.analysing);
   },
@@ -389,20 +416,63 @@ function flip(flipped) {
   byId("evaluation").classList.toggle("flipped", flipped);
 }
 
-function analyse(on) {
-  send("analyse", { on, lines: Number(byId("line-count").value) });
+function analyse(on, threat = false) {
+  send("analyse", { on, lines: Number(byId("line-count").value), threat });
 }
+
+/** What the menu of a move can do. */
+const onMove = {
+  remark: (node) => remark.open(tree.get(node)),
+  main: (node) => send("promote", { node }),
+  up: (node) => send("reorder", { node: tree.variationOf(node).id, up: true }),
+  down: (node) => send("reorder", { node: tree.variationOf(node).id, up: false }),
+  collapse: (node) => moves.collapse(tree.variationOf(node).id),
+  copy: (node) => transfer.copy(writeVariation(tree.get(node)), "The moves are in the clipboard"),
+  delete: (node) => send("delete", { node }),
+};
+
+/** Hide what the menu of a node cannot do; give the name of its move. */
+function prepareMenu(id, buttons) {
+  const node = tree.get(id);
+  const first = tree.variationOf(id);
+  const siblings = first ? tree.get(first.parent).children : [];
+  const place = siblings.indexOf(first);
+  buttons.main.hidden = tree.isMain(id);
+  buttons.up.hidden = place < 1;
+  buttons.down.hidden = !first || place === siblings.length - 1;
+  buttons.collapse.hidden = place < 1;
+  buttons.collapse.textContent = moves.collapsed.has(first?.id) ? "Show the whole variation" : "Collapse the variation";
+  buttons.copy.hidden = buttons.delete.hidden = !node.san;
+  return node.san || "Start";
+}
+
+/** Show the evaluation of each move in the list, or not; the browser remembers it. */
+function showScores(on) {
+  byId("moves").classList.toggle("scored", on);
+  byId("scores").setAttribute("aria-pressed", String(on));
+  localStorage.setItem("scores", String(on));
+}
+showScores(localStorage.getItem("scores") === "true");
+byId("scores").addEventListener("click", actions.e);
+byId("menu").addEventListener("click", () => menu.open(position.node));
 
 function switchOther(on) {
   send("switch_other", { on, lines: Number(byId("line-count").value) });
 }
 
 byId("analysis").addEventListener("click", () => analyse(!position.analysing));
+byId("threat").addEventListener("click", () => analyse(true, !position.threat));
+byId("effort").value = localStorage.getItem("effort") ?? byId("effort").value;
+if (!byId("effort").value) byId("effort").selectedIndex = 1;
+byId("effort").addEventListener("change", () => localStorage.setItem("effort", byId("effort").value));
 byId("line-count").addEventListener("change", () => {
-  if (position.analysing) analyse(true);
+  if (position.analysing) analyse(true, position.threat);
   if (other.on) switchOther(true);
 });
-byId("evaluate").addEventListener("click", () => send("evaluate", { on: !evaluating }));
+byId("evaluate").addEventListener("click", () => {
+  const [unit, number] = byId("effort").value.split(" ");
+  send("evaluate", { on: !evaluating, [unit]: Number(number) });
+});
 byId("promote").addEventListener("click", () => send("promote", { node: position.node }));
 byId("delete").addEventListener("click", () => send("delete", { node: position.node }));
 byId("take-back").addEventListener("click", () => send("take_back"));
@@ -479,6 +549,8 @@ function showPosition() {
   lines.reserve(position.analysing && !position.outcome ? Number(byId("line-count").value) : 0);
   if (position.outcome) byId("readouts").textContent = position.outcome;
   byId("analysis").setAttribute("aria-checked", String(position.analysing));
+  byId("threat").setAttribute("aria-checked", String(position.threat));
+  byId("board").classList.toggle("threat", position.threat);
   if (before?.fen !== position.fen) byId("fen").value = position.fen; // not over what the user is typing
   byId("opening").querySelector(".eco").textContent = position.opening?.eco ?? "";
   byId("opening").querySelector(".name").textContent = position.opening?.name ?? "Moves";
@@ -534,6 +606,7 @@ function showLine() {
   showClocks();
   if (!editor.isOpen) drawing.show(tree.get(position.node)?.shapes ?? []);
   if (!byId("graph-card").hidden) graph.render(tree.line(position.node), position.node);
+  showVerdict(byId("verdict"), byId("tree-tools").hidden ? null : tree.get(position.node));
   byId("promote").hidden = tree.isMain(position.node);
   byId("delete").disabled = position.node === tree.root.id;
 }

@@ -1,8 +1,9 @@
 // The list of moves: the main line in two columns, variations and comments between its rows.
 
 import { clockText, seconds } from "./clocks.js";
-import { fault, glyphs } from "./glyphs.js";
+import { glyphs, judgement } from "./glyphs.js";
 import { moveNumber } from "./tree.js";
+import { verdictOf } from "./verdict.js";
 
 export class MoveList {
   /**
@@ -11,14 +12,37 @@ export class MoveList {
    */
   constructor(element, onChoose) {
     this.element = element;
+    this.collapsed = new Set(); // the first nodes of the variations that are shown as one move
     element.addEventListener("click", (event) => {
+      const more = event.target.closest("[data-more]");
+      if (more) this.collapse(Number(more.dataset.more));
       const button = event.target.closest("[data-node]");
       if (button) onChoose(Number(button.dataset.node));
     });
   }
 
+  /** Show changes of these nodes, but of no comments. */
+  refresh(nodes) {
+    for (const { id } of nodes) {
+      const old = this.element.querySelector(`[data-node="${id}"]`);
+      if (!old) continue;
+      const made = moveButton(this.tree.get(id), this.scored);
+      if (old.hasAttribute("aria-current")) made.setAttribute("aria-current", "true");
+      made.classList.toggle("ahead", old.classList.contains("ahead"));
+      if (!old.isEqualNode(made)) old.replaceWith(made);
+    }
+  }
+
+  /** Show a variation as one move, or whole again. */
+  collapse(first) {
+    if (!this.collapsed.delete(first)) this.collapsed.add(first);
+    this.render(this.tree, this.scored);
+    this.mark(this.marked, this.ahead);
+  }
+
   /** Draw the moves; `scored` says whether the engine's scores are told, which would help in a game. */
   render(tree, scored) {
+    Object.assign(this, { tree, scored });
     const rows = [];
     let previous = tree.root;
     const opening = words(tree.root);
@@ -31,7 +55,7 @@ export class MoveList {
       rows.push(moveButton(node, scored));
       const between = [];
       if (words(node)) between.push(comment(words(node)));
-      for (const other of others) between.push(variation(other, scored));
+      for (const other of others) between.push(variation(other, scored, this.collapsed));
       if (between.length) {
         const goesOn = white && node.children.length;
         if (white) rows.push(text("span", "gap", goesOn ? "…" : ""));
@@ -46,6 +70,7 @@ export class MoveList {
 
   /** Mark the move that led to the position shown, and bring it into view; mark the way on, if there are several. */
   mark(id, ahead) {
+    Object.assign(this, { marked: id, ahead });
     this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
     this.element.querySelector(".ahead")?.classList.remove("ahead");
     this.element.querySelector(`[data-node="${ahead}"]`)?.classList.add("ahead");
@@ -67,17 +92,24 @@ export class MoveList {
 }
 
 /** A variation, with what varies from it in turn, as text that flows. */
-function variation(first, scored) {
+function variation(first, scored, collapsed) {
   const box = document.createElement("div");
   box.className = "variation";
   let numbered = true; // whether the next move needs its number
   let others = [];
   if (plain(first.before)) box.append(comment(plain(first.before)));
+  if (collapsed.has(first.id)) {
+    const more = text("button", "more", "…");
+    more.dataset.more = first.id;
+    more.setAttribute("aria-label", "Show the whole variation");
+    box.append(...moveWithNumber(first, true, scored), more);
+    return box;
+  }
   for (let node = first; node; node = node.children[0]) {
     box.append(...moveWithNumber(node, numbered, scored));
     numbered = Boolean(words(node)) || others.length > 0;
     if (words(node)) box.append(comment(words(node)));
-    box.append(...others.map((other) => variation(other, scored)));
+    box.append(...others.map((other) => variation(other, scored, collapsed)));
     others = node.children.slice(1); // they vary from the next move, so they stand behind it
   }
   return box;
@@ -92,12 +124,14 @@ function moveWithNumber(node, numbered, scored) {
 
 function moveButton(node, scored) {
   const signs = glyphs(node.nags);
-  const button = text("button", `move ${fault(node.nags)}`.trim(), node.san + signs.text);
+  const button = text("button", "move", node.san + signs.text);
+  button.classList.add(...[judgement(node.nags), node.missed && "missed"].filter(Boolean));
+  if (scored && node.score) button.dataset.score = node.score.text;
   button.dataset.node = node.id;
   const [time, clock] = [seconds(node, "emt"), seconds(node, "clk")];
   if (time !== null) button.dataset.time = timeText(time);
   button.title = [
-    signs.meaning,
+    (scored && verdictOf(node)) || signs.meaning,
     scored && node.score?.text,
     time !== null && `took ${timeText(time)}`,
     clock !== null && `clock ${clockText(clock)}`,
@@ -126,7 +160,7 @@ function words(node) {
   return plain(node.comment);
 }
 
-function plain(comment) {
+export function plain(comment) {
   return comment.replace(/\[%[^\]]*\]/g, "").replace(/\s+/g, " ").trim();
 }
 

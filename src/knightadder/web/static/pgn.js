@@ -20,6 +20,13 @@ export function writePgn(headers, root) {
   return `${tags.join("")}\n${wrap(words)}\n`;
 }
 
+/** Write a variation from a node on, with its own variations, as text. */
+export function writeVariation(node) {
+  const words = [];
+  addLine(words, node, []);
+  return wrap(words);
+}
+
 /** Add the words of the line that begins with a move, and of the variations that `others` begin. */
 function addLine(words, first, others) {
   let numbered = true; // whether the next move needs its number

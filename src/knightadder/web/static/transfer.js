@@ -129,13 +129,13 @@ export class Transfer {
     return { rows: found, total: found.length };
   }
 
-  async copy() {
+  async copy(text = this.actions.write(), told = "The PGN is in the clipboard") {
     try {
-      await navigator.clipboard.writeText(this.actions.write());
-      this.actions.tell("The PGN is in the clipboard");
+      await navigator.clipboard.writeText(text);
+      this.actions.tell(told);
     } catch {
       // Browsers let only pages of this machine, or with https, write there: show it to be copied by hand.
-      this.open(this.actions.write());
+      this.open(text);
     }
   }
 

@@ -50,6 +50,23 @@ export class Tree {
     }
   }
 
+  /** Put a node at another place among its siblings. */
+  reorder(id, place) {
+    const node = this.nodes.get(id);
+    const siblings = this.nodes.get(node.parent).children;
+    siblings.splice(siblings.indexOf(node), 1);
+    siblings.splice(place, 0, node);
+  }
+
+  /** The first node of the variation that a node is in; itself if the moves fork there; else null on the main line. */
+  variationOf(id) {
+    for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
+      const siblings = this.nodes.get(node.parent).children;
+      if (siblings[0] !== node || (node.id === id && siblings.length > 1)) return node;
+    }
+    return null;
+  }
+
   get(id) {
     return this.nodes.get(id);
   }

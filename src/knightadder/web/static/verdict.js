@@ -1,0 +1,23 @@
+// What is said about the move to the position shown: its mark, what was best, and by how much.
+
+/**
+ * Say it in an element.
+ *
+ * @param {HTMLElement} element
+ * @param {?object} node of the tree
+ */
+export function showVerdict(element, node) {
+  const text = node ? verdictOf(node) : "";
+  element.textContent = text;
+  element.hidden = !text;
+}
+
+/** What is said about the move to a node; the empty text if there is nothing to say. */
+export function verdictOf({ san, verdict, missed }) {
+  const chance = missed ? "a missed chance" : "";
+  if (!verdict) return chance && `${san}: ${chance}.`;
+  const { word, good, why, best, best_score: bestScore, score, loss } = verdict;
+  const kind = `${san}: ${[good ? `${word} move` : word, chance].filter(Boolean).join(", ")}.`;
+  if (good) return `${kind} The best other move has ${score}, not ${bestScore} (−${loss} % to win).`;
+  return `${kind}${why && ` ${why}`} Best was ${best}: ${bestScore}, not ${score} (−${loss} % to win).`;
+}
