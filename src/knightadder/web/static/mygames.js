@@ -22,6 +22,7 @@ export class MyGames {
       this.say("");
       this.listing.open();
     });
+    dialog.querySelector("a").href = "/games.pgn";
     dialog.querySelector(".save").addEventListener("click", actions.onSave);
     dialog.querySelector("input[type=file]").addEventListener("change", ({ target }) => {
       const [file] = target.files;
