@@ -23,7 +23,7 @@ FORMATS = ("csv", "json")
 class Side:
     """A side's play in a game: its accuracy, its average centipawn loss, and its number of marks of each kind.
 
-    `missed` is the number of missed chances: bad moves at once after the opponent's mistake or blunder. Accuracy and
+    The last number counts missed chances: bad moves immediately after the opponent's mistake or blunder. Accuracy and
     loss are ``None`` if they are unknown.
     """
 
