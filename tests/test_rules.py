@@ -50,7 +50,7 @@ def test_what_cannot_be_is_left_out_of_fens_and_of_boards(fen: str, notes: list[
     [
         ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "the side that is not to move is in check"),
         ("8/8/8/8/8/8/8/K7 w - - 0 1", "Black has 0 kings"),
-        ("here", "a FEN has 4 to 6 fields, not 1"),
+        ("here", "a FEN must have 4 to 6 fields, not 1"),
     ],
 )
 def test_a_fen_that_cannot_be_played_is_refused(fen: str, reason: str) -> None:
@@ -68,7 +68,7 @@ def test_a_fen_that_cannot_be_played_is_refused(fen: str, reason: str) -> None:
         ("4k3/8/8/8/8/8/8/R3K3 w KQkq e3 0 1", ""),  # left out, and said
         ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "the side that is not to move is in check"),
         # python-chess calls this legal, the engine does not, ...
-        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "White has more pieces than pawns can have become"),
+        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "White has more pieces than promotions allow"),
         # ... and here it is the other way round: three rooks give check.
         ("4k3/8/8/8/4r3/8/8/r3K2r w - - 0 1", ""),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "the move number must be a number up to 9999, not '10000'"),

@@ -120,7 +120,9 @@ def test_find_by_pieces_or_material(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_bad_input_is_one_line(ask, tmp_path: Path) -> None:
-    assert ask("no", "FEN", status=2) == ["knightadder: illegal position: a FEN has 4 to 6 fields, not 2 (no FEN)"]
+    assert ask("no", "FEN", status=2) == [
+        "knightadder: illegal position: a FEN must have 4 to 6 fields, not 2 (no FEN)"
+    ]
     assert ask("--moves", "e4", "Ke3", status=2) == [
         "knightadder: illegal move: 'Ke3' in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
     ]

@@ -126,7 +126,7 @@ def test_an_endless_generator_is_evaluated_as_it_comes(monkeypatch: pytest.Monke
     assert list(evaluate_iter(["nonsense"], illegal=3)) == [("nonsense", 3)]
     with pytest.raises(TypeError, match="not one FEN"):
         evaluate_iter(FENS[0])  # at once
-    with pytest.raises(PositionError, match="illegal position 11: a FEN has"):
+    with pytest.raises(PositionError, match="illegal position 11: a FEN must have"):
         list(evaluate_iter([*FENS[:11], "nonsense"]))
 
 
@@ -183,14 +183,17 @@ def bad_ones() -> list[tuple[object, str]]:
     good = FENS[:9]
     return [
         (broken, "illegal position 9: the record does not describe a position"),
-        ([*good, "nonsense", "more"], "illegal position 9: a FEN has 4 to 6 fields, not 1 (nonsense)"),
-        (np.array([*good, "nonsense"]), "illegal position 9: a FEN has 4 to 6 fields, not 1 (nonsense)"),
-        (np.array([*good, "nonsense"], "S"), "illegal position 9: a FEN has 4 to 6 fields, not 1 (nonsense)"),
+        ([*good, "nonsense", "more"], "illegal position 9: a FEN must have 4 to 6 fields, not 1 (nonsense)"),
+        (np.array([*good, "nonsense"]), "illegal position 9: a FEN must have 4 to 6 fields, not 1 (nonsense)"),
+        (np.array([*good, "nonsense"], "S"), "illegal position 9: a FEN must have 4 to 6 fields, not 1 (nonsense)"),
         ([*good, IN_CHECK], "illegal position 9: the side that is not to move is in check"),
         ([*good, chess.Board(None)], "illegal position 9: White has 0 kings"),
-        ([*good, FENS[0].replace("/", "\N{DIVISION SLASH}", 1)], "illegal position 9: the board has 8 ranks, not 7"),
-        (np.array([*good, "\N{WHITE CHESS KING}7/8"]), "illegal position 9: a FEN has"),
-        ([*good, ""], "illegal position 9: a FEN has 4 to 6 fields, not 0"),
+        (
+            [*good, FENS[0].replace("/", "\N{DIVISION SLASH}", 1)],
+            "illegal position 9: the board must have 8 ranks, not 7",
+        ),
+        (np.array([*good, "\N{WHITE CHESS KING}7/8"]), "illegal position 9: a FEN must have"),
+        ([*good, ""], "illegal position 9: a FEN must have 4 to 6 fields, not 0"),
         ([*good, chess.variant.AtomicBoard()], "illegal position 9: atomic is not supported"),
     ]
 

@@ -530,7 +530,7 @@ def test_a_fen_or_startpos_stands_for_a_board(engine: Engine) -> None:
         ]
         assert all(move in board.legal_moves for move in moves)
         assert best is None or {move.uci() for move in moves} == {best}
-    with pytest.raises(PositionError, match="a FEN has 4 to 6 fields"):
+    with pytest.raises(PositionError, match="a FEN must have 4 to 6 fields"):
         engine.analyse("nonsense", Limit(depth=1))
     for other in (None, 5, chess.BaseBoard()):
         for call in (engine.play, engine.analyse, engine.stream):

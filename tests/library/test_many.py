@@ -161,7 +161,7 @@ def test_an_exception_ends_all_searches() -> None:
 
 def test_an_illegal_position_is_named() -> None:
     for bad, message in (
-        ("nonsense", "illegal position 1: a FEN has 4 to 6 fields, not 1"),
+        ("nonsense", "illegal position 1: a FEN must have 4 to 6 fields, not 1"),
         (chess.Board(None), "illegal position 1: White has 0 kings"),
         (chess.variant.AtomicBoard(), "illegal position 1: atomic is not supported"),
     ):
@@ -395,7 +395,7 @@ def test_errors_of_an_executors_workers_are_those_of_threads(processes: Executor
     moved.halfmove_clock = 1
     with pytest.raises(PositionError, match="illegal move on the board of position 2: e2e5"):
         analyse_many(["startpos", "startpos", moved], Limit(nodes=1), executor=processes)
-    with pytest.raises(PositionError, match="illegal position 1: a FEN has"):
+    with pytest.raises(PositionError, match="illegal position 1: a FEN must have"):
         evaluate_many(["startpos", "nonsense"], executor=processes)
     with pytest.raises(TypeError, match="position 1 must be a chess"):
         evaluate_many(["startpos", 5], executor=processes)

@@ -313,7 +313,7 @@ def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
         with pytest.raises(PositionError, match="atomic is not supported"):
             question(chess.variant.AtomicBoard())
         with pytest.raises(
-            PositionError, match=r"^illegal position: a FEN has 4 to 6 fields, not 2 \(start position\)$"
+            PositionError, match=r"^illegal position: a FEN must have 4 to 6 fields, not 2 \(start position\)$"
         ):
             question("start position")
         for other in (None, 5, chess.BaseBoard(), b"startpos"):

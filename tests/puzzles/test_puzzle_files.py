@@ -142,7 +142,7 @@ def test_a_rating_that_is_no_number_is_left_out(tmp_path, rating):
         ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen},f5d6\n", "line 2: expected the opponent's move and a solution"),
         ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen},f5d6 e8e6 d6c8\n", "line 2: illegal move e8e6"),
         ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen}\n", "line 2: expected the opponent's move"),
-        ("p.csv", "PuzzleId,FEN,Moves\na\n", "line 2: illegal position: a FEN has 4 to 6 fields, not 0"),
+        ("p.csv", "PuzzleId,FEN,Moves\na\n", "line 2: illegal position: a FEN must have 4 to 6 fields, not 0"),
         ("p.epd", f'{FORK.board().epd()} id "x";\n', "line 1: there is no solution: neither pv nor bm"),
         ("p.epd", "nothing\n", "line 1: "),
         ("p.pgn", f'[FEN "{FORK.fen}"]\n\n1. Nd7 *\n', "line 1: illegal san"),

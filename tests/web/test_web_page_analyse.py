@@ -191,7 +191,7 @@ def test_positions_in_and_out(page):
     expect(page.get_by_label("FEN")).to_have_value(fen)
     page.get_by_label("FEN").fill("no position")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Illegal position: a FEN has 4 to 6 fields")
+    expect(page.get_by_role("alert")).to_contain_text("Illegal position: a FEN must have 4 to 6 fields")
     expect_piece(page, "e5", "k")
     page.get_by_role("button", name="New board").click()
     expect(page.get_by_label("FEN")).to_have_value(chess.STARTING_FEN)

@@ -290,11 +290,11 @@ def test_what_cannot_be_is_left_out_of_a_position_and_said(tab):
 @pytest.mark.parametrize(
     ("fen", "complaint"),
     [
-        ("nonsense", "a FEN has 4 to 6 fields, not 1"),
+        ("nonsense", "a FEN must have 4 to 6 fields, not 1"),
         ("8/8/8/8/8/8/8/K7 w - - 0 1", "Black has 0 kings"),
-        ("", "a FEN has 4 to 6 fields, not 0"),
+        ("", "a FEN must have 4 to 6 fields, not 0"),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "up to 9999"),
-        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "more pieces than pawns"),
+        ("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1", "more pieces than promotions"),
     ],
 )
 def test_positions_that_are_none_are_refused(tab, fen, complaint):

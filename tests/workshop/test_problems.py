@@ -164,7 +164,7 @@ def test_a_bad_line_is_refused_with_a_reason(line, reason):
 def test_other_engines_solve_positions_that_this_one_refuses():
     line = "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - bm e4;"
     assert parse_problem(line, "").best == _moves("e2e4")
-    with pytest.raises(ValueError, match="more pieces than pawns can have become"):
+    with pytest.raises(ValueError, match="more pieces than promotions allow"):
         parse_problem(line, "", own_engine=True)
 
 

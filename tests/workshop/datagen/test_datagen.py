@@ -113,7 +113,7 @@ def test_a_network_evaluates_and_is_one_of_the_settings(data, tmp_path):
 def test_a_network_that_is_too_large_is_refused_before_any_game(data, tmp_path, no_games):
     (tmp_path / "a.nnue").write_bytes(network_bytes(random_network(528)))
     status, out, err = data("games", "--positions", 1, *QUICK, "--eval-file", "a.nnue")
-    message = "knightadder: a.nnue: the network has 528 neurons and 1 buckets; at most 512 and 8 fit\n"
+    message = "knightadder: a.nnue: the network must have at most 512 neurons and 8 buckets, not 528 and 1\n"
     assert (status, out, err) == (2, "", message)
     assert not (tmp_path / "games").exists()
 

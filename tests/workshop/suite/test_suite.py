@@ -505,5 +505,5 @@ def test_a_position_that_the_engine_refuses_costs_only_its_line(capsys, tmp_path
     file = tmp_path / "suite.epd"
     file.write_text("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - bm e4;\nk7/7R/1K6/8/8/8/8/8 w - - bm Rh8;\n", encoding="utf-8")
     status, out, err = _run(capsys, ["suite", str(file), "--depth", "2", "--concurrency", "1"])
-    assert (status, err) == (0, f"knightadder: {file}:1: White has more pieces than pawns can have become\n")
+    assert (status, err) == (0, f"knightadder: {file}:1: White has more pieces than promotions allow\n")
     assert out.splitlines()[-1].startswith(f"{file}: 1 of 1 solved")

@@ -155,7 +155,7 @@ def test_games_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_what_this_engine_cannot_use_is_told(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    size = "the network has 528 neurons and 1 buckets; at most 512 and 8 fit"
+    size = "the network must have at most 512 neurons and 8 buckets, not 528 and 1"
     assert train(games, tmp_path / "run", "--epochs", "1", "--width", "528") == 0
     assert capsys.readouterr().err == f"knightadder: this engine cannot play with the network: {size}\n"
     shape = Shape(528, 1, True)

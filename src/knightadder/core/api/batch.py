@@ -18,7 +18,7 @@ from ..program import core
 from ..tables import Tables
 from ..worker import Worker
 
-NO_VALUE = -32_768  # stands for the value of an illegal position
+NO_VALUE = -32_768  # the value written for an illegal position
 
 
 @core.exported(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
@@ -30,11 +30,11 @@ def pack_fens(tables, worker, text, ends, records):
     tables, worker : records
         The worker's first position and list of moves are overwritten.
     text : array of uint8
-        The characters, in ASCII.
+        The FENs in ASCII, one after another.
     ends : array of int
         End of each FEN, where the next FEN begins.
     records : array of PACKED
-        Receives the positions, with score 0 and a draw as the result. An illegal position gives zeros.
+        Receives the positions, with score 0 and a draw as the result. The record of an illegal position is all zeros.
 
     Returns
     -------

@@ -128,7 +128,8 @@ def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, 
         Both have the same position in ``stack[0]``, the history before it, and the address of a stop flag. Each has its
         own hash table, as in a match, so that the results of one do not help the other.
     nodes : int
-        Soft node limit for a move: no depth is started after that many nodes. The search stops at eight times as many.
+        Soft node limit for a move: no depth is started after that many nodes, and the search stops at eight times
+        that number.
     first_nodes, max_score : int
         No game is played if a search of `first_nodes` nodes finds a side more than `max_score` centipawns ahead.
     ply : int
@@ -136,7 +137,7 @@ def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, 
     header : array of 1 PACKED
         Receives the position and the result.
     words : array of uint32
-        Receives the moves with their scores, and a zero at the end. A game that does not fit is a draw.
+        Receives the moves with their scores, and a zero at the end. A game that is too long for the array is a draw.
 
     Returns
     -------
@@ -165,8 +166,8 @@ def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, 
         play(tables, white, move)
         play(tables, black, move)
 
-        # `ahead` counts the last plies with White far ahead, or minus those with Black far ahead. `level` counts level
-        # scores.
+        # `ahead` is the number of plies in a row, up to this one, with White far ahead, or minus the number with Black
+        # far ahead. `level` is the number of plies in a row with a level score.
         if score >= WIN_SCORE:
             ahead = max(ahead, np.int64(0)) + 1
         elif score <= -WIN_SCORE and score != NO_SCORE:

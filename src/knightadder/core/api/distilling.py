@@ -16,12 +16,12 @@ from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker
 
-MAX_TRIES = 64  # maximum candidates for each wanted position; a few percent are in check or out of bounds
+MAX_TRIES = 64  # maximum number of candidates per wanted position; a few percent of them are unsuitable
 
 
 @core.exported(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))
 def distil_positions(tables, worker, source, seed, max_moves, value_below, records):
-    """Draw random positions, play some random moves from each, and evaluate the resulting positions.
+    """Choose random positions, play a few random moves from each, and evaluate the resulting positions.
 
     Positions in check are left out, because a static value says little about them. The fifty-move count becomes 0.
 
@@ -30,7 +30,7 @@ def distil_positions(tables, worker, source, seed, max_moves, value_below, recor
     tables, worker : records
         The worker's first two positions and its first list of moves are overwritten.
     source : array of PACKED
-        Positions to draw from.
+        Positions to choose from.
     seed : int
         Random seed.
     max_moves : int
@@ -43,7 +43,7 @@ def distil_positions(tables, worker, source, seed, max_moves, value_below, recor
     Returns
     -------
     int
-        The number of positions written. It is less than wanted only if too few drawn positions are suitable.
+        The number of positions written; less than the length of `records` only if too few candidates are suitable.
     """
     count, tries, draws = np.int64(0), np.int64(0), np.int64(0)
     here, after = worker.stack[0], worker.stack[1]

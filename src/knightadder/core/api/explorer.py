@@ -1,4 +1,7 @@
-"""The games of an index: counts of their moves, with filters, and a search for positions. See `library.explorer`."""
+"""Queries on an index of games: the moves played in a position, filters, and search by material and squares.
+
+See `library.explorer`.
+"""
 
 import numpy as np
 
@@ -15,41 +18,41 @@ from ..tables import Tables
 
 #: The facts about a game that the filters need. Unknown ratings and dates are 0.
 INDEXED = record(
-    ("white", np.uint32),  # numbers of the players
+    ("white", np.uint32),  # number of the player
     ("black", np.uint32),
     ("date", np.uint32),  # year << 9 | month << 5 | day
     ("white_elo", np.uint16),
     ("black_elo", np.uint16),
     ("result", np.uint8),  # see `RESULTS`
-    ("speed", np.uint8),  # number of its bit in the speeds of a filter
+    ("speed", np.uint8),  # index of its bit in a filter's `speeds`
 )
-#: Which games count. The number -1 stands for any player.
+#: The games to count. A player's number of -1 stands for any player.
 FILTER = record(
     ("white", np.int64),
     ("black", np.int64),
-    ("either", np.int64),  # whether the players may have the colours the other way round
-    ("least_rating", np.int64),  # limit of the average rating; 0 is any, even an unknown one
-    ("most_rating", np.int64),
-    ("since", np.int64),  # 0 is any date, even an unknown one
-    ("until", np.int64),
-    ("speeds", np.int64),  # bits
-    ("results", np.int64),  # bits
+    ("either", np.int64),  # 1 if the players may also have each other's colour
+    ("least_rating", np.int64),  # minimum average rating; 0 = no limit
+    ("most_rating", np.int64),  # maximum average rating; with either limit, games without ratings are left out
+    ("since", np.int64),  # first date; 0 = no limit
+    ("until", np.int64),  # last date; with either limit, games without a date are left out
+    ("speeds", np.int64),  # a bit for each speed to count
+    ("results", np.int64),  # a bit for each result to count
 )
-#: The results of the games with a move.
+#: Statistics of the games in which a move was played.
 PLAYED = record(
     ("move", np.int64),
     ("results", np.int64, 4),  # numbers of games by result
-    ("rated", np.int64),  # number of games in which the mover has a rating, and sum of these ratings
-    ("ratings", np.int64),
-    ("opposed", np.int64),  # the same for the opponent
-    ("opponents", np.int64),
-    ("points", np.int64),  # half points of the mover in games in which the opponent has a rating
-    ("last", np.int64),  # the latest date
+    ("rated", np.int64),  # number of games in which the mover has a rating
+    ("ratings", np.int64),  # sum of the ratings of the movers
+    ("opposed", np.int64),  # number of games in which the opponent has a rating
+    ("opponents", np.int64),  # sum of the ratings of the opponents
+    ("points", np.int64),  # half points that the mover scored against rated opponents
+    ("last", np.int64),  # date of the latest game
 )
-#: The numbers of men by piece that a position must have, unless the first one is `ANY`; and what must stand on squares.
-#: Pieces are numbered as in ``core/layout.py``, and 0 is an empty square.
+#: A wanted position: the number of each piece, unless ``men[0]`` is `ANY`; and the content of each square, which is a
+#: piece as in ``core/layout.py``, 0 for an empty square, or `ANY`.
 WANTED = record(("men", np.int64, 16), ("squares", np.uint8, 64))
-ANY = 255  # a square on which anything may be, or any number of men
+ANY = 255  # any content of a square, or any material
 
 Indexed, Filter, Played, Wanted = (record_type(dtype) for dtype in (INDEXED, FILTER, PLAYED, WANTED))
 
@@ -68,21 +71,21 @@ def count_games(games, wanted, white_moves, by_date, ids, moves, only, slots, pl
     games : array of INDEXED
         All games of the index.
     wanted : FILTER record
-        Which of them count.
+        The filter that a game must pass to count.
     white_moves : int
-        Whether White is to move.
+        1 if White is to move, else 0.
     by_date : int
-        Whether the latest games are the best, and not those with the highest ratings.
+        1 if the best games are the latest, 0 if they are the games with the highest ratings.
     ids, moves : arrays of uint32 and uint16
         The games that have the position, in increasing order, and their moves.
     only : int
-        The move that counts; 0 if all do.
+        The only move to count; 0 to count all moves.
     slots : array of 65536 int32
         The place of each move in `played`, from 1; must be zeros at the first call.
     played : array of PLAYED
-        Receives the numbers. There must be room for `MAX_MOVES` moves; further ones are left out.
+        Receives the statistics of each move. There must be room for `MAX_MOVES` moves; further moves are left out.
     best : array of int64
-        The best games of the earlier calls; receives the best games including those of this call.
+        The best games found by earlier calls; this call adds better games.
     counts : array of 2 int64
         The numbers of moves and of best games so far.
 
@@ -171,7 +174,7 @@ def _strength(game, by_date):
 
 @inlined
 def _keep(games, by_date, number, best, counts):
-    """Insert a game into the best ones, the best first; the first of equal ones stays ahead."""
+    """Insert a game into the list of best games. Of equal games, the one found first stays ahead."""
     strength = _strength(games[number], by_date)
     place = counts[1]
     if place == len(best):
@@ -197,7 +200,7 @@ def filter_games(games, wanted, found):
     wanted : FILTER record
         The filter.
     found : array of uint8
-        Receives for each game 1 or 0.
+        Receives 1 for each game that passes, 0 for each other game.
 
     Returns
     -------
@@ -214,21 +217,21 @@ def filter_games(games, wanted, found):
 
 @core.exported(int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], Wanted, int32[::1]))
 def find_positions(tables, reader, text, games, moves, wanted, plies):
-    """Find in games the first position that has wanted men.
+    """Find the first position of each game that has the wanted pieces.
 
     Parameters
     ----------
     tables, reader, text, games, moves
         As `replay_games` in ``core/api/pgn.py`` takes them.
     wanted : WANTED record
-        What is wanted.
+        The pieces to look for.
     plies : array of int32
         Receives for each game the number of moves before the position; -1 if there is none.
 
     Returns
     -------
     int
-        The number of games that have one.
+        The number of games with such a position.
     """
     found = np.int64(0)
     for number in range(len(games)):

@@ -171,7 +171,7 @@ def play_all(tables, worker, wanted):
     Parameters
     ----------
     wanted : array of int
-        From-square | (to-square << 6) | (promotion << 12), with the meaning that they have for `find_move`.
+        From-square | (to-square << 6) | (promotion << 12), with the meanings of the arguments of `find_move`.
     """
     for i in range(len(wanted)):
         squares = wanted[i]
@@ -206,7 +206,8 @@ def play_expected(tables, worker, best, reply):
     best : int
         A legal move.
     reply : int
-        The second move of the principal variation. If there is none, 0: then the transposition table is probed.
+        The second move of the principal variation. With 0, the reply is looked up in the
+        transposition table.
 
     Returns
     -------

@@ -63,8 +63,8 @@ def replay_games(tables, reader, text, games, moves, scores, numbers, records, k
     numbers : array of 781 uint64
         Random numbers for the keys; see `polyglot_key`.
     records : array of PACKED
-        Receives a position for each move of the games, unless the array is empty. The score is the known score after
-        the move before the position, else 0. An open result counts as a draw.
+        Receives a position for each move of the games, unless the array is empty. A position has the score that
+        the game gives after the previous move, else 0. An unknown result counts as a draw.
     keys : array of uint64
         Receives the keys, unless the array is empty.
 

@@ -96,7 +96,7 @@ def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing
     mate_plies : int
         No depth is started once the best line ends in mate, for either side, within that many plies. 0 for no limit.
     pausing : int
-        1 to return also when a score lies outside its window. The next call must begin at the same depth.
+        1 to return also when a score lies outside its window; then the next call must begin at the same depth.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """The api of the static evaluation: the value of a position, and the trace of the classical value.
 
-The search has the evaluation compiled in. These functions serve people and tools.
+The search calls the evaluation directly. These functions serve Python code.
 """
 
 import numpy as np

@@ -14,12 +14,12 @@ from ..program import core
 from ..tables import Tables
 from ..worker import WORKER, Worker
 
-MAX_COUNTS = 256  # upper bound of the values that count in a position: a few for each of 32 pieces
+MAX_COUNTS = 256  # maximum number of values that can count in one position: a few for each of 32 pieces
 
 
 @inlined
 def _known_scale(pos, value):
-    """Return the part of a value that the scaling in endings leaves."""
+    """Return the factor, up to 1, by which `endings` scales a value down."""
     if game_phase(pos) > endings.FEW_PIECES:
         return 1.0
     us = np.int64(pos.stm)
@@ -40,7 +40,7 @@ def trace_records(tables, worker, trace, records, places, counts, ends, weights)
     ends : array of int
         Receives the end of each position's counts.
     weights : array of shape (positions, 2)
-        Receives how much the middle-game and the end-game half count in each value.
+        Receives the weights of the middle-game half and of the end-game half in each value.
 
     Returns
     -------

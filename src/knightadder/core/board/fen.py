@@ -49,12 +49,12 @@ _BOUNDS = 13  # start and end of each of the six fields
 NUMBERS = _BOUNDS + 2 * 6
 
 _FAULTS = {
-    1: "a FEN has 4 to 6 fields, not {count}",
-    2: "the board has 8 ranks, not {count}",
+    1: "a FEN must have 4 to 6 fields, not {count}",
+    2: "the board must have 8 ranks, not {count}",
     3: "{letter!r} is not a piece",
-    4: "rank {which} has {count} squares",
+    4: "rank {which} must have 8 squares, not {count}",
     5: "{side} has {count} kings",
-    6: "{side} has more pieces than pawns can have become",
+    6: "{side} has more pieces than promotions allow",
     7: "a pawn stands on the first or last rank",
     8: "the side to move must be w or b, not {field!r}",
     9: "{letter!r} is not a castling right",
@@ -86,10 +86,22 @@ class FenError(ValueError):
 class Setup:
     """The content of a FEN.
 
-    `board` has 64 pieces, colour * 8 + type, by square from a1 = 0, and 0 for an empty square. `stm` is the side to
-    move, 0 for White. `castling` is the bitboard of the rooks that may still castle. `ep` is the en passant square or
-    `NO_SQUARE`. `rule50` counts the plies since the last capture or pawn move, and `fullmove` the moves from 1. `notes`
-    names the impossible rights and squares that were left out.
+    Attributes
+    ----------
+    board : list of int
+        The piece on each square, from a1 = 0: colour * 8 + type, or 0 for an empty square.
+    stm : int
+        The side to move; 0 for White.
+    castling : int
+        Bitboard of the rooks that may still castle.
+    ep : int
+        The en passant square, or `NO_SQUARE`.
+    rule50 : int
+        Plies since the last capture or pawn move.
+    fullmove : int
+        Move number, counted from 1.
+    notes : tuple of str
+        A line for each kind of impossible right or square that was left out.
     """
 
     board: list[int]

@@ -2,7 +2,7 @@
 
 The generator needs the position's `checkers` and `pinned` sets (`attacks.set_checks`) and writes only legal moves. A
 pinned piece stays on its line. In check, every move except the king's must answer the check. An en passant capture can
-uncover an attack that no pin shows, so each such capture is tried on the set of occupied squares.
+uncover an attack that no pin shows, so each such capture is tested with the occupied squares after it.
 """
 
 import numpy as np

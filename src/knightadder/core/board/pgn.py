@@ -19,7 +19,7 @@ from .moves import NO_MOVE
 from .position import POSITION, make
 from .san import read_san
 
-#: Number of zeros that must follow the text, because tokens are read without a test for its end.
+#: Number of zeros that must follow the text, because tokens are read without a test for the end of the text.
 PADDING = 16
 #: The results, indexed by their number in a `GAME`.
 RESULTS = ("", "1-0", "1/2-1/2", "0-1", "*")
@@ -148,7 +148,7 @@ def _is_alphanumeric(letter):
 
 @inlined
 def _is_delimiter(letter):
-    """Say whether a move or a sign may end before this character."""
+    """Say whether a character ends the move or annotation sign before it."""
     return (
         _is_blank(letter)
         or letter == _NEWLINE
@@ -169,7 +169,8 @@ def _end_of_line(text, at):
     return at + length if length else np.int64(-1)
 
 
-# The following functions return whether the text has the expected form, and set ``reader.at`` to their last place.
+# Each of the following functions reads from ``reader.at`` on and leaves there the place where it stopped. It returns
+# whether the text has the expected form.
 
 
 @kernel
@@ -299,12 +300,14 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
             reader.now[depth] = reader.moved[depth] = 0
             at += 1
         elif letter == _CLOSE:
-            if depth == 0 or reader.moved[depth] == 0:  # python-chess assigns the text after it to the next move
+            # python-chess assigns the text after an empty variation to the next move.
+            if depth == 0 or reader.moved[depth] == 0:
                 return False
             depth -= 1
             at += 1
         elif letter == _DOLLAR or letter == _BANG or letter == _QUESTION:
-            if depth > 0 and reader.moved[depth] == 0:  # python-chess assigns it to the move before the variation
+            # python-chess assigns a sign at the start of a variation to the move before it.
+            if depth > 0 and reader.moved[depth] == 0:
                 return False
             at = _read_sign(reader, text, at, depth, notes, reader.moves - game.first_move)
             if at < 0:

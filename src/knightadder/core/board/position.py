@@ -35,7 +35,7 @@ POSITION = record(
     ("plies_from_null", np.int32),  # plies since the last null move; repetitions don't reach across it
 )
 
-PIECE_SQUARE = record(  # a piece's contributions on a square; together, so that one cache line holds both
+PIECE_SQUARE = record(  # what a piece on a square adds to the key and to the sum; one cache line holds both
     ("key", np.uint64),
     ("psq", np.int64),
 )

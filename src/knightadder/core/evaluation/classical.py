@@ -27,12 +27,12 @@ from .threats import threats
 _TEMPO, _PIECE_VALUE = START["tempo"], START["piece_value"]
 _PIECE_SQUARE = START["pawn_square"]
 
-_LAST_PAWN = 48  # 64ths of the end-game half; predicts results better than 40 or 64
+_LAST_PAWN = 48  # 64ths of the end-game half that count with a single pawn; 40 and 64 predict results worse
 
 
 @inlined
 def _scale(pos, score):
-    """Return which part of the end-game half counts, up to `FULL_SCALE`.
+    """Return how much of the end-game half counts, up to `FULL_SCALE`.
 
     A single pawn is easily lost, so less counts then. `endings` judges positions without pawns.
     """

@@ -101,7 +101,7 @@ def _wrong_rook_pawn(pos, strong, own, other):
 
 @inlined
 def scale_of(pos, strong):
-    """Return which part of its advantage the better side can hope to win, up to `FULL_SCALE`."""
+    """Return how much of the better side's advantage counts, up to `FULL_SCALE`."""
     own, other = pos.by_color[strong], pos.by_color[strong ^ 1]
     pawns = own & pos.by_type[PAWN]
     if pawns == ZERO:
@@ -131,7 +131,7 @@ def scale_of(pos, strong):
 def judge(pos, value):
     """Return a static value corrected by knowledge of endings, in centipawns from the side to move's view.
 
-    Call it for positions of a game phase up to `FEW_PIECES`. A known win is worth `KNOWN_WIN` more than its pieces.
+    The game phase must be at most `FEW_PIECES`. A known win is worth `KNOWN_WIN` more than its pieces.
     """
     us = np.int64(pos.stm)
     for loser in range(2):

@@ -23,7 +23,7 @@ HIDDEN = 512  # neurons of the hidden layer for each side
 MAX_BUCKETS = 8  # maximum number of output layers, which are chosen by the number of men
 
 ACCUMULATOR = record(  # outputs of the first layer; the size is a multiple of a cache line
-    ("sums", np.int16, (2, HIDDEN)),  # by side whose view it is
+    ("sums", np.int16, (2, HIDDEN)),  # by the side from whose point of view they are
     ("flips", np.int64, 2),  # by side: 7 if the files are reversed, else 0
     ("key", np.uint64),  # key of the position, exclusive or key of the network
     ("padding", np.uint64, 5),
@@ -182,14 +182,14 @@ def check_size(width, buckets):
     """Raise a ValueError if a network has more hidden neurons or output buckets than the core supports."""
     if width > HIDDEN or buckets > MAX_BUCKETS:
         raise ValueError(
-            f"the network has {width} neurons and {buckets} buckets; at most {HIDDEN} and {MAX_BUCKETS} fit"
+            f"the network must have at most {HIDDEN} neurons and {MAX_BUCKETS} buckets, not {width} and {buckets}"
         )
 
 
 def fill_tables(tables, network):
-    """Put a network into the room that a TABLES record refers to.
+    """Copy a network into the memory that a TABLES record refers to.
 
-    If the network has fewer hidden neurons than the room, the others have no effect. See `check_size` for its errors.
+    If the network has fewer than `HIDDEN` neurons, the remaining neurons have no effect. For errors, see `check_size`.
     """
     width, buckets = network.width, network.buckets
     check_size(width, buckets)

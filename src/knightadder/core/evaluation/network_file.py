@@ -64,10 +64,20 @@ _MAX_BYTES = 4_000_000  # maximum size of a file, more than the largest network 
 class Network:
     """A network with integer weights.
 
-    `feature_weights` has the shape (768, N), `feature_biases` (N,), `output_weights` (buckets, 2, N), and
-    `output_biases` (buckets,). `mirrored` says whether the files are reversed while the side's king is on files e to h.
-    `scale` is the centipawns of an output of 1. `description` is a line about the origin of the network. A `ValueError`
-    is raised if the shapes do not fit together, or if the weights may overflow the engine's integers.
+    A `ValueError` is raised if the shapes do not fit together, or if the weights may overflow the engine's integers.
+
+    Attributes
+    ----------
+    feature_weights, feature_biases : arrays of int16
+        The first layer, of shapes (768, N) and (N,).
+    output_weights, output_biases : arrays of int16
+        The output layers, of shapes (buckets, 2, N) and (buckets,).
+    mirrored : bool
+        Whether the files are reversed while the side's king is on files e to h.
+    scale : int
+        Centipawns for an output of 1.
+    description : str
+        A line about the origin of the network.
     """
 
     feature_weights: NDArray[np.int16]
@@ -85,7 +95,7 @@ class Network:
         if [part.shape for part in self.parts()] != shapes or any(part.dtype != np.int16 for part in self.parts()):
             raise ValueError("the parts of the network have different sizes")
         if width not in _WIDTHS or buckets not in _BUCKETS:
-            raise ValueError(f"a hidden layer of {width} with {buckets} output buckets is not supported")
+            raise ValueError(f"a hidden layer of {width} neurons with {buckets} output buckets is not supported")
         if not 1 <= self.scale < 1 << 16:
             raise ValueError(f"a scale of {self.scale} centipawns is not supported")
         if self._may_overflow():
@@ -160,11 +170,11 @@ def network_bytes(network: Network) -> bytes:
 def read_network(file: Path) -> Network:
     """Read a network from a file.
 
-    A `ValueError` with a one-line message is raised for a file of a different kind or a damaged one, and an `OSError`
-    for an unreadable one.
+    A `ValueError` with a one-line message is raised if the file is damaged or is not a network, and an `OSError` if it
+    cannot be read.
     """
     try:
-        if file.exists() and not (file.is_file() or file.is_dir()):  # it may be endless, or block
+        if file.exists() and not (file.is_file() or file.is_dir()):  # reading such a file may block or never end
             raise ValueError("a network must be a regular file, not a device or a pipe")
         with file.open("rb") as stream:
             # At most the size that the system reports is read. It is 0 for kernel files, which may be endless.

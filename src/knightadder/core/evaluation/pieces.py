@@ -63,7 +63,7 @@ _UNITS = (0, 0, 2, 2, 3, 4)  # by piece type
 
 @kernel
 def start_sides(tables, worker, pos, spans):
-    """Reset the records of both sides, and enter the attacks of their kings and pawns."""
+    """Reset the records of both sides, and record the attacks of their kings and pawns."""
     for us in range(2):
         side = worker.sides[us]
         own = pos.by_color[us]
@@ -80,7 +80,7 @@ def start_sides(tables, worker, pos, spans):
         stuck = pawns & (forward(us ^ 1, pos.by_type[0]) | (_NEAR_RANKS_WHITE if us == WHITE else _NEAR_RANKS_BLACK))
         safe = ~pawn_attacks(us ^ 1, enemy_pawns)
         side.mobility_area = safe & ~(stuck | own & (pos.by_type[KING] | pos.by_type[QUEEN]))
-        # The ring of a king at the edge is that of a king one step further inside.
+        # A king at the edge has the ring of a king one step further inside.
         file, rank = max(1, min(6, king & 7)), max(1, min(6, king >> 3))
         centre = (rank << 3) | file
         side.king_ring = tables.king[centre] | bit(centre)
@@ -109,7 +109,7 @@ def _is_outpost(worker, us, square):
 
 @kernel
 def pieces(tables, worker, pos, trace, us):
-    """Return the packed value of the places of a side's pieces, from its view, and record what they attack."""
+    """Return the packed value of where a side's pieces stand, from the side's view, and record their attacks."""
     own, enemy = pos.by_color[us], pos.by_color[us ^ 1]
     occupied = pos.by_type[0]
     side = worker.sides[us]
@@ -154,7 +154,7 @@ def pieces(tables, worker, pos, trace, us):
         if on_diagonal and popcount(bishop_attacks(tables, square, pos.by_type[PAWN]) & CENTRE) > 1:
             score += worth(tables, trace, us, _LONG_DIAGONAL, ONCE)
         if rank_of(us, square) == 6 and bit(square) & NOT_FILE_A & NOT_FILE_H == ZERO:
-            # Like a white bishop on a7 with a black pawn on b6.
+            # For example, a black pawn on b6 traps a white bishop on a7.
             if pawn_attacks(us ^ 1, bit(square)) & enemy & pos.by_type[PAWN]:
                 score += worth(tables, trace, us, _TRAPPED_BISHOP, ONCE)
         bishops = without_lsb(bishops)

@@ -125,7 +125,7 @@ def _learn(corrections, index, bonus):
 def corrects(bound, score, static_eval):
     """Say whether a search score shows an error of the static evaluation.
 
-    A lower bound shows one only above the evaluation, and an upper bound only below it.
+    A lower bound shows an error only if it is above the evaluation, and an upper bound only if it is below.
     """
     return not (bound == LOWER and score <= static_eval) and not (bound == UPPER and score >= static_eval)
 

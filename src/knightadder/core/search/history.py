@@ -2,8 +2,8 @@
 
 - The butterfly history scores quiet moves by side, from-square and to-square, and by which of the two squares the
   opponent attacks. So a move out of an attack has a different score from a move into one.
-- The continuation history scores quiet moves by their piece and to-square, together with those of the move 1, 2 or 4
-  plies before.
+- The continuation history scores quiet moves by their piece and to-square, together with the piece and to-square of
+  the move 1, 2 or 4 plies before.
 - The capture history scores captures by piece, to-square and type of the captured piece.
 
 Entries lie within ±`LIMIT`. They are updated by "gravity": the nearer an entry is to the limit, the less a bonus
@@ -136,7 +136,7 @@ def _malus(tuned, depth):
 def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
     """Give a bonus to a move that caused a beta cutoff, and a malus to the moves searched before it.
 
-    Those are the first `quiets` moves of ``frame.quiets`` and the first `noisies` of ``frame.noisies``. Quiet moves get
+    These are the first `quiets` moves of ``frame.quiets`` and the first `noisies` of ``frame.noisies``. Quiet moves get
     no malus if a capture caused the cutoff. The formulas of bonus and malus are Weiss's.
     """
     tuned = tables.parameters

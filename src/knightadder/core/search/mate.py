@@ -13,12 +13,12 @@ from .root import clear_root_killers
 from .search import search
 from .transposition import INFINITE, MATE
 
-# Maximum length of a mate to prove, in moves. A proof takes some 400 nodes for a mate in two, 10,000 for one in three,
+# Maximum length of a mate to prove, in moves. A proof takes about 400 nodes for a mate in two, 10,000 for one in three,
 # and 100,000 for one in four. An ordinary search finds longer mates sooner.
 _MAX_PROVED_MOVES = 3
 
-# Changes the keys of the positions during a proof, so that it has table entries of its own: the others come from
-# searches that prune.
+# Changes the keys of the positions during a proof, so that it uses hash table entries of its own. Ordinary entries
+# come from searches that prune.
 _SALT = np.uint64(0x9E3779B97F4A7C15)
 
 

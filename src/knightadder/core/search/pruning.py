@@ -1,6 +1,6 @@
 """The selective decisions of a node: pruning, extensions and reductions.
 
-Each function is a formula of the node's numbers. `search` decides when to ask it, and acts on the answer. Depths and
+Each function is a formula of the node's values. `search` decides when to call it, and acts on the result. Depths and
 reductions are in plies. `lmr_depth` is the depth that late move reductions would leave to a move.
 """
 
@@ -45,7 +45,7 @@ def is_improving(worker, ply):
 
 @inlined
 def hindsight_extension(parent, static_eval):
-    """Return 1, for a ply more, if the last move was reduced much but has not worsened its side's evaluation; else 0.
+    """Return 1 ply if the last move was much reduced but has not worsened its side's evaluation; else 0.
 
     Such a move is better than its reduction assumed.
     """

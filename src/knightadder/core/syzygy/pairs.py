@@ -28,7 +28,7 @@ SYZYGY_PAIRS = record(  # a compressed array of a Syzygy file: the values for on
     ("constant", np.int64),  # the value of all positions, if it is the same; else -1
     ("index_bits", np.int64),  # each entry of the sparse index stands for 2 ** index_bits positions
     ("index_offset", np.int64),  # all offsets are bytes from the start of the file
-    ("sizes_offset", np.int64),  # offset of the blocks' lengths, in positions less 1
+    ("sizes_offset", np.int64),  # offset of the number of positions, less 1, of each block
     ("size_count", np.int64),
     ("data_offset", np.int64),
     ("block_bits", np.int64),  # binary logarithm of a block's bytes
@@ -103,7 +103,7 @@ def _find_block(table, pairs, index):
 
 @inlined
 def _find_symbol(table, pairs, block, rest):
-    """Return the word of the symbol that includes a position of a block, and the position's number in the symbol.
+    """Find the symbol that contains position `rest` of a block; return its word and the position's number within it.
 
     The word is `FAILED` if the file is damaged.
     """
