@@ -66,6 +66,20 @@ CASES = [
      "e5 Kc6 exd6 Kxd6", Cp(100), "Kd7"),
     ("other", "The evaluation goes from +3.00 to +0.00.", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "Kf1", Cp(300), "Kd2",
      Cp(0), "Ke7"),
+    ("other", "The evaluation goes from #1 to #.", "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "Rd8", Mate(1), "Rd8#",
+     Mate(-0), ""),
+    ("other", "The evaluation goes from +9.00 to #.", "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "Rd8", Cp(900), "h3",
+     Mate(-0), ""),
+    # The motif is in what was played, too.
+    ("missedMaterial", "Misses the win of material worth 8 pawns.", "8/P6k/8/8/8/8/7p/K7 w - - 0 1", "a8=N", Cp(900),
+     "a8=Q", Cp(900), "h1=Q"),
+    ("material", "Loses material worth 8 pawns.", "7r/P3k3/8/3p4/8/1q6/8/K7 b - - 0 1", "Qb2+", Cp(0),
+     "Kd7 a8=Q Rxa8+", Cp(900), "Kxb2 Kd6 a8=Q Rxa8"),
+    # What is taken back was traded. A trade that may follow wins nothing.
+    ("pawn", "Loses a pawn.", "4k3/p7/1p6/2P4p/8/8/8/4K2R b - - 0 1", "Kd7", Cp(0), "bxc5", Cp(100), "cxb6 axb6 Rxh5"),
+    ("hangs", "Hangs the queen on f3.",
+     "6rk/6b1/2Q1R2p/2P5/5p1p/4P2K/8/3qB3 b - - 1 35", "Qf3+", Cp(0), "Bf6 Re8", Cp(652),
+     "Qxf3 Rf8 Bxh4 fxe3 Qxe3 Kg8 Re8"),
     # A line may end in the middle of an exchange: then it proves nothing.
     ("other", "The evaluation goes from +1.00 to -1.00.", "3rk3/8/8/8/8/8/3R4/3RK3 w - - 0 1", "Rd5", Cp(100), "Rd3",
      Cp(100), "Rxd5"),

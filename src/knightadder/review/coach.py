@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import chess
@@ -127,12 +127,12 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
     end.push(move)
     could, can = before.score.pov(board.turn).mate() or 0, after.score.pov(board.turn).mate() or 0
     best, reply = _Outcome(board, before, board), _Outcome(end, after, board)
-    if could > 0 and can <= 0:
+    if could > 0 and can <= 0 and not end.is_checkmate():
         return Fault("missedMate", f"Misses {_mate(best)}.")
     if can < 0 <= could:
         kind, where = ("backRank", " on the back rank") if reply.is_mate_on_back_rank() else ("allowedMate", "")
         return Fault(kind, f"Allows {_mate(reply)}{where}.")
-    if not any(end.legal_moves):
+    if end.is_stalemate():
         return Fault("draw", "Gives stalemate.")
     if end.is_insufficient_material():
         return Fault("draw", "Leaves too little material to win.")
@@ -140,7 +140,7 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
     difference = _difference(best, reply, board.turn)
     found = []
     if lost >= 1 and min(lost, _PIECE) <= difference:
-        found.append((lost, _allowed(reply, best)))
+        found.append((lost, _allowed(best, reply)))
     if missed >= 1 and min(missed, _PIECE) <= difference and lost > -_PIECE:
         found.append((missed, _missed(board, move, best, reply)))
     if found:
@@ -163,6 +163,8 @@ class _Outcome:
 
     Attributes
     ----------
+    moves : tuple of chess.Move
+        The moves of the line.
     boards : list of chess.Board
         The positions of the line.
     line : PlayedLine or None
@@ -176,10 +178,9 @@ class _Outcome:
     """
 
     def __init__(self, start: chess.Board, position: SearchedPosition, before: chess.Board) -> None:
-        moves = position.variations[0].moves if position.variations else ()
+        self.moves = moves = position.variations[0].moves if position.variations else ()
         self.boards = boards = boards_along(start.copy(stack=False), moves)
-        count = len(moves) - (len(moves) + 1) % 2
-        self.line = PlayedLine(boards[: count + 1], moves[:count]) if count > 0 else None
+        self.line = _solution(boards, moves)
         settled = _settled(boards)
         mover = before.turn
         self.gain = balance(settled, mover) - balance(before, mover)
@@ -199,6 +200,15 @@ class _Outcome:
         assert kind is not None
         return kind, square, bool(_captures_on(end, move.to_square))
 
+    def is_traded(self) -> bool:
+        """Return whether the first move takes a piece worth no more than the taker, which is taken at once."""
+        if len(self.moves) < 2 or self.moves[0].to_square != self.moves[1].to_square:
+            return False
+        start, end = self.boards[:2]
+        taken = start.piece_type_at(_captured_square(start, self.moves[0]))
+        taker = end.piece_type_at(self.moves[0].to_square)
+        return taken is not None and taker is not None and VALUES[taken] <= VALUES[taker]
+
     def captures(self, color: chess.Color) -> set[chess.Square]:
         """Return the squares on which a side takes something in the line."""
         if self.line is None:
@@ -212,15 +222,29 @@ class _Outcome:
         return self.line is not None and "backRankMate" in named_mates(self.line)
 
 
+def _solution(boards: Sequence[chess.Board], moves: Sequence[chess.Move]) -> PlayedLine | None:
+    """Return a line without a reply at its end; None if nothing is left."""
+    count = len(moves) - (len(moves) + 1) % 2
+    return PlayedLine(boards[: count + 1], moves[:count]) if count > 0 else None
+
+
 def _settled(boards: list[chess.Board]) -> chess.Board:
-    """Return the end of a line, after a capture that may answer its last move if the side that began made that."""
+    """Return the end of a line, after the exchange that may follow its last move if the side that began made that."""
     end = boards[-1]
     if len(boards) % 2 == 0:
-        takes = _captures_on(end, end.peek().to_square)
-        if takes:
-            end = end.copy(stack=False)
-            end.push(min(takes, key=lambda move: VALUES[end.piece_type_at(move.from_square) or chess.PAWN]))
+        return _exchanged(end, end.peek().to_square)
     return end
+
+
+def _exchanged(board: chess.Board, square: chess.Square) -> chess.Board:
+    """Return the board after the captures on a square, each of which its side makes only if it gains by it."""
+    takes = _captures_on(board, square)
+    if not takes:
+        return board
+    end = board.copy(stack=False)
+    end.push(min(takes, key=lambda move: VALUES[board.piece_type_at(move.from_square) or chess.PAWN]))
+    end = _exchanged(end, square)
+    return end if balance(end, board.turn) > balance(board, board.turn) else board
 
 
 def _captured_square(board: chess.Board, move: chess.Move) -> chess.Square:
@@ -257,11 +281,11 @@ def _mate(outcome: _Outcome) -> str:
     return f"mate in {len(outcome.line.turns())}"
 
 
-def _allowed(reply: _Outcome, best: _Outcome) -> Fault:
+def _allowed(best: _Outcome, reply: _Outcome) -> Fault:
     """Explain a loss of material."""
     assert reply.line is not None
     taken = reply.first_capture()
-    won = reply.won.total() > 0
+    won = reply.won.total() > 0 or reply.is_traded()
     if taken and not reply.has_promotion and not won and taken[1] not in best.captures(reply.line.solver):
         kind, square, can_take_back = taken
         if kind == chess.PAWN and -reply.gain == 1:
@@ -269,7 +293,7 @@ def _allowed(reply: _Outcome, best: _Outcome) -> Fault:
         if kind != chess.PAWN and reply.lost[kind]:
             verb = "Loses" if can_take_back else "Hangs"
             return Fault("hangs", f"{verb} the {chess.piece_name(kind)} on {chess.square_name(square)}.")
-    for kind_name, words in _motifs(reply.line):
+    for kind_name, words in _new_motifs(reply.line, _solution(best.boards[1:], best.moves[1:])):
         return Fault(kind_name, f"{_ALLOWS[kind_name]} {words}.")
     kind_name = "material" if -reply.gain >= _PIECE else "pawn"
     return Fault(kind_name, f"Loses {_exchange(reply.lost, reply.won, reply)}.")
@@ -297,7 +321,7 @@ def _missed(board: chess.Board, move: chess.Move, best: _Outcome, reply: _Outcom
         if not can_take_back and best.won[kind]:
             name = f"undefended {chess.piece_name(kind)} on {chess.square_name(square)}"
             return Fault("missedMaterial" if kind == chess.PAWN else "missedCapture", f"Does not take the {name}.")
-    for kind_name, words in _motifs(best.line):
+    for kind_name, words in _new_motifs(best.line, _solution([board, *reply.boards], [move, *reply.moves])):
         if kind_name != "trapped":
             return Fault("missedFork" if kind_name == "fork" else "missedTactic", f"Misses {words}.")
     return Fault("missedMaterial", f"Misses the win of {_exchange(best.won, best.lost, best)}.")
@@ -310,6 +334,12 @@ def _last_capture(board: chess.Board) -> chess.Square | None:
     before = board.copy(stack=1)
     move = before.pop()
     return move.to_square if move and before.is_capture(move) else None
+
+
+def _new_motifs(line: PlayedLine, other: PlayedLine | None) -> Iterator[tuple[str, str]]:
+    """Yield the motifs of a line that the other line of the same side does not have."""
+    known = set(_motifs(other)) if other else set()
+    return (motif for motif in _motifs(line) if motif not in known)
 
 
 def _motifs(line: PlayedLine) -> Iterator[tuple[str, str]]:
