@@ -25,8 +25,8 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     """Declare ``book ask``."""
     command = kinds.add_parser(
         "ask",
-        help="show the moves that games played in a position",
-        description="Show the moves that the games of an index played in a position, with their results, and the "
+        help="show the moves played in a position",
+        description="Show the moves played in a position in the games of an index, with their results, and the "
         "highest rated of these games. Options say which games count.",
     )
     add_filters(command)

@@ -18,11 +18,11 @@ _SPEEDS = ("ultrabullet", "bullet", "blitz", "rapid", "classical", "corresponden
 
 
 def add_filters(command: argparse.ArgumentParser) -> None:
-    """Declare the file, and the options for a filter and for the games that are listed."""
+    """Declare the index file, the options of the filter, and the options for the list of games."""
     command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
     group = command.add_argument_group("games that count")
-    group.add_argument("--min-rating", type=positive, metavar="N", help="lowest average of both ratings")
-    group.add_argument("--max-rating", type=positive, metavar="N", help="highest average of both ratings")
+    group.add_argument("--min-rating", type=positive, metavar="N", help="minimum average of both ratings")
+    group.add_argument("--max-rating", type=positive, metavar="N", help="maximum average of both ratings")
     group.add_argument("--since", metavar="DATE", help="first date: 2024, 2024-03 or 2024-03-15")
     group.add_argument("--until", metavar="DATE", help="last date")
     group.add_argument(

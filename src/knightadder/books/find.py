@@ -15,15 +15,15 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Declare ``book find`` and ``book duplicates``."""
     command = kinds.add_parser(
         "find",
-        help="find games by men on squares or by material",
-        description="Find the games of an index that have a position with some men on some squares, or with some "
+        help="find games by pieces on squares or by material",
+        description="Find the games of an index that have a position with given pieces on squares, or with given "
         "material. All games are replayed.",
     )
     add_filters(command)
     command.add_argument(
-        "--pieces", default="", metavar="MEN", help="men on squares, such as 'Nd5 Pe4 pd6'; -d4 is an empty square"
+        "--pieces", default="", metavar="MEN", help="pieces on squares, such as 'Nd5 Pe4 pd6'; -d4 is an empty square"
     )
-    command.add_argument("--material", default="", metavar="MEN", help="all men of both sides, such as KRPvKR")
+    command.add_argument("--material", default="", metavar="MEN", help="all pieces of both sides, such as KRPvKR")
     command.add_argument(
         "--games", type=positive, default=_MOST, metavar="N", help=f"maximum number of games to list (default: {_MOST})"
     )

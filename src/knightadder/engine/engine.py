@@ -49,7 +49,7 @@ class Engine:
         self._search: Search | None = None
         self._book: Book | None = None
         self._tablebases = Tablebases(self._tables)
-        self._trusted_folders = {str(SHIPPED)}  # folders for which the user needs no advice to verify the files
+        self._trusted_folders = {str(SHIPPED)}  # folders whose files the user has already been advised to verify
         self.random = Random()
 
     # --- settings and position -------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class Engine:
         return self._search is not None and self._search.running
 
     def go(self, limits: Limits, on_info: Report, on_done: Callable[[Result], None]) -> Callable[[], None]:
-        """Start a search and return at once. The returned function ends this search soon, if it still runs.
+        """Start a search and return at once. The returned function stops this search if it is still running.
 
         With ``infinite`` or ``ponder`` the result is held back until `stop` or `ponderhit`. The engine's own threads
         call `on_info` with analysis, and `on_done` once with the result.
@@ -186,7 +186,7 @@ class Engine:
         return self._search.stop
 
     def stop(self) -> None:
-        """End the search or perft soon, if one is running."""
+        """Stop the search or perft, if one is running."""
         self._game.interrupt()
         if self._search is not None:
             self._search.stop()
@@ -258,7 +258,7 @@ class Engine:
         return self._book.choose(self.fen(), self.random, options.best_book_move, options.chess960)
 
     def _replace_table(self, megabytes: int) -> None:
-        """Make a hash table of a different size. The old one is freed first, because there may be no room for both."""
+        """Make a hash table of a new size. The old table is freed first, because there may be no room for both."""
         must_fit(megabytes)
         old = self._table.megabytes
         self._table.stop_clearing()
@@ -277,7 +277,7 @@ class Engine:
 
 
 def _new_workers(threads: int) -> list[np.record]:
-    """Return the zeroed states of the search threads. Each has megabytes, and there may be hundreds."""
+    """Return the zeroed states of the search threads. Each takes megabytes, and there may be hundreds of threads."""
     try:
         workers = [new_record(WORKER) for _ in range(threads)]
     except MemoryError:

@@ -74,7 +74,7 @@ class HashTable:
             self._used = True
 
     def permille_full(self) -> int:
-        """Return the part of the table that this search has filled, in per mille, from a sample of 1000 entries."""
+        """Return how much of the table this search has filled, in per mille, from a sample of 1000 entries."""
         data = self._words[1 : 2 * ENTRIES * 250 : 2]
         ours = (data & _GENERATION) == np.uint64(self.generation << GENERATION_SHIFT)
         return int(np.count_nonzero(ours if self.generation else ours & (data != 0)))

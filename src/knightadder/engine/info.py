@@ -37,10 +37,12 @@ class Bound(Enum):
 class Info:
     """A line of analysis.
 
-    `depth` is the depth of the iteration and `seldepth` the deepest ply reached, both in plies. `multipv` is the rank
-    of the line, from 1. Score and `wdl`, the expected wins, draws and losses in 1000 games, are for the side to move.
-    `hashfull` is the part of the transposition table in use, in per mille. `tbhits` counts positions found in
-    tablebases. `pv` has the moves of the line as UCI strings.
+    - `depth` is the depth of the iteration, and `seldepth` the deepest ply reached.
+    - `multipv` is the rank of the line, from 1.
+    - `score`, and `wdl`, the expected wins, draws and losses in 1000 games, are for the side to move.
+    - `hashfull` is the per mille of the transposition table in use.
+    - `tbhits` is the number of positions found in tablebases.
+    - `pv` has the moves of the line as UCI strings.
     """
 
     depth: int

@@ -3,11 +3,11 @@
 import operator
 from dataclasses import dataclass
 
-# Maximum of each number. No real limit is larger, and sums of such numbers fit into the 64 bits of the core.
+# Maximum value of each field. No real limit is larger, and sums of such values fit into the 64 bits of the core.
 LARGEST = 10**15
 # Maximum depth of perft in plies. No machine can count that deep, and the core has room for that many plies.
 MAX_PERFT_DEPTH = 60
-# Minimum of each number. A clock may be below zero when the flag is about to fall.
+# Minimum value of each field. A clock may be below zero when the flag is about to fall.
 LEAST = {
     "wtime": -LARGEST,
     "btime": -LARGEST,

@@ -15,7 +15,7 @@ from knightadder.engine.wdl import win_draw_loss
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
 TABLEBASE_WIN, DECISIVE = int(transposition.TABLEBASE_WIN), int(transposition.DECISIVE)
 
-_TABLEBASE_CENTIPAWNS = 20_000  # score of a tablebase win; each ply to it costs a centipawn, as in other engines
+_TABLEBASE_CENTIPAWNS = 20_000  # score of a tablebase win, less a centipawn for each ply to it, as in other engines
 
 Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 

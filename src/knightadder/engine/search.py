@@ -42,7 +42,7 @@ from knightadder.engine.timeman import Progress, allot, scale
 
 MATE = int(transposition.MATE)
 
-_SHOW_DETAILS_AFTER = 3.0  # seconds; before, current moves and bounds would flood the interface
+_SHOW_DETAILS_AFTER = 3.0  # seconds; earlier reports of current moves and bounds would flood the interface
 _CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move
 _GRACE = 0.05  # seconds that the first iteration may still take after a stop; it usually takes less than a millisecond
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
@@ -177,15 +177,15 @@ class Search:
 
     @property
     def running(self) -> bool:
-        """Whether the threads of the search still work."""
+        """Whether threads of the search are still running."""
         return not self._idle.is_set()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until the threads have ended their work, at most `timeout` seconds."""
+        """Wait until the threads have finished, at most `timeout` seconds."""
         self._idle.wait(timeout)
 
     def stop(self) -> None:
-        """End the search soon, and release a held-back result."""
+        """Stop the search, and release a held-back result."""
         with self._changed:
             self._held = self._pondering = False
             self._stop_soon()

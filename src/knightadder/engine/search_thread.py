@@ -20,7 +20,7 @@ MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE
 
 NO_NODE_LIMIT = (1 << 63) - 1
 
-_WORST_COUNTS = 14  # centipawns added to every score, so that the thread with the worst score counts too
+_WORST_COUNTS = 14  # centipawns added to every score, so that the vote of the thread with the worst score counts too
 
 _BOUNDS = {
     EXACT: Bound.EXACT,

@@ -23,7 +23,7 @@ OPTIONS = (
 class Settlement:
     """Decides when to resign, and when to offer or accept a draw.
 
-    The engine offers a draw from move 35 on, after some eight moves with a score within ``Draw Score`` centipawns. It
+    The engine offers a draw from move 35 on, after eight moves with a score within ``Draw Score`` centipawns. It
     accepts a draw from then on if its scores were level or worse, and at any move in a lost position. It resigns after
     ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. An option of zero turns off draws or
     resigning.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from knightadder.engine.limits import Limits
 
-# With a number of moves to go: the maximum that counts, and a move's shares of its part of the clock and the increment.
+# With a number of moves to go: the maximum of that number, and which shares of the clock per move and of the increment
+# a move gets.
 _HORIZON = 36
 _SOFT_SHARE = 0.8
 _INCREMENT_SHARE = 0.9
@@ -34,7 +35,7 @@ _LEAST_USABLE = 0.15
 # Scaling of the soft limit. The ranges are near Stormphrax's, and the typical factor is 1.
 _STABLE, _UNSTABLE = 0.78, 2.36  # factors for a best move that has long been the same, and for a new best move
 _STABILITY_DECAY = 0.55  # with each iteration, the difference of both factors shrinks to this share
-_SHARE_BASE, _SHARE_WEIGHT = 2.0, 1.6  # factor if the best move took no nodes, and its decrease if it took all
+_SHARE_BASE, _SHARE_WEIGHT = 2.0, 1.6  # factor if the best move took no nodes, and its fall if that move took all
 _DROP_WEIGHT = 0.01  # rise of the factor for each centipawn that the score has fallen
 _MIN_DROP, _MAX_DROP = 0.85, 1.5
 _DROP_SPAN = 3  # number of iterations over which scores are compared

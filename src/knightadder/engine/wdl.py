@@ -11,13 +11,13 @@ import math
 from collections.abc import Sequence
 
 # Coefficients of the powers of material / FULL_MATERIAL, the highest power first. They were fitted to 114,804 positions
-# of 1,000 games between engines of nearly equal strength, at 20,000 nodes a move, with networks 5, 6 and 7. In games of
-# people a lead is worth less: Lichess's formula corresponds to about a = 240 and b = 221.
+# of 1,000 games between engines of nearly equal strength, at 20,000 nodes per move, with networks 5, 6 and 7. In games
+# between people a lead is worth less: Lichess's formula corresponds to about a = 240 and b = 221.
 A = (-724.3, 1498.2, -1083.1, 354.8)
 B = (-208.5, 308.6, -118.5, 70.6)
 
 FULL_MATERIAL = 78  # material at the start of a game
-LEAST_MATERIAL = 17  # minimum for the fit; positions with less are few, and mostly decided
+LEAST_MATERIAL = 17  # minimum for the fit; positions with less material are few, and mostly decided
 _VALUES = 1, 3, 3, 5, 9  # values of pawn, knight, bishop, rook and queen
 
 

@@ -30,7 +30,7 @@ _Block: TypeAlias = Sequence[str] | NDArray[np.generic]  # FENs, or packed posit
 _Numbered: TypeAlias = tuple[int, _Block]  # a block, with the index of its first position
 
 _BLOCK = 1 << 15  # positions in a call of the core; Ctrl-C does not interrupt a call
-_LAZY_BLOCK = 1 << 10  # the same, if the first results must come soon
+_LAZY_BLOCK = 1 << 10  # positions in a call of the core, if the first results must come soon
 _LONGEST_FIELD = 80  # maximum length of a FEN's field; 64 squares and seven slashes are 71 characters
 _SPACE, _QUESTION_MARK, _LAST_ASCII = ord(" "), ord("?"), 127
 _OTHER_SPACES = [code for code in range(_LAST_ASCII + 1, 0x10000) if chr(code).isspace()]
@@ -62,7 +62,7 @@ def pack(positions: Positions) -> NDArray[np.void]:
 
 
 def pack_from(first: int, positions: Positions, strict: bool = True) -> NDArray[np.void]:
-    """Pack positions, the first of which has this index in error messages; see `pack`.
+    """Pack positions; `first` is the index of the first position in error messages. See `pack`.
 
     Unless `strict`, an illegal position is not an error, but becomes zeros.
     """
@@ -264,9 +264,9 @@ def _by_threads(
 
 
 def evaluate_block(evaluation: str, illegal: int | None, numbered: _Numbered) -> NDArray[np.int16]:
-    """Evaluate a block of positions, given with the index of its first one, in one thread.
+    """Evaluate a block of positions, given with the index of its first position, in one thread.
 
-    `illegal` is the value for illegal positions; PositionError if there is one, and it is None.
+    `illegal` is the value for illegal positions; if it is None, an illegal position raises a PositionError.
     """
     start, block = numbered
     tables = tables_of(evaluation)

@@ -310,7 +310,7 @@ class Engine(Closing):
     def close(self) -> None:
         """End the running search and the engine, which cannot be used any more."""
         self._closed = True
-        self.stop()  # waiting calls then find the engine closed
+        self.stop()  # waiting calls then notice that the engine is closed
         with self._turn:
             if not self._lost:
                 self._core.close()

@@ -29,15 +29,15 @@ _pools: "weakref.WeakSet[EnginePool]" = weakref.WeakSet()
 
 
 class PoolBusyError(EngineError):
-    """All engines of a pool are in use, and too many callers wait for one, or this one has waited too long."""
+    """All engines of a pool are in use, and too many callers wait for one, or this caller has waited too long."""
 
 
 class EnginePool(Closing):
     """Engines for many threads or tasks, such as the handlers of a web server.
 
-    Each call has an engine for itself. Callers that find none wait, and get one in the order in which they came. An
-    engine is made when it is needed first. As a context manager, with ``with`` or ``async with``, the pool is closed
-    when the block is left.
+    Each call has an engine for itself. Callers that find no free engine wait, and get engines in the order in which
+    they came. An engine is made when it is first needed. As a context manager, with ``with`` or ``async with``, the
+    pool is closed when the block is left.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class EnginePool(Closing):
     waiting : int, optional
         Maximum number of callers that wait; no maximum by default.
     timeout : float, optional
-        Maximum time that a caller waits for an engine, or until one is made, in seconds; no maximum by default.
+        Maximum time in seconds that a caller waits for an engine, even a new one; no maximum by default.
     hash_mb, threads, evaluation, syzygy_path, options
         Settings of each engine; see `Engine`.
 
@@ -95,12 +95,12 @@ class EnginePool(Closing):
     def lend(self) -> Iterator[Engine]:
         """Lend an engine for a ``with`` block.
 
-        At its end a running search is ended, and options that were changed are reset.
+        At the end of the block, a running search is stopped, and changed options are reset.
 
         Raises
         ------
         PoolBusyError
-            If too many callers wait for an engine, or this one has waited too long.
+            If too many callers wait for an engine, or this caller has waited too long.
         EngineError
             If the pool has been closed, or the engine cannot be made.
         """
@@ -199,7 +199,7 @@ class EnginePool(Closing):
         """Close it."""
         self.close()
 
-    # --- engines and those who wait --------------------------------------------------------------------------------
+    # --- engines and waiting callers -------------------------------------------------------------------------------
 
     def _ask(self) -> "Future[Engine]":
         """Return the future of an engine: one that is idle, or the next that is free."""

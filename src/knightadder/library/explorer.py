@@ -91,10 +91,10 @@ class GameFilter:
     Attributes
     ----------
     min_rating, max_rating : int or None
-        Limits of the average of both ratings; if only one rating is known, that one counts.
+        Limits of the average of both ratings; if only one rating is known, of that rating.
     since, until : str or None
         The first and the last date: ``2024``, ``2024-03`` or ``2024-03-15``. An unknown month or day of a game counts
-        as the first one.
+        as 1.
     speeds : tuple of str
         Some of ``ultrabullet``, ``bullet``, ``blitz``, ``rapid``, ``classical`` and ``correspondence``, as Lichess
         divides them by the time control; empty for all.
@@ -293,7 +293,7 @@ class Explorer(Closing):
                     raise ValueError("games are missing")
                 facts.append(np.frombuffer(raw, INDEXED))
             self._facts = np.concatenate(facts).view(INDEXED)
-        self._counted: tuple[Any, tuple[list[Any], list[int]]] = None, ([], [])  # the last question and its answer
+        self._counted: tuple[Any, tuple[list[Any], list[int]]] = None, ([], [])  # the last query and its answer
         self._kept: dict[int, list[tuple[Games, Moves]]] = {}  # lists of positions, the last used one at the end
 
     @property
@@ -397,10 +397,10 @@ class Explorer(Closing):
         Parameters
         ----------
         pieces : str
-            Men on squares, such as ``"Nd5 Pe4 pd6"``: the letters of a FEN, uppercase for White, and ``-d4`` for an
+            Pieces on squares, such as ``"Nd5 Pe4 pd6"``: the letters of a FEN, uppercase for White, and ``-d4`` for an
             empty square.
         material : str
-            All men of both sides, such as ``"KRPvKR"``; either colour may have the first ones.
+            All pieces of both sides, such as ``"KRPvKR"``; the first side may be White or Black.
         wanted : GameFilter, optional
             Which games count; all by default.
         most : int, optional
@@ -525,14 +525,14 @@ class Explorer(Closing):
         return answer
 
     def _lists(self, key: int) -> list[tuple[Games, Moves]]:
-        """Return the lists of a position; the lists of some positions are kept for the next questions."""
+        """Return the lists of a position; the lists of some positions are kept for the next queries."""
         with self._reading(), self._lock:
             lists = self._kept.pop(key, None)
             if lists is None:
                 lists = find_lists(self._database, key)
             self._kept[key] = lists
             if len(self._kept) > _KEPT:
-                del self._kept[next(iter(self._kept))]  # the least recently used one
+                del self._kept[next(iter(self._kept))]  # the least recently used position
             return lists
 
     def _filter(self, wanted: GameFilter | None) -> Any:
@@ -607,7 +607,7 @@ class Explorer(Closing):
             return tags[number - first], chunk.codes(number - first)
 
     def _chunks(self) -> Iterator[tuple[int, GameChunk]]:
-        """Give the texts of all games, and the number of the first one in each."""
+        """Yield the texts of all games in chunks, with the number of the first game in each chunk."""
         with self._reading():
             for first, body in chunks(self._rows):
                 chunk = unpack_chunk(body)
@@ -632,7 +632,7 @@ class Explorer(Closing):
         except sqlite3.Error as error:
             raise OptionError(f"cannot read {self._path}: {error}") from None
         except (ValueError, TypeError, IndexError, OverflowError):  # SQLite allows values of any type in any column
-            raise OptionError(f"cannot read {self._path}: it has wrong values: make it again") from None
+            raise OptionError(f"cannot read {self._path}: it has wrong values: make the index again") from None
 
     def close(self) -> None:
         """Close the file."""
@@ -640,7 +640,7 @@ class Explorer(Closing):
             self._database.close()
 
 
-# --- what an index knows of games ------------------------------------------------------------------------------------
+# --- facts in an index about games ------------------------------------------------------------------------------------
 
 
 def key_of(board: chess.Board) -> int:
@@ -745,7 +745,7 @@ def _wanted_men(squares: dict[int, int], sides: tuple[str, str] | None) -> Any:
 
 
 def _first_plies(chunk: GameChunk, records: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return the games of a chunk that have one of the wanted positions, with the ply of the first one."""
+    """Return the games of a chunk that have a wanted position, with the ply of the first such position."""
     text, games = chunk.for_core()
     rows: list[NDArray[np.int32]] = []
     for record in records:

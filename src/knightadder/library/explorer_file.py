@@ -47,10 +47,10 @@ CREATE TABLE common (
 """
 
 CHUNK = 64  # number of games in a row of `texts`
-_MERGED = 8  # number of runs of a level that are merged into one of the next level
+_MERGED = 8  # number of runs of a level that are merged into one run of the next level
 _COMMON = 256  # minimum number of games in a run for which a position's list has a row of its own
 _KEY_BITS = 51  # highest bits of a Polyglot key that are stored; they tell the positions of a file apart
-_PART_BITS = 11  # the highest bits of these; they number the part of the index
+_PART_BITS = 11  # highest bits of a stored key, which are the number of its part of the index
 _REST_BITS = _KEY_BITS - _PART_BITS
 _REST_BYTES = _REST_BITS // 8
 
@@ -60,7 +60,7 @@ Keys: TypeAlias = NDArray[np.int64]
 
 
 def short_keys(keys: NDArray[np.uint64]) -> Keys:
-    """Return the parts of Polyglot keys that the file has, which SQLite takes as numbers, too."""
+    """Return the parts of Polyglot keys that are in the file; SQLite can store them as numbers."""
     return (keys >> np.uint64(64 - _KEY_BITS)).astype(np.int64)
 
 
@@ -95,7 +95,7 @@ def _runs(database: sqlite3.Connection, level: int) -> list[int]:
 
 
 def _merge(database: sqlite3.Connection, runs: Sequence[int]) -> None:
-    """Write the lists of several runs as one, with the number of the first one."""
+    """Write the lists of several runs as one run, with the number of the first run."""
     span = runs[0], runs[-1]
     for part in range(1 << _PART_BITS):
         keys, games, moves = [], [], []
@@ -155,7 +155,7 @@ def _write(database: sqlite3.Connection, run: int, keys: Keys, games: Games, mov
 
 
 def _planes(numbers: NDArray[np.integer], size: int) -> NDArray[np.uint8]:
-    """Return the bytes of numbers in rows, the highest ones first: so they are compressed better."""
+    """Return the bytes of numbers in rows, the highest bytes first, because this compresses better."""
     rows: NDArray[np.uint8] = numbers.astype(">u8").view(np.uint8).reshape(-1, 8)
     return rows[:, 8 - size :].T
 
@@ -201,7 +201,7 @@ def unpack_list(games: bytes, moves: bytes) -> tuple[Games, Moves]:
 
 
 def find_lists(database: sqlite3.Connection, key: int) -> list[tuple[Games, Moves]]:
-    """Return the games and the moves of a position, in parts, by the games' numbers; ValueError if one is damaged."""
+    """Return the games and the moves of a position, in parts, by game number; ValueError if a part is damaged."""
     found: list[tuple[int, Games, Moves]] = []
     for run, games, moves in database.execute("SELECT run, games, moves FROM common WHERE key = ?", (key,)):
         found.append((run, *unpack_list(games, moves)))
@@ -289,7 +289,7 @@ def unpack_chunk(body: bytes) -> GameChunk:
 
 
 def chunks(rows: Callable[..., list[Any]]) -> Iterator[tuple[int, bytes]]:
-    """Give the blobs of all games with the number of the first game in each; `rows` answers a query."""
+    """Yield the blobs of all games, with the number of the first game in each; `rows` runs a query."""
     first = -1
     while found := rows("SELECT first, body FROM texts WHERE first > ? ORDER BY first LIMIT 50", first):
         yield from found

@@ -96,7 +96,7 @@ def read_games(files: Files, *, broken: Literal["warn", "raise", "ignore"] = "wa
     files : str, path, or iterable of these
         The files, in any encoding; also compressed, as ``.pgn.gz``, ``.pgn.bz2``, ``.pgn.xz`` or ``.pgn.zst``.
     broken : str
-        What happens at a broken game, which is left out: ``"warn"`` gives a `PositionWarning` with its place and the
+        How to handle a broken game, which is left out: ``"warn"`` gives a `PositionWarning` with its place and the
         reason, ``"raise"`` a `PositionError`, ``"ignore"`` nothing.
     progress : bool
         Whether to show on standard error how much was read, how fast, and how long the rest will take.
@@ -255,7 +255,7 @@ class Games:
 
 
 def _arrays(games: list[GameRecord], first: int) -> GameArrays:
-    """Make the arrays of games, of which the first has this index."""
+    """Make the arrays of games; `first` is the index of the first game."""
     counts = np.array([game.plies for game in games])
     starts = np.cumsum(counts) - counts
     clocks = np.concatenate([game.raw_clocks for game in games])

@@ -42,7 +42,7 @@ from knightadder.native.records import new_record
 
 _MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
 _MOST_MEGABYTES = 16  # default maximum of the hash table
-_NODES_A_MEGABYTE = 1 << 15  # half the number of a megabyte's entries
+_NODES_A_MEGABYTE = 1 << 15  # half the number of entries in a megabyte
 _DEEPEST = 20  # plies; deeper searches get the largest table anyway
 
 # A block takes a part of a second: much longer than handing it out, but not so long that others wait.
@@ -368,7 +368,7 @@ def _megabytes(limits: Limits, lines: int) -> int:
     """Choose the size of the hash table: clearing a large table takes as long as searching thousands of nodes."""
     nodes = limits.nodes or math.inf
     if limits.depth:
-        nodes = min(nodes, lines << min(limits.depth, _DEEPEST) + 7)  # more than nearly all searches visit
+        nodes = min(nodes, lines << min(limits.depth, _DEEPEST) + 7)  # nearly all searches visit fewer nodes
     return max(1, math.ceil(min(nodes / _NODES_A_MEGABYTE, _MOST_MEGABYTES)))
 
 

@@ -14,7 +14,7 @@ Text: TypeAlias = tuple[str, bytes, int]
 # Both players' names and the year, 0 if it is not known, by the number of a game.
 Facts: TypeAlias = Callable[[int], tuple[str, str, int]]
 
-LEAST_PLIES = 20  # minimum number of plies that two games share
+LEAST_PLIES = 20  # minimum number of plies that two games must share
 _COMPARED = 16  # maximum number of shorter games with which a game is compared
 _SIMILAR = 0.75  # minimum similarity of two surnames, from 0 to 1
 _YEARS = 1  # maximum difference in years between the dates of the same game in two sources

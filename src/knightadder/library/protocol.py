@@ -57,8 +57,8 @@ class UciProtocol(chess.engine.UciProtocol):
     """The coroutines of ``chess.engine.UciProtocol`` for an engine within this process; `popen` makes one.
 
     Differences: root moves may also be text. A call waits until the searches of `play` and `analyse` before it have
-    ended, instead of cancelling them; as with python-chess, it ends an `analysis`. A search during the opponent's time
-    only goes on if the limit is the one that was expected; see `Engine.play`.
+    ended, instead of cancelling them; as with python-chess, it ends an `analysis`. Pondering continues as
+    the next search only if the limit is as expected; see `Engine.play`.
 
     ``options`` has the options that `configure` can set as ``chess.engine.Option``, by name in upper or lower case.
     ``id`` has the engine's ``name`` and ``author``. ``returncode`` is a future; it gets 0 when the engine has been
@@ -248,7 +248,7 @@ class UciProtocol(chess.engine.UciProtocol):
         return result
 
     async def quit(self) -> None:
-        """End the engine. A search that runs gives what it has found; calls that wait raise an error."""
+        """End the engine. A running search returns what it has found; waiting calls raise an error."""
         self.refuse_calls()
         async with self._turn:
             self._engine.close()  # not in a thread: when the interpreter ends, there are no new threads

@@ -115,7 +115,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
         """Make an engine; see `popen_uci`."""
         return cls(timeout=timeout)
 
-    # --- what it is ------------------------------------------------------------------------------------------------
+    # --- name and options ------------------------------------------------------------------------------------------
 
     @property
     def options(self) -> MutableMapping[str, chess.engine.Option]:
@@ -261,7 +261,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
         return SimpleAnalysisResult(self, self._call(work, self.timeout))
 
     def quit(self) -> None:
-        """End the engine. A search that runs gives what it has found; calls that wait raise an error."""
+        """End the engine. A running search returns what it has found; waiting calls raise an error."""
         self._check_open()
         self.close()
 
@@ -272,7 +272,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
         self.protocol.refuse_calls()
         self._call(self.protocol.quit())
         self._closed = True
-        with contextlib.suppress(InvalidStateError):  # a different thread has closed it, too
+        with contextlib.suppress(InvalidStateError):  # another thread has also closed the engine
             self.returncode.set_result(0)
 
     def __enter__(self) -> Self:

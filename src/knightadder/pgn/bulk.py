@@ -37,9 +37,11 @@ _NOTHING = bytes(PADDING)
 class GameBlock:
     """Games that the core has read.
 
-    `text` has the bytes, with zeros after them. `games`, `tags` and `notes` refer to places in it. `moves`, `clocks`
-    and `scores` have the items of all games, one game after another; see `read_block` in ``core/api/pgn.py``. `number`
-    is the number of the first game in its file, from 1.
+    - `text` has the bytes, with zeros after them.
+    - `games`, `tags` and `notes` refer to places in the text.
+    - `moves`, `clocks` and `scores` have the items of all games, one game after another; see `read_block` in
+      ``core/api/pgn.py``.
+    - `number` is the number of the first game in its file, from 1.
     """
 
     text: NDArray[np.uint8]
@@ -67,7 +69,7 @@ def decoded_lines(raw: bytes) -> str:
 
 
 def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) -> Iterator[GameBlock | GameText]:
-    """Yield the games of a file in order: blocks of games that the core has read, and the texts of all other games.
+    """Yield the games of a file in order: blocks of games that the core has read, and the text of each remaining game.
 
     After each block, `update` is called with the bytes of the file that have been read, as it is on disk, and the
     number of games read. An `OptionError` is raised if the file cannot be read.
@@ -81,7 +83,7 @@ def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) ->
 
 
 def blocks_in(stream: BinaryIO) -> Iterator[GameBlock | GameText]:
-    """Read a stream of uncompressed bytes as `read_blocks` does; UnicodeError if it is wrong UTF-16."""
+    """Read a stream of uncompressed bytes as `read_blocks` does; UnicodeError if it is malformed UTF-16."""
     return _Scanner(stream).read()
 
 
@@ -178,7 +180,7 @@ class _Core:
         self._size = -1
 
     def read(self, text: bytes, at: int, line: int, last: bool, number: int) -> tuple[int, GameBlock | None, int, int]:
-        """Read games from a place on. Return the reason for the end, the games, and the place of the next game."""
+        """Read games from a place on; return why the reader stopped, the games, and where the next game begins."""
         if len(text) > self._size:
             self._size = len(text)
             self._games = np.empty(self._size // 4 + 2, GAME)

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
 
-# The first bytes of compressed files, which count instead of their names.
+# The first bytes of compressed files. They decide how to open a file, not its name.
 _OPENERS: dict[bytes, Callable[[BinaryIO], object]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
@@ -32,7 +32,7 @@ _LONGEST_START = 8
 
 _BLOCK = 1 << 20  # bytes of a block
 _LINES = 20_000  # number of lines in a block that is decoded
-_ZSTD_BYTES = 1024  # bytes to decompress at once; they may become thirty thousand times as many
+_ZSTD_BYTES = 1024  # compressed bytes to read at once; decompressed, they may be thirty thousand times as many
 _ZSTD_WINDOW = 31  # maximum window, which `zstd --long=31` writes
 
 #: The exceptions that reading a file can raise.
@@ -174,11 +174,11 @@ class ZstdReader(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """Say that this can be read."""
+        """Say that the stream can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Say that this can be read again."""
+        """Say that `seek` can go back to the start."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:

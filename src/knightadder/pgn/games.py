@@ -69,7 +69,7 @@ class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
         self._has_result = self._has_result or tagname == "Result"
 
     def visit_result(self, result: str) -> None:
-        """Store the result at the end of the moves, also as the tag's result if that is missing."""
+        """Store the result at the end of the moves, and also as the tag Result if the tag is missing."""
         self.game.marker = result
         if not self._has_result:
             self.game.headers["Result"] = result
@@ -173,7 +173,7 @@ def moves_of(game: chess.pgn.Game) -> list[chess.Move]:
 
 
 def result_of(game: PgnGame) -> str:
-    """Return the result from the tag or the end of the moves; ``*`` if it is open, or the two contradict each other."""
+    """Return the result from the tag or the end of the moves; ``*`` if it is unknown or they contradict each other."""
     results = {result for result in (game.headers.get("Result"), game.marker) if result in _RESULTS}
     return results.pop() if len(results) == 1 else "*"
 
@@ -253,7 +253,7 @@ class _Reading:
         self._skipped = 0  # number of open variations within a broken line
         self._empty = True
         self._last_number = 0
-        self._gap = 0  # the empty line within the moves that no move number has followed yet
+        self._gap = 0  # line of an empty line within the moves that no move number has followed yet; 0 if there is none
         self._result: str | None = None
 
     def add(self, token: Token) -> None:
@@ -277,7 +277,7 @@ class _Reading:
             self._fail(f"the comment that begins in line {token.text} has no closing brace")
         elif kind is TokenType.WORD:
             self._begin()
-            # It may be a move after which the position is unknown.
+            # The word may be a move that cannot be read; then the position after it is unknown.
             stop = token.text[0] != "$" and any(letter.isalnum() for letter in token.text)
             self._fail(f"cannot read {token.text[:40]!r} in line {token.line}", stop)
         elif kind in _MOVETEXT:

@@ -35,7 +35,7 @@ from knightadder.rules import read_fen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_MATE = 32_000  # a mate at once, as the core encodes it
+_MATE = 32_000  # the score of a mate on the board, as the core encodes it
 _LEAST_MATE = 31_000
 _CODES = (int(DOUBLE_PUSH) + 1) << 12  # numbers of moves: the kind is in the highest bits
 _DECIDED = ("1-0", "1/2-1/2", "0-1")
@@ -97,7 +97,7 @@ class GameRecord:
         if self._careful:
             source, game = self._careful
             found = tags_of(source) or {}
-            return found | {"FEN": game.headers["FEN"]} if "FEN" in found else found  # it may have been mended
+            return found | {"FEN": game.headers["FEN"]} if "FEN" in found else found  # maybe corrected
         first = self._game["first_tag"]
         tags = self._block.tags[first : first + self._game["tags"]].tolist()
         if not tags:
@@ -123,7 +123,7 @@ class GameRecord:
 
     @cached_property
     def result(self) -> str:
-        """The result by the tag, or by the end of the moves; ``*`` if it is open, or the two contradict each other."""
+        """The result from the tag or the end of the moves; ``*`` if it is unknown or they contradict each other."""
         if self._careful:
             return result_of(self._careful[1])
         results = {self.tags.get("Result"), RESULTS[self._game["result"]]}.intersection(_DECIDED)
@@ -156,7 +156,7 @@ class GameRecord:
 
     @property
     def raw_scores(self) -> NDArray[np.int16]:
-        """The evaluations after the moves as numbers of the core, -32768 where there is none."""
+        """The evaluations after the moves as the core encodes them, -32768 where there is none."""
         return self._block.scores[self._span]
 
     @cached_property
@@ -222,7 +222,7 @@ class GameRecord:
         return self._start.copy()
 
     def boards(self) -> Iterator[chess.Board]:
-        """Give the position before each move, and the last one; each is a board of its own."""
+        """Yield the position before each move, and the last position; each is a new board."""
         board = self.board()
         for move in self.moves:
             yield board.copy(stack=False)
@@ -236,7 +236,7 @@ class GameRecord:
     def keys(self) -> NDArray[np.uint64]:
         """Return the Polyglot key of the position before each move; an en passant square counts if a capture is legal.
 
-        The last position has none.
+        There is no key for the last position.
         """
         return keys_in(self._block, slice(self._index, self._index + 1))
 
@@ -298,7 +298,7 @@ def read_records(
 
 
 def sound_records(file: Path, name: str | None = None) -> Iterator[GameRecord | None]:
-    """Read the games of a file for a command, as `games.sound_games` does: None stands for a broken one."""
+    """Read the games of a file for a command, as `games.sound_games` does: None stands for a broken game."""
     for record in read_records(file, name):
         if isinstance(record, GameRecord):
             if record.notes:

@@ -61,7 +61,7 @@ Handler: TypeAlias = tuple[Needs, Callable[[str], None]]
 class Command:
     """A command that was received: its first word, the rest of the line, and the whole line.
 
-    `needs` is what it needs before it can be carried out by `run`, given the text.
+    `run` carries it out, given the text, once its requirement `needs` is met.
     """
 
     name: str
@@ -197,7 +197,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _complain(self, command: Command, error: Exception) -> None:
-        """Write one line saying that a command could not be carried out, and why."""
+        """Write one line that says why a command could not be carried out."""
 
     @abstractmethod
     def _tell_of_wait(self, command: Command) -> None:

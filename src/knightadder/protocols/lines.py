@@ -42,7 +42,7 @@ class Output:
 
 
 def standard_input() -> Iterator[bytes]:
-    """Give the lines of standard input as bytes; anything else that reads descriptor 0 afterwards finds nothing there.
+    """Yield the lines of standard input as bytes; other readers of descriptor 0 find nothing there afterwards.
 
     On Windows, a query about a pipe blocks while a different thread reads the pipe. NumPy's libraries query the
     standard descriptors when they are loaded, so they would wait for the next command.

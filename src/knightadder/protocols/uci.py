@@ -263,7 +263,7 @@ class Uci(Conversation):
         self._engine.new_game()
 
     def _position(self, text: str) -> None:
-        # The interface would take a search of the previous position for a search of this one.
+        # The interface would mistake a search of the previous position for a search of the refused position.
         self._has_position = False
         fen, moves = parse_position(text)
         notes = self._engine.set_position(fen, moves)

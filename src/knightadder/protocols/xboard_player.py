@@ -49,7 +49,7 @@ _MAXIMA = {option.name: option.max for option in OPTIONS if option.max is not No
 class _Mode(Enum):
     FORCE = "the engine plays neither side"
     PLAY = "it plays one"
-    ANALYSE = "it shows what it thinks of the position"
+    ANALYSE = "the engine analyses the position"
 
 
 class XBoardPlayer:
@@ -280,7 +280,7 @@ class XBoardPlayer:
             self.comment(line)
 
     def option(self, text: str) -> None:
-        """Set an option of the engine, or one that decides when it resigns or offers a draw."""
+        """Set an option of the engine, or an option about resigning and draw offers."""
         name, value = parse_option(text)
         option = OFFERED.get(name.lower())
         if option is None:

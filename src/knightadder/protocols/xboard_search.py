@@ -43,7 +43,7 @@ class XBoardSearch:
         return write_moves(tuple(moves), self.placement) if self.chess960 else list(moves)
 
     def status(self) -> str:
-        """Report progress: centiseconds, nodes, depth, root moves left and in all, and the one being searched."""
+        """Report progress: centiseconds, nodes, depth, root moves left, all root moves, and the current root move."""
         latest = self.latest
         depth, nodes = (0, 0) if latest is None else (latest.depth, latest.nodes)
         number, name = 1, self.best or ""

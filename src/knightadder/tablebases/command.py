@@ -24,7 +24,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser("tablebases", help="list, verify or download endgame tablebases")
     kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    kind = kinds.add_parser("list", help="show which Syzygy tables are there, and which are missing")
+    kind = kinds.add_parser("list", help="list the Syzygy tables that are present and those that are missing")
     _add_folders(kind)
     kind.set_defaults(run=_list)
 

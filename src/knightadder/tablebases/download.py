@@ -193,7 +193,7 @@ def _size(path: Path) -> int:
 
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turn an OSError into an EngineError with a message of one line."""
+    """Turn an OSError into an EngineError with a one-line message."""
     try:
         yield
     except OSError as error:

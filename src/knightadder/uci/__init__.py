@@ -1,1 +1,1 @@
-"""Other UCI engines, each a process of its own: the client of the protocol."""
+"""The client of the UCI protocol, for external engines, each in a process of its own."""

@@ -1,4 +1,4 @@
-"""Another UCI engine that searches positions, by python-chess: for the workers of a pool."""
+"""An external UCI engine that searches positions, by python-chess: for the workers of a pool."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SILENCE = 900.0
 _LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
 _SHOW_WDL = "UCI_ShowWDL"
 
-_handing_over = threading.Lock()  # so that nothing is handed to an event loop that is about to end
+_handing_over = threading.Lock()  # held while work is handed to an event loop, so that the loop does not end meanwhile
 
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class UciEngine(Closing):
     ) -> Future[chess.Move | None]:
         """Begin a search, which works as `search` does; to stop it, cancel the future that is returned.
 
-        The next search begins when this one has ended. An engine that does not answer after it was stopped is ended.
+        The next search begins when this one has ended. An engine that does not answer after a stop is terminated.
         """
         with _handing_over:
             if self._closed:
@@ -109,7 +109,7 @@ class UciEngine(Closing):
             return asyncio.run_coroutine_threadsafe(self._search(board, limit, on_info, place, **more), self._loop)
 
     def close(self) -> None:
-        """End the engine, even in the middle of a search; callable from a different thread."""
+        """Terminate the engine, even in the middle of a search; callable from any thread."""
         with _handing_over:
             loop, self._loop, self._closed = self._loop, None, True
         if loop is not None:
@@ -128,7 +128,7 @@ class UciEngine(Closing):
         name = shlex.join(command)
         try:
             async with asyncio.timeout(PATIENCE):
-                # A separate process group: Ctrl-C reaches only this program, which then ends the engine.
+                # A separate process group: Ctrl-C reaches only this program, which then terminates the engine.
                 self._engine = await chess.engine.UciProtocol.popen(command, setpgrp=True)
                 _, engine = self._engine
                 await engine.initialize()
@@ -146,7 +146,7 @@ class UciEngine(Closing):
         return self._options
 
     async def _end(self) -> None:
-        """End the engine, if there is one."""
+        """Terminate the engine, if there is one."""
         if self._engine is None:
             return
         (transport, engine), self._engine = self._engine, None
@@ -164,7 +164,7 @@ class UciEngine(Closing):
         place: str,
         **more: Any,
     ) -> chess.Move | None:
-        """Search a position; an engine that fails, or does not answer when it is stopped, is ended."""
+        """Search a position; terminate an engine that fails, or that does not answer when it is stopped."""
         async with self._turn:
             if self._closed:
                 raise EngineError("the run has ended")
@@ -203,7 +203,7 @@ class UciEngine(Closing):
                     best = (await analysis.wait()).move
                     self._idle = True
                     return best
-                except asyncio.CancelledError:  # nobody waits for the search any more, or a timeout
+                except asyncio.CancelledError:  # the caller has cancelled the search, or the time is up
                     self._idle = await _stop(starting)
                     raise
         except (TimeoutError, chess.engine.EngineError) as error:
@@ -227,7 +227,7 @@ async def _stop(starting: asyncio.Task[chess.engine.AnalysisResult]) -> bool:
         await analysis.wait()
 
     stopping = asyncio.create_task(stop())
-    # A hanging engine is killed by the caller. Retrieve the exception, or asyncio would print it.
+    # A hanging engine is killed by the caller. The exception is retrieved, because asyncio would print it otherwise.
     stopping.add_done_callback(lambda task: task.cancelled() or task.exception())
     await asyncio.wait([stopping], timeout=_LAST_WORD)
     return stopping.done() and not stopping.cancelled() and stopping.exception() is None
@@ -242,7 +242,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 class UciAnalyst(UciEngine):
     """A UCI engine that analyses as `knightadder.Engine` does; parameters and errors are as for `UciEngine`.
 
-    The option ``UCI_ShowWDL`` is switched on where the engine has it, and ``Hash`` left out where it has none.
+    The option ``UCI_ShowWDL`` is switched on if the engine has it, and ``Hash`` is left out if the engine has none.
     """
 
     def __init__(self, command: str, options: Mapping[str, str]) -> None:
@@ -285,7 +285,7 @@ class UciAnalyst(UciEngine):
 
 
 def _last_complete(infos: Iterable[InfoDict], wanted: int) -> list[InfoDict]:
-    """Return the lines of the last iteration that has the wanted number of lines, or else the most."""
+    """Return the lines of the last iteration that has the wanted number of lines, or else of the fullest one."""
     iterations: dict[int, dict[int, InfoDict]] = {}
     for info in infos:
         iterations.setdefault(info.get("depth", 0), {})[info.get("multipv", 1)] = info

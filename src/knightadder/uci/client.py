@@ -90,11 +90,15 @@ def _pinned(processors: Collection[int]) -> Iterator[None]:
 class UciClient(Closing):
     """A running engine, started by a command (see `resolve_command`) in a folder.
 
-    The given environment variables are added to this process's. The engine runs only on the given processors, if the
-    system can pin it (`os.sched_setaffinity`). `name` is the engine's own name, or before `handshake` the name of its
-    program. `options` has the names of its options in the engine's spelling, by name in lower case. `trace` notes each
-    line, and is closed with the engine. `remarks` are the engine's messages about its options; the code that sets the
-    options fills them (see `wait_ready`). OptionError if there is no such program, EngineError if it cannot be started.
+    The given environment variables are added to the environment of this process. The engine runs only on the given
+    processors, if the system can pin it (`os.sched_setaffinity`). OptionError if there is no such program, EngineError
+    if it cannot be started.
+
+    - `name` is the name that the engine reports, or before `handshake` the name of its program.
+    - `options` maps the names of its options in lower case to the engine's spelling.
+    - `trace` records each line, and is closed with the engine.
+    - `remarks` are the engine's messages about its options; the code that sets the options fills them (see
+      `wait_ready`).
     """
 
     def __init__(
@@ -130,7 +134,7 @@ class UciClient(Closing):
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self._input, self._output = self.process.stdin, self.process.stdout
-        self.deadline: float | None = None  # the end of the current wait; read by the watching thread
+        self.deadline: float | None = None  # time at which the current wait ends; read by the watching thread
         self.overdue = False
         # Held while the process is polled or killed, so that no signal goes to a process that has ended.
         self._reaping = threading.Lock()
@@ -219,8 +223,7 @@ class UciClient(Closing):
     def wait_ready(self, timeout: float) -> list[str]:
         """Send ``isready`` and wait for the answer; raises the same errors as `read_until`.
 
-        Returns the engine's messages to its user in the meantime, such as notes about an option: the texts of ``info
-        string``.
+        Return the texts of ``info string`` that the engine sends meanwhile, such as notes about an option.
         """
         self.send("isready")
         lines = self.read_until("readyok", timeout)
@@ -306,7 +309,7 @@ class _Watchman:
                     return
                 now = time.monotonic()
                 for client in self._clients:
-                    deadline = client.deadline  # read once: the thread that waits resets it at any moment
+                    deadline = client.deadline  # read once, because the waiting thread may reset it at any moment
                     if deadline is not None and now > deadline and not client.overdue:
                         client.overdue = True
                         client.kill()

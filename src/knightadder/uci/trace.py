@@ -16,8 +16,8 @@ _now: Callable[[], datetime.datetime] = datetime.datetime.now
 class Trace(Closing):
     """A file with one line for each line of UCI, as cutechess shows them.
 
-    ``>`` stands before what is sent to the engine, ``<`` before what comes from it, ``#`` before remarks. Each line is
-    written at once, so that the file is complete when anything crashes. If it cannot be written, for example on a full
+    ``>`` marks lines to the engine, ``<`` lines from the engine, and ``#`` remarks. Each line is
+    written at once, so that the file is complete even after a crash. If it cannot be written, for example on a full
     disk, the trace ends with an `error` and the engine continues. The name of the file has the engine's name and its
     process id, so a restarted engine gets a new file. The folder is created if it is missing; OptionError if the
     file cannot be made.

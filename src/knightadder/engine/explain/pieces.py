@@ -29,7 +29,7 @@ def worth_board(board: Sequence[int], worths: dict[int, int]) -> str:
 
     White's pieces are capitals, and White's first rank is at the bottom. `worths` are in centipawns by square.
     """
-    lines = ["Worth of each piece: the value less the value without it, from White's view", _RULE]
+    lines = ["Worth of each piece: the value minus the value without the piece, from White's view", _RULE]
     for rank in range(7, -1, -1):
         squares = range(8 * rank, 8 * rank + 8)
         letters = (f"{_LETTERS[board[square]]:^7}" for square in squares)

@@ -39,7 +39,7 @@ class Term:
     white, black : Tapered
         The value of the term for each side.
     meaning : str
-        A description of the things that the term counts.
+        A description of what the term counts.
     """
 
     group: str
@@ -65,7 +65,7 @@ class Breakdown:
     phase : float
         The game phase from 0 to 1, which is the weight of the middlegame value. The endgame value has the rest.
     scale : float
-        The part of the endgame value that counts, from 0 to 1.
+        The share of the endgame value that counts, from 0 to 1.
     """
 
     terms: tuple[Term, ...]

@@ -31,7 +31,7 @@ _NAME = re.compile(r"K(Q*R*B*N*P*)vK(Q*R*B*N*P*)")
 _LETTERS = "PNBRQ"
 _BLACK = 8  # bit of black pieces
 _SPLIT, _HAS_PAWNS = 1, 2  # flags of a file
-_CONSTANT = 0x80  # flag of an array
+_CONSTANT = 0x80  # flag of an array: all positions have the same value
 _MAX_BITS = 31  # maximum logarithm of an index entry's positions and of a block's bytes
 
 

@@ -143,7 +143,7 @@ def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[
         known = {move: dtz for move, dtz in distances.items() if dtz is not None}
         if not known or len(known) < len(distances):
             break
-        # The nearest win, or else the farthest loss.
+        # Choose the nearest win, or if there is none the farthest loss.
         best = max(known, key=lambda move: (np.sign(known[move]), -known[move]))
         if known[best] == 0:
             break
