@@ -95,7 +95,7 @@ def test_a_click_plays_the_move_and_the_table_follows_the_board(page):
 
 def test_positions_that_no_game_has(page):
     set_up(page, "4k3/8/8/8/8/8/8/K7 w - - 0 1")
-    expect(card(page)).to_contain_text("No game went on from this position")
+    expect(card(page)).to_contain_text("No game has a move from this position")
     expect(card(page).get_by_role("table")).to_have_count(0)
 
 

@@ -1,18 +1,18 @@
-// Arrows and circles on the board: the first moves of the lines of analysis, the best one the strongest, and the shapes
-// of the game's comments.
+// Arrows and circles on the board: the first move of each line of analysis, the best line's most opaque, and the shapes
+// from the game's comments.
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 0.16; // of a square
+const WIDTH = 0.16; // of an arrow, in squares
 const HEAD = 0.42;
-const RING = 0.06; // the width of a circle's line
+const RING = 0.06; // line width of a circle, in squares
 
 /**
- * Draw arrows anew.
+ * Draw these arrows in place of the earlier ones.
  *
  * @param {SVGElement} svg with a view box of 8 by 8 squares
  * @param {string[][]} arrows pairs of squares, the most important first
- * @param {string[][]} others those of the second engine, which are drawn below, and wider, so that both are seen
- * @param {(square: string) => number[]} place gives column and row of a square
+ * @param {string[][]} others the second engine's arrows, drawn wider and below, so that both sets are seen
+ * @param {(square: string) => number[]} place gives the column and row of a square
  */
 export function drawArrows(svg, arrows, others, place) {
   svg.replaceChildren();
@@ -21,17 +21,17 @@ export function drawArrows(svg, arrows, others, place) {
       if (from === to) return;
       const group = element("g", { class: name, opacity: rank === 0 ? 0.9 : 0.7 / Math.sqrt(rank), "data-arrow": from + to });
       group.append(...arrow(place(from), place(to), (rank === 0 ? 1 : 0.7) * width));
-      svg.prepend(group); // the best one is drawn last, over the others
+      svg.prepend(group); // the most important arrow is drawn last, on top
     });
   }
 }
 
 /**
- * Draw shapes anew.
+ * Draw these shapes in place of the earlier ones.
  *
  * @param {SVGElement} svg with a view box of 8 by 8 squares
  * @param {string[]} shapes as in PGN: "Gd2d4" is a green arrow, "Rd4" a red circle
- * @param {(square: string) => number[]} place gives column and row of a square
+ * @param {(square: string) => number[]} place gives the column and row of a square
  */
 export function drawShapes(svg, shapes, place) {
   svg.replaceChildren(

@@ -1,7 +1,7 @@
-// Questions to the server, on the pages of puzzles and drills.
+// Requests to the server, from the pages of puzzles and drills.
 
 /**
- * Ask the server. What is wrong is shown in `problem` until the next question without one, and then the answer is null.
+ * Ask the server and give its answer; after an error, show the error in `problem` and give null.
  *
  * @param {HTMLElement} problem
  */

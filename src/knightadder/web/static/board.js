@@ -1,30 +1,30 @@
 // The board: squares and pieces, moved by drag, by two clicks, or from the keyboard. It knows no rules of chess:
-// which moves there are, the server says.
+// the server sends the legal moves.
 
 import { drawArrows, drawShapes } from "./arrows.js";
 import { pieceName } from "./pieces.js";
 import { askPromotion } from "./promotion.js";
 
 const FILES = "abcdefgh";
-const DRAG_FROM = 4; // pixels that the pointer has to move before a click becomes a drag
+const DRAG_FROM = 4; // pixels the pointer must move before a press counts as a drag
 
 export class Board {
   /**
-   * @param {HTMLElement} element where to put it
-   * @param {{onMove?: (move: string) => void, label?: string}} options `onMove` gets a legal move in UCI's notation
+   * @param {HTMLElement} element the element that holds the board
+   * @param {{onMove?: (move: string) => void, label?: string}} options `onMove` gets a legal move in UCI notation
    */
   constructor(element, { onMove = null, label = "Chess board" } = {}) {
     this.element = element;
     this.onMove = onMove;
     this.editing = null; // while the board is edited: {onSquare(square), onDrag(from, to or null)}
-    this.locked = false; // while nobody would take a move
+    this.locked = false; // whether the user may not move
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
-    this.arrows = [[], []]; // of the engine and of the second engine
+    this.arrows = [[], []]; // the engine's arrows, and the second engine's
     this.shapes = [];
     this.worths = {};
-    this.premove = []; // the squares of a move made in advance
-    this.shown = new Map(); // square -> {code, element} of the pieces as drawn
+    this.premove = []; // the squares of a premove
+    this.shown = new Map(); // square -> {code, element} of each piece as drawn
     this.selected = null;
     this.focused = "e2";
     element.setAttribute("role", "grid");
@@ -43,13 +43,13 @@ export class Board {
 
   // --- drawing ---
 
-  /** Show a position as the server describes it; the pieces glide to where they go. */
+  /** Show a position as the server describes it; moved pieces glide to their new squares. */
   set(position) {
     const sameMoves = position.fen === this.position.fen && Object.keys(position.legal ?? {}).length > 0;
     if (position.fen !== this.position.fen) this.worths = {};
     this.position = { legal: {}, promotions: [], last: null, check: null, ...position };
     if (!sameMoves) {
-      // Else a move is only begun, and what changed is around the board: the analysis was switched, say.
+      // Without a new position, only something else on the page changed, such as the analysis: keep the selected piece.
       this.cancelPromotion?.();
       this.selected = null;
     }
@@ -61,7 +61,7 @@ export class Board {
     this.markSquares();
   }
 
-  /** Show the engine's arrows, and below them those of the second engine, each the most important first. */
+  /** Show the engine's arrows and, below them, the second engine's; in each list the most important comes first. */
   setArrows(arrows, others = []) {
     this.arrows = [arrows, others];
     drawArrows(this.svg, arrows, others, (square) => this.place(square));
@@ -73,13 +73,13 @@ export class Board {
     drawShapes(this.shapesSvg, shapes, (square) => this.place(square));
   }
 
-  /** Show a text on each of these pieces, by square. */
+  /** Show a text on pieces; the texts are given by square. */
   setWorths(worths) {
     this.worths = worths;
     this.refresh();
   }
 
-  /** Mark the squares of a move that is made in advance; the piece stays where it is. */
+  /** Mark the squares of a premove; the piece stays on its square. */
   setPremove(squares) {
     this.premove = squares;
     this.refresh();
@@ -94,7 +94,7 @@ export class Board {
     this.setShapes(this.shapes);
   }
 
-  /** Column and row of a square on the screen, from the top left. */
+  /** The column and row of a square on the screen, counted from the top left. */
   place(square) {
     const file = FILES.indexOf(square[0]);
     const rank = Number(square[1]) - 1;
@@ -185,7 +185,7 @@ export class Board {
 
   // --- moving ---
 
-  /** Let no piece be moved, or let them be moved again. */
+  /** Lock the board, so that no piece can be moved, or unlock it. */
   lock(locked) {
     this.locked = locked;
     this.cancelPromotion?.();
@@ -194,7 +194,7 @@ export class Board {
     this.refresh();
   }
 
-  /** Give a square the keyboard. */
+  /** Give a square the keyboard focus. */
   focus(square) {
     this.focused = square;
     this.markSquares();
@@ -206,7 +206,7 @@ export class Board {
     this.markSquares();
   }
 
-  /** Take a click, or Enter, on a square: select a piece, or move the selected one there. */
+  /** Handle a click, or Enter, on a square: select its piece, or move the selected piece there. */
   press(square) {
     if (this.locked) return;
     if (this.editing) this.editing.onSquare(square);
@@ -231,7 +231,7 @@ export class Board {
     }
     const piece = this.shown.get(from);
     if (dropped && piece && this.shown.get(to)?.code[0] !== piece.code[0]) {
-      // The piece stays where it was dropped; what the server says next will agree.
+      // The piece stays where it was dropped: the server's next message shows it there too.
       this.shown.get(to)?.element.remove();
       this.shown.delete(from);
       this.shown.set(to, piece);
@@ -250,7 +250,7 @@ export class Board {
 
   pointerDown(event) {
     if (event.button !== 0 || event.target.closest(".promotion")) return;
-    event.preventDefault(); // no focus: the arrow keys go through the moves after a click
+    event.preventDefault(); // takes no focus, so that the arrow keys still walk through the moves after a click
     if (this.locked) return;
     const from = this.squareAt(event.clientX, event.clientY);
     const piece = this.shown.get(from);
@@ -262,7 +262,7 @@ export class Board {
       return;
     }
     if (!this.editing) this.select(from);
-    this.element.setPointerCapture(event.pointerId); // the end of a drag is told wherever it is, even off the page
+    this.element.setPointerCapture(event.pointerId); // so that the end of a drag is noticed even off the page
     const start = [event.clientX, event.clientY];
     let dragging = false;
     const onMove = (moved) => {
@@ -316,11 +316,11 @@ export class Board {
       return;
     }
     event.preventDefault();
-    event.stopPropagation(); // else the arrow keys would go through the moves as well
+    event.stopPropagation(); // else the arrow key would walk through the moves as well
   }
 }
 
-/** Put a layer to draw in over the board. */
+/** Put an SVG layer for drawing over the board. */
 function overlay(element, name) {
   const svg = element.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
   svg.setAttribute("class", name);

@@ -1,4 +1,4 @@
-// Clocks as text, and what the comments of a game tell of them.
+// Clock times as text, and clock times read from a game's comments.
 
 export const LOW = 10; // seconds below which a clock is marked, and shows tenths
 
@@ -10,18 +10,18 @@ export function clockText(seconds) {
   return hours ? `${hours}:${tail}` : tail;
 }
 
-/** The seconds that a command of PGN, such as [%clk 0:04:59.5], tells in the comment on a move; null without it. */
+/** The seconds in a PGN command such as [%clk 0:04:59.5] in the comment on a move; null without the command. */
 export function seconds(node, command) {
   const [, hours, minutes, rest] = node.comment.match(new RegExp(`\\[%${command} (\\d+):(\\d+):([\\d.]+)\\]`)) ?? [];
   return rest === undefined ? null : Number(hours) * 3600 + Number(minutes) * 60 + Number(rest);
 }
 
 /**
- * The clocks as they stood at a node, by the comments of the moves before it; null if the line has none.
+ * Both clocks at a node, read from the comments on the moves up to it; null if no comment has a clock.
  *
  * @param {import("./tree.js").Tree} tree
  * @param {number} id
- * @param {string} [control] PGN's tag TimeControl, for the sides that have not moved
+ * @param {string} [control] the PGN tag TimeControl, which gives the clock of a side that has not moved
  */
 export function clocksAt(tree, id, control) {
   if (!tree.line(id).some((node) => seconds(node, "clk") !== null)) return null;

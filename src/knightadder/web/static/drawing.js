@@ -1,5 +1,5 @@
 // Arrows and circles that the user draws with the right button, as on Lichess: with Shift or Ctrl they are red, with
-// Alt blue, with both yellow. The same shape again takes it away; in another colour it changes.
+// Alt blue, with both yellow. Drawing a shape again removes it; drawing it in another colour changes its colour.
 
 export class Drawing {
   /**
@@ -9,19 +9,19 @@ export class Drawing {
   constructor(board, onDraw) {
     Object.assign(this, { board, onDraw });
     this.shapes = [];
-    this.hints = []; // are shown as well, but are not the user's
-    this.begun = null; // the shape that is being drawn
+    this.hints = []; // shapes shown as well that the user did not draw
+    this.begun = null; // the shape being drawn
     board.element.addEventListener("contextmenu", (event) => event.preventDefault());
     board.element.addEventListener("pointerdown", (event) => this.start(event));
   }
 
-  /** Show the shapes of a position. */
+  /** Show the user's shapes of a position. */
   show(shapes) {
     this.shapes = shapes;
     this.render();
   }
 
-  /** Show shapes that do not belong to the position. */
+  /** Show hints: shapes that do not belong to the position. */
   hint(shapes) {
     this.hints = shapes;
     this.render();

@@ -1,4 +1,4 @@
-// The page of drills. The server chooses what to ask by spaced repetition, and gives each position with its right moves.
+// The page of drills. The server chooses the drill by spaced repetition, and gives its position with the right moves.
 // The first answer counts: right, right after a hint, or wrong.
 
 import { ask as askServer } from "./ask.js";
@@ -18,9 +18,9 @@ const KINDS = [
 
 let groups = [];
 let drill = null;
-let last = 0; // the number of the drill before, which is not asked again at once
+let last = 0; // the number of the previous drill, which is not asked twice in a row
 let hints = 0;
-let saving = null; // what comes of the answer, once there is one
+let saving = null; // the promise of the saved answer; null before an answer
 let over = false;
 
 startTheme(byId("theme"));
@@ -38,7 +38,7 @@ const kind = () => KINDS[Number(byId("kind").value)][1];
 const isOf = (wanted) => (group) => Object.entries(wanted).every(([name, value]) => !value || group[name] === value);
 const sum = (list, name) => list.reduce((total, each) => total + each[name], 0);
 
-/** What the drills are chosen by, without what is empty. */
+/** The filters that are set: kind, theme and opening. */
 function choice() {
   const { theme, opening } = byId("choice").elements;
   return Object.fromEntries(Object.entries({ ...kind(), theme: theme.value, opening: opening.value }).filter(([, value]) => value));
@@ -60,7 +60,7 @@ async function count() {
   byId("count").textContent = `${sum(chosenOnes, "due")} due, ${sum(chosenOnes, "new")} new`;
 }
 
-/** Offer the values that the drills have; keep what is chosen if it is still there. */
+/** Offer the values that occur among the drills; keep the chosen value if it is still among them. */
 function offer(id, name, all, wanted) {
   const before = byId(id).value;
   const values = [...new Set(groups.filter(isOf(wanted)).map((group) => group[name]))].sort();
@@ -73,7 +73,7 @@ async function chosen() {
   await open();
 }
 
-/** Ask the next drill. */
+/** Fetch and show the next drill. */
 async function open() {
   await saving;
   byId("problem").hidden = true;
@@ -90,7 +90,7 @@ async function open() {
   if (drill === null) {
     over = true;
     if (!groups.length) tell("There are no drills yet", "knightadder report --drills and knightadder drills repertoire make some.");
-    else tell("Done for now", found.wait ? `The next one is due ${found.wait}.` : "There is no drill of this choice.");
+    else tell("Done for now", found.wait ? `The next one is due ${found.wait}.` : "No drill matches this choice.");
     return;
   }
   last = drill.number;
@@ -101,7 +101,7 @@ async function open() {
   tell(`${mover} to move`, drill.kind === "mistake" ? "Find a better move than the one in the game" : "What does your repertoire say?");
 }
 
-/** Let the answer count, unless an earlier one does. */
+/** Count the answer, unless this drill has been answered. */
 function grade(how) {
   saving ??= ask(`/drills/${drill.number}?grade=${how}`, { method: "POST", keepalive: true }).then(async (found) => {
     await count();
@@ -121,7 +121,7 @@ function take(move) {
   grade("again");
 }
 
-/** First the piece to move, then where to. */
+/** Give a hint: first the piece to move, then its destination. */
 function giveHint() {
   if (over) return;
   const [move] = Object.keys(drill.good);

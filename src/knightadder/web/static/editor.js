@@ -103,11 +103,11 @@ export class Editor {
 
   changed() {
     this.board.set({ pieces: this.pieces, turn: this.turn.value === "w" ? "white" : "black" });
-    this.use.disabled = true; // until the server has looked at it
+    this.use.disabled = true; // until the server has checked the position
     this.actions.onCheck(this.fen());
   }
 
-  /** Take the server's word on a position. */
+  /** Take the server's verdict: whether the position can be used, and what is wrong with it. */
   checked({ fen, problem }) {
     if (!this.isOpen || fen !== this.fen()) return;
     this.problem.textContent = problem ?? "";

@@ -1,4 +1,4 @@
-// The opening explorer: what the games of the server's index played in the position on the board. A click plays a move.
+// The opening explorer: the moves that the games of the server's index played in the position on the board. A click plays a move.
 
 export class Explorer {
   /**
@@ -9,9 +9,9 @@ export class Explorer {
     this.card = card;
     this.form = card.querySelector("form");
     this.place = card.querySelector(".explorer-answer");
-    this.missing = false; // the server has no index
-    this.position = null; // the one to answer for
-    this.asked = null; // the last question
+    this.missing = false; // whether the server has no index
+    this.position = null; // the position on the board; null while the explorer is hidden
+    this.asked = null; // the query sent last
     this.shown = null; // the FEN of the answer that the card shows
     this.place.addEventListener("click", (event) => {
       const row = event.target.closest("[data-san]");
@@ -25,7 +25,7 @@ export class Explorer {
     });
   }
 
-  /** Give the filters that are set. */
+  /** The filters that are set, as pairs of name and value. */
   filters() {
     const data = new FormData(this.form);
     const set = [...data].filter(([name, value]) => name !== "speeds" && value.trim());
@@ -33,7 +33,7 @@ export class Explorer {
     return speeds ? [...set, ["speeds", speeds]] : set;
   }
 
-  /** Show what was played in this position; without one, show nothing. */
+  /** Show the moves that were played in this position; without a position, hide the card. */
   async update(position) {
     this.position = position;
     this.card.hidden = !position || this.shown === null;
@@ -47,11 +47,11 @@ export class Explorer {
     try {
       answer = await (await fetch(`/explorer?${question}`)).json();
     } catch {
-      if (this.asked === question) this.asked = null; // asked again at the next occasion
+      if (this.asked === question) this.asked = null; // so that the next update asks again
       return;
     }
     this.missing = answer === null;
-    if (this.missing || this.asked !== question) return; // or the position has changed meanwhile
+    if (this.missing || this.asked !== question) return; // a later query has replaced this one
     const focused = this.place.contains(document.activeElement);
     this.card.querySelector("summary span").textContent = filters.length ? `${filters.length} set` : "";
     this.place.replaceChildren(...render(answer));
@@ -63,7 +63,7 @@ export class Explorer {
 }
 
 function render({ moves, games, problem }) {
-  if (!moves.length) return [element("p", "explorer-none", problem ?? "No game went on from this position")];
+  if (!moves.length) return [element("p", "explorer-none", problem ?? "No game has a move from this position")];
   const table = document.createElement("table");
   table.createTHead().append(headings("Move", "Games", "White, draw, Black", "Rating", "Perf.", "Last"));
   table.createTBody().append(...moves.map(row));
@@ -99,7 +99,7 @@ function row(move) {
   return made;
 }
 
-/** Draw the shares of results; a share has its number where there is room. */
+/** Draw the share of each result as a bar; a share wide enough shows its percentage. */
 function bar({ games, white, draws, black }) {
   const made = element("div", "shares");
   const percents = [white, draws, black].map((count) => (100 * count) / games);

@@ -40,22 +40,22 @@ const SIGNS = {
   140: ["∆", "with the idea"],
   146: ["N", "novelty"],
 };
-const LAST_OF_MOVES = 9; // up to here they judge the move, from there on the position
+const LAST_OF_MOVES = 9; // glyphs up to this number judge the move, higher ones the position
 
 /**
- * Give the signs of a move and what they mean, those of the move itself first; one without a sign stands as its number.
+ * The signs of a move's glyphs and their meanings. A glyph without a sign is shown as its number.
  *
  * @param {number[]} nags in ascending order
  * @returns {{text: string, meaning: string}}
  */
 export function glyphs(nags) {
   const signs = nags.map((nag) => SIGNS[nag] ?? [`$${nag}`, `$${nag}`]);
-  // A thin space, else a check and "+−" would run together.
+  // A thin space separates the sign of a check from "+−".
   const text = signs.map(([sign], index) => (nags[index] > LAST_OF_MOVES ? `\u202f${sign}` : sign)).join("");
   return { text, meaning: signs.map(([, meaning]) => meaning).join(", ") };
 }
 
-/** What the glyphs say of a move: "brilliant", "great", "inaccuracy", "mistake", "blunder" or nothing. */
+/** The judgement that the glyphs give a move: "brilliant", "great", "inaccuracy", "mistake", "blunder" or "". */
 export function judgement(nags) {
   return { 3: "brilliant", 1: "great", 6: "inaccuracy", 2: "mistake", 4: "blunder" }[[3, 1, 6, 2, 4].find((nag) => nags.includes(nag))] ?? "";
 }

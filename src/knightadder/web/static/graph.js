@@ -1,4 +1,4 @@
-// The graph of White's chances over the line on the board. A click, or a drag along it, goes to the position there.
+// The graph of White's chances over the line on the board. A click or a drag on the graph goes to the position there.
 
 import { judgement } from "./glyphs.js";
 
@@ -8,7 +8,7 @@ const MIDDLE = 0.5; // White's chances in a level position
 export class Graph {
   /**
    * @param {HTMLElement} element
-   * @param {(node: number) => void} onSeek gets the node at the place that is pointed at
+   * @param {(node: number) => void} onSeek gets the node under the pointer
    */
   constructor(element, onSeek) {
     this.element = element;
@@ -23,7 +23,7 @@ export class Graph {
     });
   }
 
-  /** Draw the line of nodes, with a mark at the one shown. */
+  /** Draw the chances along a line of nodes, with a mark at the node shown. */
   render(line, current) {
     this.line = line;
     this.current = current;
@@ -57,7 +57,7 @@ export class Graph {
   }
 }
 
-/** The dot of a marked move, if its position is evaluated; `share` says how far along the line it is. */
+/** The dot of a marked move, if its position is evaluated; `share`, from 0 to 1, is its place along the line. */
 function mark(node, share) {
   const kind = judgement(node.nags);
   if (!kind || !node.score) return [];
@@ -68,7 +68,7 @@ function mark(node, share) {
   return [dot];
 }
 
-/** The stretches of the line that are evaluated, as lists of ply and White's chances. */
+/** The evaluated stretches of the line, each a list of pairs of ply and White's chances. */
 function runs(line) {
   const found = [];
   line.forEach((node, x) => {
@@ -79,7 +79,7 @@ function runs(line) {
   return found;
 }
 
-/** The area between the curve and the middle, where `side` keeps White's chances above it (Math.max) or below. */
+/** The area between the curve and the middle line: the part above it if `side` is Math.max, below it if Math.min. */
 function area(run, side) {
   const points = [];
   run.forEach(([x, chances], index) => {
@@ -91,7 +91,7 @@ function area(run, side) {
   return `M${run[0][0]} ${MIDDLE} ${points.map(([x, chances]) => `L${x} ${1 - chances}`).join(" ")} L${run.at(-1)[0]} ${MIDDLE} Z`;
 }
 
-/** The curve; where it is a single position, a point. */
+/** The curve of a stretch; a stretch of a single position becomes a point. */
 function curve(run) {
   const [[x, chances], ...others] = run;
   return `M${x} ${1 - chances} ${(others.length ? others : [[x, chances]]).map((point) => `L${point[0]} ${1 - point[1]}`).join(" ")}`;

@@ -1,4 +1,4 @@
-// What the engine suggests in a game: first the piece to move, then the move.
+// Hints in a game against the engine: first the piece to move, then the move.
 
 export class Hint {
   /**
@@ -7,8 +7,8 @@ export class Hint {
    */
   constructor(button, actions) {
     Object.assign(this, { button, actions });
-    this.node = null; // that the hint is for
-    this.move = null; // from and to
+    this.node = null; // the position that the hint is for
+    this.move = null; // the squares from and to of the suggested move
     button.addEventListener("click", () => {
       if (this.move) return this.show("The move is shown", true, [`B${this.move.join("")}`]);
       this.show("Searching…", true);
@@ -16,21 +16,21 @@ export class Hint {
     });
   }
 
-  /** Take the position shown: a hint is there only for the user's own move. */
+  /** Take the position shown: the user can ask for a hint only when it is the user's turn. */
   update(node, possible) {
     if (node === this.node && possible === this.possible) return;
     Object.assign(this, { node, possible, move: null });
     this.show("Hint", !possible);
   }
 
-  /** Take the server's answer. */
+  /** Take the server's hint. */
   take({ node, move }) {
     if (node !== this.node || !this.possible) return;
     this.move = move;
     this.show("Show the move", false, [`B${move[0]}`]);
   }
 
-  /** The search has been broken off. */
+  /** Offer the hint again: the search was interrupted. */
   reset() {
     if (!this.move) this.show("Hint", !this.possible);
   }

@@ -1,24 +1,24 @@
-// Undo and redo: two buttons, which say what they would undo or redo, and keys.
+// Undo and redo, by keys and by two buttons whose tooltips name the change.
 
 export class History {
   /**
    * @param {{undo: HTMLButtonElement, redo: HTMLButtonElement}} buttons
    * @param {(step: "undo" | "redo") => void} go
-   * @param {() => boolean} allowed whether the keys count
+   * @param {() => boolean} allowed whether the keys work now
    */
   constructor(buttons, go, allowed) {
     this.buttons = buttons;
     for (const step of ["undo", "redo"]) buttons[step].addEventListener("click", () => go(step));
     addEventListener("keydown", (event) => {
       const step = stepOf(event);
-      if (!step || !allowed() || event.target.closest("input, textarea, dialog")) return; // a field has its own
+      if (!step || !allowed() || event.target.closest("input, textarea, dialog")) return; // text fields have their own undo
       event.preventDefault();
-      go(step); // also where the server has not told yet that there is something; it refuses what cannot be
+      go(step); // sent even while the buttons are disabled: the server may not have reported the last change yet
     });
     this.show({});
   }
 
-  /** Take what can be undone and redone, as text; null for nothing. */
+  /** Show the names of the changes that can be undone and redone; null disables a button. */
   show(names) {
     for (const [step, button] of Object.entries(this.buttons)) {
       const word = step === "undo" ? "Undo" : "Redo";

@@ -1,23 +1,23 @@
-// Keeps what is on the board in the browser, tab by tab: the file, the edited games and the place, for a server that is new.
+// Keeps each tab's file, edited games and place in the browser, to bring them back after the server was restarted.
 
 export class Keeping {
-  /** @param {(text: string) => void} tell tells the user something */
+  /** @param {(text: string) => void} tell shows the user a message */
   constructor(tell) {
     this.tell = tell;
     this.full = false; // whether the browser has refused to keep a game
-    this.texts = new Map(); // the files that the server knows, by its numbers: {pgn, raw}
-    this.sent = null; // the file that has been sent last
+    this.texts = new Map(); // file number of the server -> {pgn, raw}
+    this.sent = null; // the file sent last
     this.forget();
   }
 
-  /** Nothing is known of the server's files: it is new. */
+  /** Forget the files of the former server: the server is new. */
   forget() {
     this.texts.clear();
     this.file = this.index = null;
-    this.edited = {}; // the games that are not as in the file, as PGN by their index
+    this.edited = {}; // game index -> PGN of each game that differs from the file
   }
 
-  /** What to send to a server that does not know this tab; null if there is nothing. */
+  /** The message that restores this tab at a new server; null if nothing is kept. */
   saved() {
     const { pgn = "", raw = false } = read("file") ?? {};
     const edited = read("edited") ?? {};
@@ -25,13 +25,13 @@ export class Keeping {
     return { pgn, raw, edited, index: read("index") ?? 0, path: read("path") ?? [] };
   }
 
-  /** A new server has brought back what was saved. */
+  /** Go on with the kept games, which a new server has loaded. */
   restored({ pgn, raw, edited }) {
     this.sent = { pgn, raw };
     this.restoring = edited;
   }
 
-  /** Take the server's word on which game is on the board, of which file. */
+  /** Take the file and the game that are on the board, as the server names them. */
   open({ file, index, titles }, pgn, path) {
     const same = file === this.file;
     if (!same) {
@@ -47,7 +47,7 @@ export class Keeping {
     this.keep(pgn, path);
   }
 
-  /** Keep the game as it is now; `pgn` is empty if there is nothing in it. */
+  /** Keep the game as it is now; `pgn` is "" for an empty game. */
   keep(pgn, path) {
     if (this.file === null) return;
     const changed = !this.texts.get(this.file) || pgn !== this.first || this.index in this.edited;
@@ -66,7 +66,7 @@ export class Keeping {
     try {
       sessionStorage.setItem(key, JSON.stringify(value));
     } catch {
-      if (!this.full) this.tell("This browser cannot store such a large game: save it as PGN, or it will be lost if the server ends");
+      if (!this.full) this.tell("This browser cannot store such a large game: save it as PGN, or you will lose it if the server stops");
       this.full = true;
     }
   }
@@ -76,6 +76,6 @@ function read(key) {
   try {
     return JSON.parse(sessionStorage.getItem(key));
   } catch {
-    return null; // of another version
+    return null; // written by a different version of this page
   }
 }

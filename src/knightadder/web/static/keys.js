@@ -1,23 +1,24 @@
 // The keyboard: arrows through the moves, space for the engine, f to flip, Enter to type a move.
 
-let pointed = false; // whether the last action was the pointer's
+let pointed = false; // whether the last input came from the pointer, not the keyboard
 addEventListener("pointerdown", () => (pointed = true), { capture: true });
 addEventListener("keydown", () => (pointed = false), { capture: true });
 
-/** @param {Object<string, () => void>} actions by the key that does them */
+/** @param {Object<string, () => void>} actions key -> action */
 export function startKeys(actions) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea")) return;
-    if ([" ", "Enter"].includes(event.key) && event.target.closest("button, summary, input")) return; // it presses what has the focus
-    if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // it goes through the choices
+    // Space and Enter press the focused control.
+    if ([" ", "Enter"].includes(event.key) && event.target.closest("button, summary, input")) return;
+    if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // the key moves through the radio buttons
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action) {
       event.preventDefault();
       action();
     }
   });
-  // What was clicked by the pointer would keep the focus, and take the next press of the space bar or an arrow.
+  // A clicked control would keep the focus and receive the next space bar or arrow key.
   addEventListener("click", (event) => {
     if (event.detail > 0) event.target.closest("button")?.blur();
   });
@@ -25,6 +26,7 @@ export function startKeys(actions) {
     if (pointed) event.target.closest("select")?.blur();
   });
   for (const dialog of document.querySelectorAll("dialog")) {
-    dialog.addEventListener("close", () => pointed && document.activeElement?.blur()); // it gives the focus back to its button
+    // Closing returns the focus to the button that opened the dialog.
+    dialog.addEventListener("close", () => pointed && document.activeElement?.blur());
   }
 }

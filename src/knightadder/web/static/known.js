@@ -1,4 +1,4 @@
-// What is known of the position without search: the moves of the opening book, and of the tablebases. A click plays one.
+// The moves of the opening book and of the tablebases in the position on the board. A click plays a move.
 
 export class Known {
   /**
@@ -7,15 +7,15 @@ export class Known {
    */
   constructor(card, onPlay) {
     this.card = card;
-    this.fen = null; // the position to answer for
-    this.shown = null; // the one whose moves the card shows
+    this.fen = null; // the position on the board
+    this.shown = null; // the position whose moves the card shows
     card.addEventListener("click", (event) => {
       const button = event.target.closest("[data-san]");
       if (button && this.fen === this.shown) onPlay(button.dataset.san);
     });
   }
 
-  /** Show what is known of this position; without one, nothing. */
+  /** Show the book and tablebase moves of this position; without a position, hide the card. */
   async update(fen) {
     if (fen === this.fen) return;
     this.fen = fen;
@@ -23,9 +23,9 @@ export class Known {
     try {
       if (fen) answer = await (await fetch(`/known?${new URLSearchParams({ fen })}`)).json();
     } catch {
-      // the server is gone, which the page tells
+      // the server is gone, which the page shows elsewhere
     }
-    if (fen !== this.fen) return; // another position has been shown meanwhile
+    if (fen !== this.fen) return; // the position has changed meanwhile
     this.shown = fen;
     const { book = [], tables = [] } = answer ?? {};
     this.card.hidden = !book.length && !tables.length;

@@ -1,4 +1,5 @@
-// The engine's lines: score and moves, each of which can be looked at and played; and what the search has done so far.
+// The engine's lines, with scores and moves, and the search's depth, nodes and speed. A pointed-at move is previewed, a
+// clicked move is played.
 
 import { Board } from "./board.js";
 import { moveNumber } from "./tree.js";
@@ -12,9 +13,9 @@ export class Lines {
     Object.assign(this, elements);
     this.actions = actions;
     this.board = new Board(elements.preview.querySelector(".board"), { label: "Preview of the line" });
-    this.message = null; // as it is shown
-    this.held = null; // what has come while the user is at the lines, which must not change under the pointer
-    this.whole = new Set(); // the ranks of the lines that are shown to their end
+    this.message = null; // the message that is shown
+    this.held = null; // the latest message, held back while the pointer or the focus is on the lines
+    this.whole = new Set(); // the ranks of the unfolded lines
     this.lines.addEventListener("click", (event) => {
       this.unfold(event.target.closest(".unfold"));
       this.clicked = [event.clientX, event.clientY];
@@ -51,7 +52,7 @@ export class Lines {
     this.readouts.textContent = this.score.textContent = "";
   }
 
-  /** Keep room for so many lines, so that nothing below moves when they come. */
+  /** Keep room for that many lines, so that nothing below moves when they arrive. */
   reserve(count) {
     this.lines.style.minHeight = `${count * 2.35}rem`;
   }
@@ -67,7 +68,7 @@ export class Lines {
       moves.className = "moves-of-line";
       line.sans.forEach((san, i) => {
         const ply = message.ply + i + 1;
-        const place = moves.appendChild(document.createElement("span")); // keeps a number with its move
+        const place = moves.appendChild(document.createElement("span")); // prevents a line break between a number and its move
         place.className = "ply";
         if (i === 0 || ply % 2) {
           const number = place.appendChild(document.createElement("span"));
@@ -76,7 +77,7 @@ export class Lines {
         }
         const button = place.appendChild(document.createElement(message.threat ? "span" : "button"));
         button.textContent = san;
-        if (message.threat) return; // its moves are not legal here
+        if (message.threat) return; // the moves of a threat are not legal here
         button.dataset.line = index;
         button.dataset.move = i;
       });
@@ -95,7 +96,7 @@ export class Lines {
     this.lines.replaceChildren(...rows);
   }
 
-  /** Show a line to its end, over several rows, or in one row again. */
+  /** Unfold a line over several rows, or fold it to one row. */
   unfold(button) {
     if (!button) return;
     const rank = [...this.lines.children].indexOf(button.parentNode);
@@ -109,7 +110,7 @@ export class Lines {
   }
 
   look(event) {
-    // The lines that come after a click slip under a pointer that rests: they were not looked for.
+    // After a click, new lines appear under the resting pointer: that must not open a preview.
     const [x, y] = this.clicked ?? [];
     if (Math.hypot(event.clientX - x, event.clientY - y) < 2) return;
     this.clicked = null;
@@ -129,7 +130,7 @@ export class Lines {
     this.held = null;
   }
 
-  /** Show the position that the server gave for a line, beside the move, if the user still looks at it. */
+  /** Show a preview from the server beside its move, if the pointer or the focus is still there. */
   showPreview(message, flipped) {
     if (message.moves.join(" ") !== this.previewed) return;
     this.preview.hidden = false;

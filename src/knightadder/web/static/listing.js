@@ -11,7 +11,7 @@ export class Listing {
     this.search = dialog.querySelector("input[type=search]");
     this.count = dialog.querySelector(".count");
     this.list = dialog.querySelector(".game-list");
-    this.asked = 0; // numbers the questions, so that only the last one is answered
+    this.asked = 0; // the number of the last request; answers to earlier requests are dropped
     this.search.addEventListener("input", () => this.fill());
     this.list.addEventListener("click", (event) => this.click(event.target.closest("button")));
     dialog.addEventListener("keydown", (event) => this.keyDown(event));
@@ -31,7 +31,7 @@ export class Listing {
     document.activeElement?.blur(); // else the space bar would open the dialog again
   }
 
-  /** Show the games that the search finds, from the first on, or more of them. */
+  /** Show the first games that the search finds, or append more of them. */
   async fill(start = 0) {
     const asked = ++this.asked;
     const { rows, total } = await this.actions.find(this.search.value.trim(), start);

@@ -1,18 +1,18 @@
-// How the board looks: its colours, the set of pieces, and coordinates. The browser keeps it, for all pages and tabs.
+// The look of the board: colours, set of pieces, coordinates. The browser keeps the choice for all pages and tabs.
 
 const KEY = "look";
 const USUAL = { board: "green", pieces: "classic", coordinates: true };
 
-/** The look that was chosen, or the usual one. */
+/** The chosen look, or the default. */
 function kept() {
   try {
     return { ...USUAL, ...JSON.parse(localStorage.getItem(KEY)) };
   } catch {
-    return USUAL; // not of this version
+    return USUAL; // not written by this version
   }
 }
 
-/** Give the page the look that was chosen, also when it is chosen in another tab. */
+/** Give the page the chosen look, and follow a choice made in another tab. */
 export function startLook() {
   const render = () => {
     const { board, pieces, coordinates } = kept();
@@ -23,7 +23,7 @@ export function startLook() {
   return render;
 }
 
-/** Let the user choose the look in a dialog; each choice is seen at once. */
+/** Let the user choose the look in a dialog; each choice takes effect immediately. */
 export function startLookDialog(dialog, button, render) {
   const { elements } = dialog.querySelector("form");
   button.addEventListener("click", () => {

@@ -1,11 +1,11 @@
-// What the page says while it has no connection to the server, with the ways back.
+// The message shown while there is no connection to the server, with buttons to reconnect and to save the game.
 
 const TEXTS = {
   lost: ["No connection to the server", "Trying again…"],
-  gone: ["The server does not answer", "Start it again by “knightadder play”. Your moves are kept in this tab."],
+  gone: ["The server does not answer", "Start it again with “knightadder play”. Your moves are kept in this tab."],
   restarted: [
     "The server was restarted",
-    "Its address is new: open the one that “knightadder play” has printed in this browser. Then this tab continues with your moves.",
+    "Its address is new: in this browser, open the address that “knightadder play” has printed. Then this tab continues with your moves.",
   ],
 };
 
@@ -20,7 +20,7 @@ export class Lost {
     element.querySelector(".save").addEventListener("click", save);
   }
 
-  /** Say why there is no connection: by what the server said, or by the cause that is known. */
+  /** Show why there is no connection: the server's own reason, or else the text for the cause. */
   show(reason, cause = "lost") {
     const [title, text] = reason ? [reason[0].toUpperCase() + reason.slice(1), "Trying again…"] : TEXTS[cause];
     this.element.querySelector("b").textContent = title;

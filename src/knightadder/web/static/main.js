@@ -1,4 +1,4 @@
-// The page: puts the parts together, and keeps what the server said last.
+// The page of the board: connects its parts, and keeps the state that the server sent last.
 
 import { Board } from "./board.js";
 import { clocksAt } from "./clocks.js";
@@ -46,15 +46,15 @@ const socket = new Socket();
 const tree = new Tree();
 let headers = {};
 let position = null;
-let shown = null; // the position that was last drawn: the editor hides later ones
+let shown = null; // the position drawn last; while the editor is open, later positions are not drawn
 let game = null;
 let mode = sessionStorage.getItem("mode") ?? "play";
-let saved = null; // what this tab had on its board, if the server does not know it; then "asked" for it to be brought back
-let interrupted = null; // the game against the engine that ended with the server
+let saved = null; // the tab's kept games while the server does not know them; "asked" after the request to restore them
+let interrupted = null; // the game against the engine that the server's restart ended
 let toastTimer = 0;
 let evaluating = false;
 let handedOver = takeOver(byId("back")); // a game from another page of this tab
-let wantedPly = 0; // the position to show of that game, once it is loaded
+let wantedPly = 0; // the ply to show once that game is loaded
 
 startTheme(byId("theme"));
 startLookDialog(byId("look-dialog"), byId("look"), startLook());
@@ -129,7 +129,7 @@ const keeping = new Keeping(tell);
 const lost = new Lost(byId("lost"), { retry: () => socket.retry(), save: () => transfer.save() });
 const history = new History({ undo: byId("undo"), redo: byId("redo") }, (step) => send(step), () => !byId("tree-tools").hidden);
 
-/** Send a message, or say that there is nobody to send it to. Gives whether it was sent. */
+/** Send a message, and give whether it was sent; without a connection, tell the user. */
 function send(type, fields = {}) {
   if (socket.send(type, fields)) return true;
   refuse("There is no connection to the server");
@@ -147,7 +147,7 @@ function write() {
   return writePgn(headers, tree.root);
 }
 
-// --- what the server says ---
+// --- messages from the server ---
 
 socket.on("open", () => {
   setEngineState("loading");
@@ -173,7 +173,7 @@ socket.on("session", ({ continued }) => {
 });
 socket.on("resources", (message) => {
   resources.take(message);
-  hint.reset(); // the engine stops its search to be set anew
+  hint.reset(); // new settings interrupt the engine's search
 });
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
@@ -185,7 +185,7 @@ socket.on("error", ({ text, about }) => {
   if (about === "restore") saved = null;
 });
 
-/** Nothing comes of what the user wanted to do. */
+/** Tell the user that the action was refused. */
 function refuse(text) {
   if (position) walk.stay(position.node);
   typed.refused();
@@ -204,7 +204,7 @@ socket.on("tree", (message) => {
   goToWanted();
 });
 
-/** Go to the wanted position of a game that has been handed over. */
+/** Go to the wanted ply of a handed-over game. */
 function goToWanted() {
   let node = tree.root;
   while (node.children.length && node.ply < wantedPly) [node] = node.children;
@@ -257,7 +257,7 @@ function playerName(side) {
   return headers[side] && headers[side] !== "?" ? headers[side] : side;
 }
 
-/** Keep the game for the time when the page or the server is new. */
+/** Keep the game in the browser, for a reload of the page or a restart of the server. */
 function keep() {
   if (!saved) keeping.keep(pgnToKeep(), tree.path(position?.node));
 }
@@ -300,7 +300,7 @@ socket.on("lines", (message) => {
   if (message.node !== position?.node || !position.analysing || editor.isOpen) return;
   lines.show(message);
   board.setArrows(message.lines.map((line) => line.arrow).filter(Boolean), other.arrows);
-  if (message.threat) return; // it is no evaluation of the position
+  if (message.threat) return; // a threat does not evaluate the position
   showEvaluation(message.lines[0].score);
   tree.get(message.node).score = message.lines[0].score;
   showLine();
@@ -340,9 +340,9 @@ socket.on("saved", () => myGames.saved());
 socket.on("history", (names) => history.show(names));
 socket.on("progress", showProgress);
 
-/** Say that the moves are back, and how a game goes on that ended with the server. */
+/** Tell the user that the moves are back, and how to continue a game that the restart ended. */
 function tellReturn() {
-  if (!shown) return; // the page is new as well
+  if (!shown) return; // the page was reloaded as well
   if (interrupted) setup.chooseHere(interrupted.user);
   tell(
     interrupted
@@ -351,7 +351,7 @@ function tellReturn() {
   );
 }
 
-// --- what the user does ---
+// --- actions of the user ---
 
 function playMove(move) {
   if (mode === "play" && moments.take(position.node, move)) return;
@@ -361,7 +361,7 @@ function playMove(move) {
     tell(
       game
         ? "The game is over: “Analyse the game” lets you try other moves, “New game” starts a new one"
-        : "No game has begun: “Start the game” begins one, and on the tab “Analyse” you can move for both sides",
+        : "No game has begun: “Start the game” begins a game, and on the tab “Analyse” you can move for both sides",
     );
     return;
   }
@@ -373,7 +373,7 @@ function startGame(fields) {
   send("new_game", fields);
 }
 
-/** Show the position of a moment, also if it is shown already, with a move that was tried. */
+/** Show the position of a moment, without the move that was tried there. */
 function openMoment(node) {
   walk.goTo(node);
   if (position.node === node) showPosition();
@@ -420,18 +420,18 @@ function analyse(on, threat = false) {
   send("analyse", { on, lines: Number(byId("line-count").value), threat });
 }
 
-/** What the menu of a move can do. */
+/** The actions of the menu of a move. */
 const onMove = {
   remark: (node) => remark.open(tree.get(node)),
   main: (node) => send("promote", { node }),
   up: (node) => send("reorder", { node: tree.variationOf(node).id, up: true }),
   down: (node) => send("reorder", { node: tree.variationOf(node).id, up: false }),
   collapse: (node) => moves.collapse(tree.variationOf(node).id),
-  copy: (node) => transfer.copy(writeVariation(tree.get(node)), "The moves are in the clipboard"),
+  copy: (node) => transfer.copy(writeVariation(tree.get(node)), "The moves are on the clipboard"),
   delete: (node) => send("delete", { node }),
 };
 
-/** Hide what the menu of a node cannot do; give the name of its move. */
+/** Hide the menu's actions that the node does not allow; give the name of the node's move. */
 function prepareMenu(id, buttons) {
   const node = tree.get(id);
   const first = tree.variationOf(id);
@@ -446,7 +446,7 @@ function prepareMenu(id, buttons) {
   return node.san || "Start";
 }
 
-/** Show the evaluation of each move in the list, or not; the browser remembers it. */
+/** Show or hide the evaluation of each move in the list; the browser remembers the choice. */
 function showScores(on) {
   byId("moves").classList.toggle("scored", on);
   byId("scores").setAttribute("aria-pressed", String(on));
@@ -534,9 +534,9 @@ function choose(name) {
   showPanels();
 }
 
-// --- what is shown ---
+// --- drawing ---
 
-/** Show the position, and what is known of it. */
+/** Show the position and update every card that depends on it. */
 function showPosition() {
   const before = shown;
   shown = position;
@@ -551,7 +551,8 @@ function showPosition() {
   byId("analysis").setAttribute("aria-checked", String(position.analysing));
   byId("threat").setAttribute("aria-checked", String(position.threat));
   byId("board").classList.toggle("threat", position.threat);
-  if (before?.fen !== position.fen) byId("fen").value = position.fen; // not over what the user is typing
+  // An unchanged position must not overwrite a text that the user is typing.
+  if (before?.fen !== position.fen) byId("fen").value = position.fen;
   byId("opening").querySelector(".eco").textContent = position.opening?.eco ?? "";
   byId("opening").querySelector(".name").textContent = position.opening?.name ?? "Moves";
   byId("opening").title = position.opening?.name ?? "";
@@ -583,12 +584,12 @@ function showPanels() {
   showExplorer();
 }
 
-/** Show what was played in the position, where the user may analyse. */
+/** Update the opening explorer, where the user may analyse. */
 function showExplorer() {
   explorer.update(mode === "analyse" && !game?.running && !editor.isOpen ? position : null);
 }
 
-/** Show what the pieces are worth, and what is known of the position, where the user may analyse: not while a game is running. */
+/** Show the pieces' worths, and the book and tablebase moves, where the user may analyse: not during a game. */
 function showWorths() {
   const possible = mode === "analyse" && !game?.running && !editor.isOpen && document.body.dataset.engine === "ready";
   worths.update(possible ? position : null);
@@ -611,7 +612,7 @@ function showLine() {
   byId("delete").disabled = position.node === tree.root.id;
 }
 
-/** Show the clocks of the game that is played, or else as they stood at the move shown. */
+/** Show the clocks of the running game, or else the clocks recorded at the move shown. */
 function showClocks() {
   const live = game?.clock && (game.running || position.at_tip);
   players.setClock(live ? game.clock : clocksAt(tree, position.node, headers.TimeControl));
@@ -628,7 +629,7 @@ function showEvaluation(score) {
   bar.setAttribute("aria-label", score ? `Evaluation ${score.text}, from White's view` : "Evaluation");
 }
 
-/** A score without its sign, for which the bar has a place: pawns to one decimal, mates and results as they are. */
+/** A score for the evaluation bar, without its sign: pawns to one decimal, mates and results unchanged. */
 function barText(score) {
   return Number.isNaN(Number(score)) ? score : Math.abs(score).toFixed(1);
 }
@@ -669,7 +670,7 @@ function setEngineState(state, text = "") {
   showWorths();
 }
 
-/** Tell by ear, and by sound, the move that led to a position that is new. */
+/** Announce a new move to screen readers, and play its sound. */
 function announce(before, now) {
   byId("announcer").textContent = [now.san, now.outcome].filter(Boolean).join(", ");
   if (!before || tree.get(now.node)?.parent !== before.node) return;
@@ -687,7 +688,7 @@ function showProgress({ done, all }) {
   byId("progress").value = done;
 }
 
-/** Tell something that goes away with the next action, or by itself. */
+/** Show a message that disappears after a while or at the next action. */
 function tell(text) {
   const toast = byId("toast");
   toast.textContent = text[0].toUpperCase() + text.slice(1);

@@ -1,14 +1,14 @@
-// The captured pieces beside each player's name, and how much more material he has, in pawns.
+// The captured pieces beside each player's name, and that player's lead in material, in pawns.
 
 import { NAMES } from "./pieces.js";
 
 const VALUES = { Q: 9, R: 5, B: 3, N: 3, P: 1 };
 
 /**
- * What each side has captured and is ahead by, as far as the pieces on the board tell.
+ * The pieces that each side has captured, and its lead in pawns, derived from the pieces on the board.
  *
- * @param {string} fen of the position that the game began with
- * @param {Object<string, string>} pieces by square, such as "wK"
+ * @param {string} fen the game's start position
+ * @param {Object<string, string>} pieces square -> piece, such as "wK"
  * @returns {{white: {captured: string[], ahead: number}, black: {captured: string[], ahead: number}}}
  */
 export function materialOf(fen, pieces) {
@@ -23,7 +23,7 @@ export function materialOf(fen, pieces) {
     }
     for (const piece of "QRBN") {
       if (missing[piece] >= 0) continue;
-      missing.P += missing[piece]; // promoted pawns are not captured ones
+      missing.P += missing[piece]; // an extra piece is a promoted pawn, which was not captured
       missing[piece] = 0;
     }
   }
@@ -34,7 +34,7 @@ export function materialOf(fen, pieces) {
   return { white: of("w", "b"), black: of("b", "w") };
 }
 
-/** Draw what a side has captured. */
+/** Draw the pieces that a side has captured, and its lead. */
 export function drawMaterial(element, { captured, ahead }) {
   const text = ahead > 0 ? `+${ahead}` : "";
   const pieces = captured.map((code, index) => {

@@ -1,12 +1,12 @@
-// The menu of a move: by a right click, a long touch, or a key.
+// The menu of a move, opened by a right click, a long touch or a key.
 
 const LONG = 500; // milliseconds of a long touch
-const SLIP = 10; // pixels that a finger may move meanwhile
+const SLIP = 10; // pixels that a finger may move during a long touch
 
 export class MoveMenu {
   /**
-   * @param {HTMLElement} element the menu, whose buttons have the names of the actions in `data-action`
-   * @param {HTMLElement} list the moves, whose buttons have the number of their node
+   * @param {HTMLElement} element the menu; each button's `data-action` names its action
+   * @param {HTMLElement} list the list of moves; each button has the number of its node
    * @param {{allowed: () => boolean, prepare: (node: number, buttons: Object<string, HTMLButtonElement>) => string,
    *   act: (action: string, node: number) => void}} actions `prepare` hides or names the buttons of a node, and gives
    *   the name of its move
@@ -14,7 +14,7 @@ export class MoveMenu {
   constructor(element, list, actions) {
     Object.assign(this, { element, list, actions });
     this.node = null;
-    this.touched = false; // by a long touch, whose end is no click
+    this.touched = false; // whether a long touch opened the menu: its end must not count as a click
     list.addEventListener("contextmenu", (event) => {
       const button = event.target.closest("[data-node]");
       if (!button || !actions.allowed()) return;
@@ -42,7 +42,7 @@ export class MoveMenu {
     }, { capture: true });
   }
 
-  /** Open the menu of the move to a node beside its button, or beside the list if it has none. */
+  /** Open the menu of a node's move beside the move's button, or beside the list for the start position. */
   open(node, beside = this.list.querySelector(`[data-node="${node}"]`) ?? this.list) {
     if (!this.actions.allowed()) return;
     const buttons = {};
@@ -102,7 +102,7 @@ export class MoveMenu {
     else if (event.key === "End") shown.at(-1).focus();
     else if (event.key === "Escape" || event.key === "Tab") this.close();
     else if (!["Enter", " "].includes(event.key)) return;
-    event.stopPropagation(); // else it would walk through the moves
+    event.stopPropagation(); // else the key would walk through the moves
     if (step || event.key !== "Enter" && event.key !== " ") event.preventDefault();
   }
 }

@@ -5,14 +5,14 @@ const COUNTS = ["No move of yours cost much: well played", "One move decided it"
 export class Moments {
   /**
    * @param {HTMLElement} element
-   * @param {HTMLButtonElement} button finds the moments, or stops that
+   * @param {HTMLButtonElement} button starts or stops the search for the moments
    * @param {{ask: (on: boolean) => void, open: (node: number) => void, retry: (node: number, move: string) => void,
    *   show: (shapes: string[]) => void, play: (position: object) => void}} actions `show` draws on the board, and `play` shows
    *   the position after a move
    */
   constructor(element, button, actions) {
     Object.assign(this, { element, button, actions });
-    this.list = null; // as the server describes them
+    this.list = null; // the moments, as the server describes them
     this.open = null; // the moment to try again
     this.node = null; // the node on the board
     this.solved = false;
@@ -25,7 +25,7 @@ export class Moments {
     element.querySelector(".show").addEventListener("click", () => this.showBest());
   }
 
-  /** Take the moments of the game, null if they have not been looked for, and the node on the board. */
+  /** Take the moments of the game, null before the search for them, and the node on the board. */
   update(list, node) {
     if (JSON.stringify(list) !== JSON.stringify(this.list)) {
       this.list = list;
@@ -33,13 +33,13 @@ export class Moments {
       this.render();
       if (list) this.tell(COUNTS[list.length], list.length ? "Choose one, and find a better move" : "");
     }
-    if (this.open && this.open.node !== node && this.node === this.open.node) this.close(); // the user has left it
+    if (this.open && this.open.node !== node && this.node === this.open.node) this.close(); // the user has left the moment
     this.node = node;
     this.button.hidden = list !== null;
     this.element.hidden = list === null && !this.searching;
   }
 
-  /** Take how far the search for them is; it may be that of an evaluation. */
+  /** Show the progress of the search for the moments, or of another evaluation of the game. */
   progress({ done, all }) {
     this.searching = done < all;
     this.button.textContent = this.searching ? "Stop" : "What decided it";
@@ -61,7 +61,7 @@ export class Moments {
     return `${kind}. Your chances fell from ${before} % to ${after} %`;
   }
 
-  /** Say what was wrong with the move of the game: only afterwards, because it may tell the solution. */
+  /** Explain the game's move: only after the solution, which the explanation may give away. */
   played({ played, explanation }) {
     return `In the game: ${played} ${explanation}`;
   }
@@ -73,7 +73,7 @@ export class Moments {
     this.mark();
   }
 
-  /** Take a move that the user tries, and give whether there is a moment to try it in. */
+  /** Try a user's move in the open moment; give whether a moment is open. */
   take(node, move) {
     if (!this.open || this.open.node !== node) return false;
     this.actions.retry(node, move);
@@ -81,7 +81,7 @@ export class Moments {
     return true;
   }
 
-  /** Take the server's answer. */
+  /** Show the server's answer to a tried move. */
   retried({ node, san, good, repeated, after }) {
     const moment = this.open;
     if (moment?.node !== node) return;
@@ -90,12 +90,12 @@ export class Moments {
       this.actions.show([]);
       this.actions.play(after);
       this.tell("Right", `${san} is good. The engine's line: ${moment.line}. ${this.played(moment)}`);
-    } else if (repeated) this.tell("Try another move", `${san} is the move of the game`);
+    } else if (repeated) this.tell("Try another move", `${san} was played in the game`);
     else this.tell("Try another move", `${san} costs too much as well`);
     this.mark();
   }
 
-  /** The server has refused the move. */
+  /** Ask again: the server has refused the move. */
   refused() {
     if (this.open && !this.solved) this.tell(`Find a better move than ${this.open.played}`, this.words(this.open));
   }

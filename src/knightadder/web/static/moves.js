@@ -12,7 +12,7 @@ export class MoveList {
    */
   constructor(element, onChoose) {
     this.element = element;
-    this.collapsed = new Set(); // the first nodes of the variations that are shown as one move
+    this.collapsed = new Set(); // the first node of each collapsed variation, of which only one move is shown
     element.addEventListener("click", (event) => {
       const more = event.target.closest("[data-more]");
       if (more) this.collapse(Number(more.dataset.more));
@@ -21,7 +21,7 @@ export class MoveList {
     });
   }
 
-  /** Show changes of these nodes, but of no comments. */
+  /** Redraw the buttons of changed nodes; comments are not redrawn. */
   refresh(nodes) {
     for (const { id } of nodes) {
       const old = this.element.querySelector(`[data-node="${id}"]`);
@@ -33,14 +33,14 @@ export class MoveList {
     }
   }
 
-  /** Show a variation as one move, or whole again. */
+  /** Collapse a variation to its first move, or expand it. */
   collapse(first) {
     if (!this.collapsed.delete(first)) this.collapsed.add(first);
     this.render(this.tree, this.scored);
     this.mark(this.marked, this.ahead);
   }
 
-  /** Draw the moves; `scored` says whether the engine's scores are told, which would help in a game. */
+  /** Draw the moves; `scored` says whether to show the engine's evaluations, which would help the user in a game. */
   render(tree, scored) {
     Object.assign(this, { tree, scored });
     const rows = [];
@@ -68,7 +68,7 @@ export class MoveList {
     this.element.replaceChildren(...rows);
   }
 
-  /** Mark the move that led to the position shown, and bring it into view; mark the way on, if there are several. */
+  /** Mark the move that led to the position shown, and bring it into view; where the moves fork, mark the chosen continuation. */
   mark(id, ahead) {
     Object.assign(this, { marked: id, ahead });
     this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
@@ -80,10 +80,10 @@ export class MoveList {
       return;
     }
     button.setAttribute("aria-current", "true");
-    // Not scrollIntoView: that would also scroll the page, away from the board of a phone.
+    // Not scrollIntoView, which would also scroll the page: on a phone, away from the board.
     const [top, box] = [button.offsetTop, this.element];
     if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight) {
-      // Begin with a whole row, unless a long variation leaves none.
+      // Let the visible part begin with a whole row, unless a long variation fills it.
       const wanted = top - box.clientHeight / 2;
       const row = [...box.children].find(({ offsetTop }) => offsetTop >= wanted && offsetTop <= top);
       box.scrollTop = row?.offsetTop ?? wanted;
@@ -91,7 +91,7 @@ export class MoveList {
   }
 }
 
-/** A variation, with what varies from it in turn, as text that flows. */
+/** A variation and its own variations as running text. */
 function variation(first, scored, collapsed) {
   const box = document.createElement("div");
   box.className = "variation";
@@ -110,7 +110,7 @@ function variation(first, scored, collapsed) {
     numbered = Boolean(words(node)) || others.length > 0;
     if (words(node)) box.append(comment(words(node)));
     box.append(...others.map((other) => variation(other, scored, collapsed)));
-    others = node.children.slice(1); // they vary from the next move, so they stand behind it
+    others = node.children.slice(1); // alternatives to the next move, so they follow that move
   }
   return box;
 }
@@ -155,7 +155,7 @@ function comment(content) {
   return text("span", "comment", content);
 }
 
-/** The comment on a move without what is for programs, such as [%eval 0.31]. */
+/** The comment on a move without commands for programs, such as [%eval 0.31]. */
 function words(node) {
   return plain(node.comment);
 }

@@ -1,4 +1,4 @@
-// The user's games, which the server keeps: a list to search, open and delete, and to add the game on the board or a file to.
+// The user's games, which the server keeps: a list to search, open and delete games, and to add a game or a file.
 
 import { detailOf, Listing } from "./listing.js";
 
@@ -31,7 +31,7 @@ export class MyGames {
     });
   }
 
-  /** Ask the server; what is wrong is shown in the dialog, and then the answer is null. */
+  /** Ask the server and give its answer; after an error, show the error in the dialog and give null. */
   async ask(path, options = {}) {
     let found;
     try {
@@ -40,7 +40,7 @@ export class MyGames {
       if (!answer.ok) throw new Error(await answer.text());
       found = await answer.json();
     } catch (error) {
-      found = { problem: `The server has no answer: ${error.message}` };
+      found = { problem: `There is no answer from the server (${error.message})` };
     }
     this.say(found.problem ?? "");
     return found.problem ? null : found;
@@ -67,20 +67,20 @@ export class MyGames {
     this.say([`Added ${counted(found.new)}`, found.known && `${counted(found.known)} were there already`].filter(Boolean).join("; "));
   }
 
-  /** The server has saved the game on the board. */
+  /** Tell the user that the server has saved the game on the board. */
   async saved() {
     if (!this.dialog.open) return;
     await this.listing.fill();
     this.say("The game is saved");
   }
 
-  /** Something could not be done: say so in the dialog; give whether it is open. */
+  /** Show a problem in the dialog, and give whether the dialog is open. */
   refused(text) {
     if (this.dialog.open) this.say(text);
     return this.dialog.open;
   }
 
-  /** The game is on the board. */
+  /** Close the dialog: the game is on the board. */
   opened() {
     if (this.dialog.open) this.listing.close();
   }

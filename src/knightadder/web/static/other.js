@@ -1,4 +1,4 @@
-// The second engine: its switch, its lines and its arrows, beside those of ours.
+// The second engine: its switch, lines and arrows, beside Knightadder's.
 
 import { Lines } from "./lines.js";
 
@@ -23,7 +23,7 @@ export class OtherEngine {
     this.button.addEventListener("click", () => actions.onSwitch(!this.on));
   }
 
-  /** Take what the server says of the engine. */
+  /** Take the state of the second engine from the server. */
   take({ name, on, problem }) {
     this.card.hidden = false;
     this.on = on;
@@ -35,7 +35,7 @@ export class OtherEngine {
     else if (!this.lines.message) this.lines.readouts.textContent = "Waiting for its first line…";
   }
 
-  /** Take its lines, if they are for the position on the board. */
+  /** Take the second engine's lines, if they are for the position on the board. */
   show(message, node) {
     if (!this.on || message.node !== node) return;
     this.lines.show(message);
@@ -43,7 +43,7 @@ export class OtherEngine {
     this.actions.onArrows();
   }
 
-  /** Another position is on the board, or the same one again. */
+  /** Take the position on the board; a new position clears the lines. */
   follow({ node, fen, outcome }, count) {
     const place = `${node} ${fen}`;
     if (place !== this.place) this.clear();

@@ -1,9 +1,9 @@
-// The game as PGN, with its variations, comments, and the evaluations and clocks that are in the comments.
+// Writes the game as PGN, with variations and comments, including the evaluations and clocks in the comments.
 
 import { moveNumber } from "./tree.js";
 
-const RESULTS = ["1-0", "0-1", "1/2-1/2"]; // no other word ends a game
-const WIDTH = 80; // letters of a line, which only a comment may exceed
+const RESULTS = ["1-0", "0-1", "1/2-1/2"]; // any other value of the tag Result is written as "*"
+const WIDTH = 80; // maximum characters per line; only a longer word may exceed it
 
 /**
  * @param {Object<string, string>} headers the tags
@@ -20,14 +20,14 @@ export function writePgn(headers, root) {
   return `${tags.join("")}\n${wrap(words)}\n`;
 }
 
-/** Write a variation from a node on, with its own variations, as text. */
+/** Write the moves from a node on, with their variations, as text. */
 export function writeVariation(node) {
   const words = [];
   addLine(words, node, []);
   return wrap(words);
 }
 
-/** Add the words of the line that begins with a move, and of the variations that `others` begin. */
+/** Add the words of the line that starts with `first`, and of its alternatives, which start with each of `others`. */
 function addLine(words, first, others) {
   let numbered = true; // whether the next move needs its number
   for (let node = first; node; [node, ...others] = node.children) {

@@ -1,4 +1,5 @@
-// The names above and below the board, what each side has captured, and the clocks, which go on between two messages of the server.
+// Above and below the board: each player's name, captured pieces and clock. Clocks keep running between two messages
+// from the server.
 
 import { clockText, LOW } from "./clocks.js";
 import { drawMaterial } from "./material.js";
@@ -19,22 +20,23 @@ export class Players {
   }
 
   /**
-   * Take the clocks, or null for none.
+   * Set the clocks; null hides them.
    *
-   * @param {?{white: ?number, black: ?number, running: ?string, since: number}} clock seconds that are left, null where that
-   *   is not known; the side whose clock runs, and since when by the browser's time
+   * @param {?{white: ?number, black: ?number, running: ?string, since: number}} clock `white` and `black` are the
+   *   seconds left, null if unknown; `running` is the side whose clock runs; `since` is the performance.now() at which
+   *   the seconds were right
    */
   setClock(clock) {
     this.clock = clock;
     this.render();
   }
 
-  /** Stop the clock: there is nobody who would tell the time. */
+  /** Stop the clock: without a connection, the server cannot send the time. */
   stopClock() {
     if (this.clock?.running) this.setClock({ ...this.clock, ...this.left(), running: null });
   }
 
-  /** The seconds that each side has left. */
+  /** The seconds that each side has left now. */
   left() {
     const { white, black, running, since } = this.clock;
     const left = { white, black };
@@ -42,7 +44,7 @@ export class Players {
     return left;
   }
 
-  /** Take what each side has captured, as `materialOf` gives it. */
+  /** Show the captured pieces, as `materialOf` gives them. */
   setMaterial(material) {
     this.material = material;
     this.strips.forEach((strip, index) => drawMaterial(strip.querySelector(".captured"), material[this.sides[index]]));

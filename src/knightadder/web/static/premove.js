@@ -1,16 +1,16 @@
-// The move that the user makes while the engine thinks: once the engine has moved, it is played if it is then legal.
+// The premove: a move that the user makes while the engine thinks. It is played after the engine's move, if legal then.
 
 export class Premove {
   /**
    * @param {import("./board.js").Board} board
-   * @param {(move: string) => void} play plays a legal move, in UCI's notation
+   * @param {(move: string) => void} play plays a legal move in UCI notation
    */
   constructor(board, play) {
     Object.assign(this, { board, play });
     this.possible = false;
     this.move = null;
-    this.node = null; // the position in which it was made
-    // Any press of a button cancels it; that of the right one does nothing else.
+    this.node = null; // the position in which the premove was made
+    // Any mouse button cancels the premove; a right click does nothing else then.
     const cancel = (event) => {
       if (this.move && event.button === 2) event.stopImmediatePropagation();
       this.set(null);
@@ -18,7 +18,7 @@ export class Premove {
     board.element.addEventListener("pointerdown", cancel, { capture: true });
   }
 
-  /** Keep a move on the board, if it is made in advance. */
+  /** Keep a move as a premove, if it is the engine's turn. */
   take(move) {
     if (this.possible) this.set(move);
     return this.possible;
@@ -31,10 +31,10 @@ export class Premove {
   }
 
   /**
-   * Show a position: with the moves to make in advance where it is the engine's turn, else play what was made.
+   * Show a position: on the engine's turn, allow premoves; on the user's, play the premove.
    *
    * @param {object} position
-   * @param {number} [parent] the node before it; a move made in advance is played only after the engine's reply
+   * @param {number} [parent] the node before it; a premove is played only after the engine's reply to it
    */
   show(position, parent) {
     this.possible = Object.keys(position.premoves).length > 0;

@@ -3,7 +3,7 @@
 
 import { NAMES } from "./pieces.js";
 
-const PIECES = "QNRB"; // the queen is the nearest
+const PIECES = "QNRB"; // the queen is nearest to the pawn's square
 
 /**
  * Ask which piece a pawn becomes.
@@ -11,7 +11,7 @@ const PIECES = "QNRB"; // the queen is the nearest
  * @param {import("./board.js").Board} board
  * @param {string} square where the pawn goes
  * @param {string} color "w" or "b"
- * @returns {Promise<string|null>} the piece's letter in UCI's notation, or null if the move is given up
+ * @returns {Promise<string|null>} the piece's letter in UCI notation, or null if the user cancels the move
  */
 export function askPromotion(board, square, color) {
   return new Promise((resolve) => {
@@ -19,7 +19,7 @@ export function askPromotion(board, square, color) {
     shade.className = "promotion";
     shade.setAttribute("role", "dialog");
     shade.setAttribute("aria-label", "Promote to");
-    const keyboard = board.element.contains(document.activeElement); // gets the focus back, where it chose the square
+    const keyboard = board.element.contains(document.activeElement); // whether the board had the focus, and gets it back
     const finish = (letter) => {
       board.cancelPromotion = null;
       shade.remove();
@@ -28,7 +28,7 @@ export function askPromotion(board, square, color) {
     };
     board.cancelPromotion = () => finish(null);
     const [column, row] = board.place(square);
-    const downwards = row === 0; // where the pawn goes to the top of the screen
+    const downwards = row === 0; // whether the column opens downwards: the pawn arrives at the top of the screen
     [...PIECES].forEach((piece, index) => {
       const button = document.createElement("button");
       button.className = color + piece;

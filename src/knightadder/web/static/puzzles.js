@@ -1,5 +1,5 @@
 // The page to solve puzzles on. The server gives each puzzle with all its positions, so this page knows no rules.
-// The first answer counts: solved, or not after a wrong move, a hint or the solution.
+// Only the first try counts: a puzzle is not solved after a wrong move, a hint, or a look at the solution.
 
 import { ask } from "./ask.js";
 import { Board } from "./board.js";
@@ -8,20 +8,20 @@ import { startKeys } from "./keys.js";
 import { startLook } from "./look.js";
 import { startTheme } from "./theme.js";
 
-const REPLY_AFTER = 400; // milliseconds, to see the own move first
-const CHOICE = "puzzles"; // what the browser remembers: theme, level, and the number of the last puzzle
-const MANY = 1000; // puzzles, from which those near the user's rating are asked at first
-const STEP = 250; // Elo between the ranges of ratings to choose from
+const REPLY_AFTER = 400; // milliseconds before the reply, so that the user's own move is seen first
+const CHOICE = "puzzles"; // storage key for the chosen theme and level, and the number of the last puzzle
+const MANY = 1000; // from this number of puzzles on, the level "near my rating" is the default
+const STEP = 250; // width in Elo of each rating range offered
 const [LOWEST, HIGHEST] = [1000, 2500];
 const byId = (id) => document.getElementById(id);
 
 let puzzle = null;
 let step = 0; // the number of the solver's next move
-let hints = 0; // given for that move
-let waiting = 0; // the timer of a reply
+let hints = 0; // number of hints given for that move
+let waiting = 0; // the timer of the next reply
 let answered = false; // whether this puzzle has been answered
-let before = []; // the numbers of the puzzles before this one
-let all = null; // what the server says of all puzzles
+let before = []; // the numbers of the puzzles shown before this one
+let all = null; // the server's description of the collection: count, themes, ratings, progress
 
 startTheme(byId("theme"));
 startLook();
@@ -40,7 +40,7 @@ function question(path, options) {
   return ask(byId("problem"), path, options);
 }
 
-/** What the browser remembers. */
+/** The choices that the browser remembers. */
 function remembered() {
   try {
     return JSON.parse(localStorage.getItem(CHOICE)) ?? {};
@@ -49,7 +49,7 @@ function remembered() {
   }
 }
 
-/** Show what there is to choose from, and the first puzzle. */
+/** Show the choices of theme and rating, and the first puzzle. */
 async function begin() {
   all = await question("/puzzles");
   if (!all) return;
@@ -65,7 +65,7 @@ async function begin() {
   else await openNext();
 }
 
-/** The ratings to choose from, as texts with what the server knows them by. */
+/** The levels to choose from, as pairs of text and the server's name. */
 function levels() {
   const found = [["Any rating", ""]];
   if (!all.ratings) return found;
@@ -80,7 +80,7 @@ function levels() {
   return found;
 }
 
-/** Offer choices; choose the one that is remembered, if it is there. */
+/** Offer choices, and select the remembered one if it is among them. */
 function offer(id, choices, chosen) {
   byId(id).replaceChildren(...choices.map(([text, value]) => new Option(text, value)));
   byId(id).value = choices.some(([, value]) => value === chosen) ? chosen : "";
@@ -92,7 +92,7 @@ async function openNext() {
   const here = puzzle;
   if (here) before.push(here.number);
   await open(`/puzzles/next?${new URLSearchParams({ ...choice, after: here?.number ?? number })}`);
-  if (here === puzzle) before.pop(); // there is none
+  if (here === puzzle) before.pop(); // the previous puzzle could not be opened
   localStorage.setItem(CHOICE, JSON.stringify({ ...choice, number: puzzle?.number ?? number }));
 }
 
@@ -107,10 +107,10 @@ async function open(path) {
   if (!found) return;
   puzzle = found;
   answered = puzzle.answered;
-  location.replace(`#${puzzle.number}`); // to be there again after a reload
+  location.replace(`#${puzzle.number}`); // so that a reload shows the same puzzle
   byId("count").textContent = `${puzzle.number.toLocaleString("en")} of ${puzzle.count.toLocaleString("en")}`;
   byId("rating").textContent = puzzle.rating === null ? "" : `Rating ${puzzle.rating}`;
-  byId("themes").replaceChildren(); // they would tell too much
+  byId("themes").replaceChildren(); // themes would give the solution away
   byId("game").replaceChildren();
   byId("previous").disabled = !before.length;
   byId("hint").disabled = byId("show").disabled = false;
@@ -146,18 +146,19 @@ function take(move) {
   waiting = setTimeout(() => askMove("Right", "Go on"), REPLY_AFTER);
 }
 
-/** Let the answer count, unless an earlier one does; the change of the rating is told with what the status says. */
+/** Count the answer, unless this puzzle has been answered; the change of the rating is added to the status. */
 async function answer(solved) {
   if (answered) return;
   answered = true;
   const { number } = puzzle;
-  const found = await question(`/puzzles/${number}?solved=${solved ? "yes" : "no"}`, { method: "POST", keepalive: true }); // also if the page is left
+  // With keepalive, the answer is sent even if the user leaves the page.
+  const found = await question(`/puzzles/${number}?solved=${solved ? "yes" : "no"}`, { method: "POST", keepalive: true });
   if (!found?.standing) return;
   showStanding(found.standing, found.change);
   showThemes(found.progress);
 }
 
-/** First the piece to move, then where to. */
+/** Give a hint: first the piece to move, then its destination. */
 function giveHint() {
   if (!puzzle || step === puzzle.steps.length) return;
   const { move } = puzzle.steps[step];

@@ -2,8 +2,8 @@
 
 import { plain } from "./moves.js";
 
-const OF_MOVES = [1, 2, 3, 4, 5, 6, 7]; // one of these judges the move
-const OF_POSITIONS = [10, 13, 14, 15, 16, 17, 18, 19]; // one of these judges the position after it
+const OF_MOVES = [1, 2, 3, 4, 5, 6, 7]; // glyphs that judge a move; a move has at most one
+const OF_POSITIONS = [10, 13, 14, 15, 16, 17, 18, 19]; // glyphs that judge the position after a move; at most one
 
 export class Remark {
   /**

@@ -1,4 +1,4 @@
-// The engine's search threads and hash table: chosen in a dialog, and kept in the browser for later tabs.
+// The engine's search threads and hash size, chosen in a dialog and kept in the browser for later tabs.
 
 const KEY = "resources";
 
@@ -21,7 +21,7 @@ export class Resources {
       if (dialog.returnValue !== "use") return;
       const chosen = { threads: Number(this.form.elements.threads.value), hash: Number(this.form.elements.hash.value) };
       localStorage.setItem(KEY, JSON.stringify(chosen));
-      if (this.told) this.told = { ...this.told, ...chosen }; // the dialog may be opened again before the answer
+      if (this.told) this.told = { ...this.told, ...chosen }; // the dialog may be opened again before the server answers
       this.send(chosen);
     });
   }
@@ -35,7 +35,7 @@ export class Resources {
     this.form.querySelector(".limits").textContent = `At most ${maxThreads} threads and ${maxHash} MB for each tab.`;
   }
 
-  /** Take what the engine uses; ask for what was chosen before, as far as this server allows it. */
+  /** Take the engine's settings; request the values chosen earlier, within this server's limits. */
   take(told) {
     const first = !this.told;
     this.told = told;
@@ -45,7 +45,7 @@ export class Resources {
     if (chosen.threads !== told.threads || chosen.hash !== told.hash) this.send(chosen);
   }
 
-  /** The connection is lost: the next server may not know what was chosen. */
+  /** Forget the server's settings: the connection is lost, and the next server may have different ones. */
   forget() {
     this.told = null;
   }

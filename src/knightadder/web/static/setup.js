@@ -1,6 +1,6 @@
 // The form for a new game: side, strength, clock, start position.
 
-// What strengths mean, up to an Elo each.
+// Words for the strengths, each with its highest Elo.
 const LEVELS = [
   [700, "beginner"],
   [1050, "learner"],
@@ -19,7 +19,7 @@ export class Setup {
    */
   constructor(form, onStart) {
     this.form = form;
-    this.strongest = Infinity; // the highest Elo to choose; the slider goes a step beyond, to full strength
+    this.strongest = Infinity; // the highest Elo that can be chosen; one step further on the slider is full strength
     form.addEventListener("input", () => this.render());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -37,13 +37,13 @@ export class Setup {
     this.render();
   }
 
-  /** The strength that is chosen, in Elo; null for all there is. */
+  /** The chosen strength in Elo; null for full strength. */
   get elo() {
     const elo = Number(this.form.elements.strength.value);
     return elo > this.strongest ? null : elo;
   }
 
-  /** Start from the position on the board next, with this side or the one that is chosen. */
+  /** Set the form to start from the position on the board, with this side (default: the chosen side). */
   chooseHere(side = this.form.elements.color.value) {
     this.form.elements.start.value = "here";
     this.form.elements.color.value = side;
@@ -59,7 +59,7 @@ export class Setup {
     for (const field of this.form.querySelectorAll("[data-when]")) {
       const [name, value] = field.dataset.when.split("=");
       field.hidden = this.form.elements[name].value !== value;
-      // What is hidden is not checked: the browser could not show what is wrong with it.
+      // Hidden fields are disabled, so that the browser does not check them: it could not show the error.
       for (const input of field.querySelectorAll("input, select")) input.disabled = field.hidden;
     }
   }

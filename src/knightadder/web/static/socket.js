@@ -1,7 +1,7 @@
-// The connection to the server: messages are JSON objects with a type. It comes back by itself after a break.
+// The connection to the server: messages are JSON objects with a type. A lost connection is reopened automatically.
 
 const LONGEST_WAIT = 10; // seconds between two attempts
-const TAKEN_OVER = 4001; // the code by which the server closes a connection when another tab has its name
+const TAKEN_OVER = 4001; // the server's closing code when another tab connects with this tab's name
 const KEY = "tab";
 
 export class Socket {
@@ -15,12 +15,12 @@ export class Socket {
     keepName(document.hidden);
     addEventListener("visibilitychange", () => keepName(document.hidden));
     addEventListener("pagehide", () => keepName(true));
-    addEventListener("pageshow", () => keepName(document.hidden)); // the way back may lead to a page that was kept
+    addEventListener("pageshow", () => keepName(document.hidden)); // the browser's Back button may show a page from its cache
   }
 
   /**
-   * Call `handler` with each message of this type. "open" and "closed" are those of the connection itself: the latter has
-   * the `cause` as well once it is known, see `causeOfLoss`.
+   * Call `handler` with each message of this type. "open" and "closed" come from the connection itself; "closed"
+   * comes once more, with the `cause`, when `causeOfLoss` has found it.
    */
   on(type, handler) {
     this.handlers.set(type, [...(this.handlers.get(type) ?? []), handler]);
@@ -45,7 +45,7 @@ export class Socket {
     });
     socket.addEventListener("message", (event) => this.emit(JSON.parse(event.data)));
     socket.addEventListener("close", async ({ code, reason }) => {
-      if (this.socket !== socket) return; // another one has been opened already
+      if (this.socket !== socket) return; // a newer socket has been opened already
       if (code === TAKEN_OVER) this.name = newName();
       this.emit({ type: "closed", reason });
       this.timer = setTimeout(() => this.connect(), this.waiting * 1000);
@@ -55,12 +55,12 @@ export class Socket {
     });
   }
 
-  /** Try at once to come back. */
+  /** Try to reconnect immediately. */
   retry() {
     if (this.socket.readyState === WebSocket.CLOSED) this.connect();
   }
 
-  /** Send a message; give whether there is a connection to send it by. */
+  /** Send a message if there is a connection, and give whether there is one. */
   send(type, fields = {}) {
     if (this.isOpen) this.socket.send(JSON.stringify({ type, ...fields }));
     return this.isOpen;
@@ -77,7 +77,7 @@ async function causeOfLoss() {
   }
 }
 
-/** The name of a new tab, by which it can come back to its session. */
+/** A name for a new tab, by which it finds its session again. */
 function newName() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

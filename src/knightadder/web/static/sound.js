@@ -1,4 +1,4 @@
-// Short sounds for moves, made by the browser; off until the user turns them on.
+// Short sounds for moves, synthesized by the browser; off until the user turns them on.
 
 const NOTES = { move: [300], capture: [220, 160], check: [520, 660], end: [392, 523, 659] };
 

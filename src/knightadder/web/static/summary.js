@@ -1,4 +1,4 @@
-// How both sides played the line on the board: accuracy, bad moves and average loss; and its opening.
+// How both sides played the line on the board: accuracy, bad moves and average loss; and the line's opening.
 
 const COLUMNS = [
   ["accuracy", "Accuracy", "Accuracy in per cent, by Lichess's formula"],
@@ -7,12 +7,12 @@ const COLUMNS = [
   ["inaccuracies", "?!", "Inaccuracies"],
   ["mistakes", "?", "Mistakes"],
   ["blunders", "??", "Blunders"],
-  ["missed", "✕", "Missed chances: bad moves at once after a mistake or blunder of the other side"],
-  ["centipawn_loss", "Loss", "Average loss of a move in centipawns"],
+  ["missed", "✕", "Missed chances: bad moves immediately after a mistake or blunder of the other side"],
+  ["centipawn_loss", "Loss", "Average loss per move in centipawns"],
 ];
 
 /**
- * Show a summary, or nothing where the line has none.
+ * Show a summary; null hides it.
  *
  * @param {HTMLElement} element
  * @param {?{white: ?object, black: ?object, opening: ?{eco: string, name: string}}} summary as the server describes it

@@ -1,4 +1,4 @@
-// Positions and games in and out: FEN, and PGN by text, file, clipboard and drop.
+// Import and export of positions (FEN) and games (PGN): by text, file, clipboard and drop.
 
 import { detailOf, Listing } from "./listing.js";
 
@@ -8,7 +8,7 @@ const FEN = /^\s*(?:[1-8pnbrqk]+\/){7}[1-8pnbrqk]+(?:\s+[wb-].*)?\s*$/i;
 export class Transfer {
   /**
    * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, raw: boolean) => boolean, onGame: (index: number) => void,
-   *   write: () => string, players: () => string[], tell: (text: string) => void}} actions `raw` says that each character is a byte of a file;
+   *   write: () => string, players: () => string[], tell: (text: string) => void}} actions `raw` means that each character is a byte of a file;
    *   `onPgn` gives whether the text could be sent; `write` gives the PGN of the game on the board
    */
   constructor(actions) {
@@ -33,7 +33,7 @@ export class Transfer {
     byId("load-pgn").addEventListener("click", () => this.open(this.text.value));
     this.dialog.querySelector("form").addEventListener("submit", (event) => {
       if (event.submitter?.value === "cancel") return;
-      event.preventDefault(); // it stays open until the server has read the text
+      event.preventDefault(); // the dialog stays open until the server has read the text
       if (this.fits("the PGN", new Blob([this.text.value]).size)) this.load(this.text.value);
     });
     this.text.addEventListener("input", () => this.complain(""));
@@ -52,7 +52,7 @@ export class Transfer {
     addEventListener("paste", (event) => this.take(event, event.clipboardData));
   }
 
-  /** Open the dialog with a text: to be mended if it had an error, or pasted over. */
+  /** Open the dialog with a text, to correct or to replace. */
   open(text, problem = "") {
     this.text.value = text;
     this.complain(problem);
@@ -60,13 +60,13 @@ export class Transfer {
     this.text.select();
   }
 
-  /** Say in the dialog what is wrong with the text. */
+  /** Show in the dialog what is wrong with the text. */
   complain(problem) {
     this.problem.textContent = problem && problem[0].toUpperCase() + problem.slice(1);
     this.button.disabled = false;
   }
 
-  /** Take what is pasted or dropped on the page: a file, a position or a game. */
+  /** Load a file, a position or a game that is pasted or dropped on the page. */
   take(event, data) {
     if (event.type === "paste" && event.target.closest?.("input, textarea, select")) return;
     if (document.querySelector("dialog[open]") && !this.dialog.open) return;
@@ -79,12 +79,12 @@ export class Transfer {
 
   async read(file) {
     if (!file || !this.fits(file.name, file.size, "add it to “My games”, which takes large files")) return;
-    // The server finds out the encoding.
+    // The bytes are sent as they are: the server finds out the encoding.
     const bytes = new Uint8Array(await file.arrayBuffer());
     this.load(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""), true);
   }
 
-  /** Whether the server takes so many bytes; if not, tell it. */
+  /** Whether the server takes that many bytes; if not, tell the user. */
   fits(name, size, advice = "load a part of it") {
     if (size > LONGEST) this.refused(`${name} has more than ${LONGEST / 1024} KB; ${advice}`);
     return size <= LONGEST;
@@ -95,7 +95,7 @@ export class Transfer {
     this.button.disabled = this.actions.onPgn(text, raw);
   }
 
-  /** The server has read the game. */
+  /** Close the dialog: the server has read the game. */
   loaded() {
     if (!this.button.disabled) return;
     this.button.disabled = false;
@@ -104,7 +104,7 @@ export class Transfer {
     document.activeElement?.blur(); // else the space bar would open the dialog again
   }
 
-  /** The text is no game, or the server is away. */
+  /** Show a problem: the text is not a game, or the server is away. */
   refused(problem) {
     this.button.disabled = false;
     if (this.dialog.open) this.complain(problem);
@@ -118,7 +118,7 @@ export class Transfer {
     byId("games-field").hidden = titles.length < 2;
   }
 
-  /** The games whose titles contain all wanted words, or that have this number. */
+  /** The games whose title contains every wanted word, or whose number is the wanted text. */
   find(wanted) {
     const words = wanted.toLowerCase().split(/\s+/);
     const rows = this.titles.map(([players, result, event, date], index) => {
@@ -134,12 +134,12 @@ export class Transfer {
       await navigator.clipboard.writeText(text);
       this.actions.tell(told);
     } catch {
-      // Browsers let only pages of this machine, or with https, write there: show it to be copied by hand.
+      // Only local and https pages may write to the clipboard: show the text, to be copied by hand.
       this.open(text);
     }
   }
 
-  /** Let the user choose where to save the game, where the browser can; else it comes into the folder of downloads. */
+  /** Save the game where the user chooses, if the browser can ask, else in the download folder. */
   async save() {
     const [name, text] = [fileName(this.actions.players()), this.actions.write()];
     if (!globalThis.showSaveFilePicker) {
@@ -159,7 +159,7 @@ export class Transfer {
   }
 }
 
-/** The name of a file for a game: its players, without what file names cannot have. */
+/** A file name for a game: its players, without characters that file names cannot have. */
 function fileName(players) {
   const plain = players.map((name) => name.replace(/[^\p{L}\p{N} .,'-]/gu, "").trim()).filter(Boolean);
   return `${plain.join(" - ").slice(0, 100) || "game"}.pgn`;

@@ -1,18 +1,18 @@
-// The tree of moves: as the server described it whole, with what it told of changes since. Nothing is drawn here.
+// The tree of moves, as the server described it, with the changes reported since then. Nothing is drawn here.
 
 export class Tree {
   constructor() {
     this.set([{ id: 0, parent: null, san: "", ply: 0, nags: [], before: "", comment: "", score: null, shapes: [] }]);
   }
 
-  /** Take the nodes, each after its parent, the children of a node in their order. */
+  /** Replace the tree by these nodes: each comes after its parent, and siblings come in order. */
   set(nodes) {
     this.nodes = new Map();
     this.update(nodes);
     this.root = this.nodes.values().next().value;
   }
 
-  /** Take nodes that are new, each after its parent and as its last child, or changed. Gives whether any was new. */
+  /** Add new nodes, each after its parent and as its last child, and update changed ones. Gives whether any is new. */
   update(nodes) {
     const before = this.nodes.size;
     for (const told of nodes) {
@@ -28,7 +28,7 @@ export class Tree {
     return this.nodes.size > before;
   }
 
-  /** Take a node out, with all that follow it. */
+  /** Remove a node and all its descendants. */
   delete(id) {
     const node = this.nodes.get(id);
     const siblings = this.nodes.get(node.parent).children;
@@ -41,7 +41,7 @@ export class Tree {
     }
   }
 
-  /** Make the line that leads to a node the main one, from the root on. */
+  /** Make the line that leads to a node the main line, from the root on. */
   promote(id) {
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
       const siblings = this.nodes.get(node.parent).children;
@@ -50,7 +50,7 @@ export class Tree {
     }
   }
 
-  /** Put a node at another place among its siblings. */
+  /** Move a node to a different index among its siblings. */
   reorder(id, place) {
     const node = this.nodes.get(id);
     const siblings = this.nodes.get(node.parent).children;
@@ -58,7 +58,7 @@ export class Tree {
     siblings.splice(place, 0, node);
   }
 
-  /** The first node of the variation that a node is in; itself if the moves fork there; else null on the main line. */
+  /** The first node of the node's variation. At a fork it is the node itself, even on the main line; elsewhere there, null. */
   variationOf(id) {
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
       const siblings = this.nodes.get(node.parent).children;
@@ -71,7 +71,7 @@ export class Tree {
     return this.nodes.get(id);
   }
 
-  /** The nodes of the line that goes through a node: from the root to it, and on to the end. */
+  /** The nodes of the line through a node, from the root to the line's end. */
   line(id) {
     const nodes = [];
     for (let node = this.nodes.get(id); node; node = this.nodes.get(node.parent)) nodes.push(node);
@@ -80,7 +80,7 @@ export class Tree {
     return nodes;
   }
 
-  /** The way from the root to a node: at each move, the index of the variation to follow. */
+  /** The path from the root to a node: at each move, the index of the child to follow. */
   path(id) {
     const indexes = [];
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
@@ -98,7 +98,7 @@ export class Tree {
   }
 }
 
-/** The number to write before a move that leads to this ply: "3." for White's, "3…" for Black's. */
+/** The number before a move that leads to this ply: "3." for White's move, "3…" for Black's. */
 export function moveNumber(ply) {
   return `${Math.ceil(ply / 2)}${ply % 2 ? "." : "…"}`;
 }

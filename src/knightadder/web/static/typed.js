@@ -1,13 +1,13 @@
-// The field to type moves in: it gives the keyboard back after a move, and keeps a text that is no move.
+// The field to type moves in: it gives up the focus after a move, and keeps a text that is not a move.
 
 export class TypedMove {
   /**
    * @param {HTMLFormElement} form
-   * @param {(move: string) => void} onMove gets what is typed
+   * @param {(move: string) => void} onMove gets the typed text
    */
   constructor(form, onMove) {
     this.input = form.elements.move;
-    this.sent = ""; // what was typed, until the server has answered
+    this.sent = ""; // the text that was sent, until the server answers
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = this.input.value.trim();
@@ -20,16 +20,16 @@ export class TypedMove {
     this.input.focus();
   }
 
-  /** The server has answered, perhaps to what was typed. */
+  /** Take a new position: it may be the answer to the typed move. */
   answered() {
     const { sent } = this;
     this.sent = "";
-    if (!sent || this.input.value.trim() !== sent) return; // the next move may be typed already
+    if (!sent || this.input.value.trim() !== sent) return; // the user may be typing the next move already
     this.input.value = "";
     this.input.blur();
   }
 
-  /** What was typed is no move here. */
+  /** Mark the typed text as refused: it is not a move here. */
   refused() {
     if (this.sent) this.input.select();
     this.sent = "";

@@ -1,7 +1,7 @@
-// What is said about the move to the position shown: its mark, what was best, and by how much.
+// The verdict on the move that led to the position shown: its mark, the best move, and the difference.
 
 /**
- * Say it in an element.
+ * Show the verdict in an element.
  *
  * @param {HTMLElement} element
  * @param {?object} node of the tree
@@ -12,7 +12,7 @@ export function showVerdict(element, node) {
   element.hidden = !text;
 }
 
-/** What is said about the move to a node; the empty text if there is nothing to say. */
+/** The verdict on the move that leads to a node; "" without a verdict. */
 export function verdictOf({ san, verdict, missed }) {
   const chance = missed ? "a missed chance" : "";
   if (!verdict) return chance && `${san}: ${chance}.`;

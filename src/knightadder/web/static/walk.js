@@ -1,18 +1,18 @@
-// Walking through the moves, by keys, buttons and the wheel. Where the moves fork, ↑ and ↓ choose the way on.
+// Walking through the moves, by keys, buttons and the wheel. Where the moves fork, ↑ and ↓ choose the continuation.
 
-const NOTCH = 40; // pixels of scrolling for a move
-const LINE = 40; // pixels of a line, in which some browsers count
+const NOTCH = 40; // pixels of scrolling per move
+const LINE = 40; // pixels per line, for browsers that report scrolling in lines
 
 export class Walk {
   /**
    * @param {import("./tree.js").Tree} tree
-   * @param {{goTo: (node: number) => void, onChoose: () => void}} actions `onChoose` is told of another way on
+   * @param {{goTo: (node: number) => void, onChoose: () => void}} actions `onChoose` is called when a different continuation is chosen
    */
   constructor(tree, actions) {
     Object.assign(this, { tree, actions });
-    this.node = tree.root.id; // that is shown, or has been asked for
-    this.heading = null; // the node that has been asked for and is not shown yet
-    this.chosen = 0; // which child to go on to
+    this.node = tree.root.id; // the node that is shown or requested
+    this.heading = null; // the requested node, until it is shown
+    this.chosen = 0; // the index of the child that → goes to
   }
 
   /** Take the node that is shown now. */
@@ -21,7 +21,7 @@ export class Walk {
     if (this.heading === null) this.set(node);
   }
 
-  /** The server has refused to go on; what is shown is still this node. */
+  /** Go back to the node that is still shown: the server has refused the step. */
   stay(node) {
     this.heading = null;
     this.set(node);
@@ -40,14 +40,14 @@ export class Walk {
   }
 
   get way() {
-    return this.children[this.chosen] ?? this.children[0]; // one may have been deleted
+    return this.children[this.chosen] ?? this.children[0]; // the chosen child may have been deleted
   }
 
   get children() {
     return this.tree.get(this.node)?.children ?? [];
   }
 
-  /** The move that → goes to, if there are several. */
+  /** The move that → goes to, where the moves fork; else nothing. */
   get ahead() {
     return this.children.length > 1 ? this.way?.id : undefined;
   }
@@ -68,7 +68,7 @@ export class Walk {
     this.goTo(this.tree.line(this.node).at(-1)?.id);
   }
 
-  /** Choose the way on if the moves fork here; else go to the first or the last position. */
+  /** Choose the continuation if the moves fork here; else go to the first or the last position. */
   up() {
     if (this.children.length > 1) this.choose(this.chosen - 1);
     else this.first();
@@ -84,11 +84,11 @@ export class Walk {
     this.actions.onChoose();
   }
 
-  /** Walk by the wheel over an element while `allowed`. */
+  /** Walk through the moves by the wheel over an element, while `allowed`. */
   listen(element, allowed) {
     let turned = 0;
     const turn = (event) => {
-      if (event.ctrlKey || !event.deltaY || !allowed()) return; // with Ctrl it enlarges the page
+      if (event.ctrlKey || !event.deltaY || !allowed()) return; // with Ctrl, the wheel zooms the page
       event.preventDefault();
       const pixels = event.deltaY * (event.deltaMode ? LINE : 1);
       turned = pixels * turned > 0 ? turned + pixels : pixels;

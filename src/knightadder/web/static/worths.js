@@ -1,15 +1,15 @@
-// The worth of each piece, on the board while its switch is on: the static value less the value without the piece.
+// The worth of each piece, shown on the board while the switch is on: the static value minus the value without the piece.
 
 export class Worths {
   /**
-   * @param {{button: HTMLElement, value: HTMLElement}} elements the switch, and the place for the position's value
+   * @param {{button: HTMLElement, value: HTMLElement}} elements the switch, and the place for the position's static value
    * @param {import("./board.js").Board} board
    * @param {(node: number) => void} ask asks the server for the worths in a node's position
    */
   constructor({ button, value }, board, ask) {
     Object.assign(this, { button, value, board, ask });
-    this.possible = null; // the position whose worths may be shown
-    this.asked = null; // the one whose worths are shown, or have been asked for
+    this.possible = null; // the position on the board, if its worths may be shown
+    this.asked = null; // the position whose worths are shown or requested
     button.addEventListener("click", () => {
       button.setAttribute("aria-checked", String(!this.isOn));
       this.update(this.possible);
@@ -20,7 +20,7 @@ export class Worths {
     return this.button.getAttribute("aria-checked") === "true";
   }
 
-  /** Show the worths of this position if the switch is on; without a position, show none. */
+  /** Show the worths in this position if the switch is on; without a position, show none. */
   update(position) {
     this.possible = position;
     this.button.disabled = !position;
