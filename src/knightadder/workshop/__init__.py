@@ -1,1 +1,1 @@
-"""Tools for developers of the engine: test suites, matches, tuning. The UCI engine loads none of them."""
+"""Tools for developers of the engine: test suites, matches, tuning. The UCI engine does not load them."""

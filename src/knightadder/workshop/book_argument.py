@@ -1,4 +1,4 @@
-"""The argument ``--openings``: the openings of a command's games."""
+"""The argument ``--openings``: the openings of the games that a command plays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEYS = ("file", "format", "order", "plies", "seed")
 
 
 def add_openings(command: argparse._ActionsContainer) -> None:
-    """Declare ``--openings``; `read_book` turns its words into a book."""
+    """Declare ``--openings``; `read_book` turns its value into a book."""
     command.add_argument(
         "--openings", default=[], help=f"opening book; keys: {', '.join(_KEYS)}", nargs="*", metavar="KEY=VALUE"
     )
@@ -28,8 +28,8 @@ def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
     """Return the book that ``--openings`` describes; OptionError if a word is wrong, or the file is unreadable or
     empty.
 
-    See `knightadder.workshop.opening_book.load_book` for the meanings of the ``key=value`` words and their defaults.
-    The file may also be a Polyglot book, see `knightadder.workshop.polyglot.draw_lines`.
+    The ``key=value`` words and their defaults are explained at `knightadder.workshop.opening_book.load_book`. The file
+    may also be a Polyglot book, see `knightadder.workshop.polyglot.draw_lines`.
     """
     from knightadder.workshop.opening_book import FORMATS, ORDERS, load_book
 

@@ -12,12 +12,12 @@ from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
 
 _DESCRIPTION = """\
-Write start positions for games: some random moves after the start position or a line of the book, without a check
-and with neither side far ahead. The same seed gives the same positions. OpenBench's client passes the whole command as
-one argument, "genfens COUNT seed N book FILE", and reads the lines.
+Write start positions for games: some random moves after the start position or an opening of the book. Nobody is in
+check, and neither side is far ahead. The same seed gives the same positions. OpenBench's client passes the whole
+command as one argument, "genfens COUNT seed N book FILE", and reads the lines.
 """
 
-_NO_BOOK = "none"  # in upper or lower case, in place of the book's file
+_NO_BOOK = "none"  # given in upper or lower case instead of the book's file
 _CHESS960 = ("frc", "960", "fischer")  # a book with this in its name is played as Chess960 by OpenBench's client
 
 
@@ -25,7 +25,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``genfens``."""
     command = commands.add_parser(
         "genfens",
-        help="write random openings, as OpenBench asks for them",
+        help="write random openings for OpenBench",
         usage="%(prog)s COUNT [seed N] [book FILE]",
         description=_DESCRIPTION,
     )
@@ -40,9 +40,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status; raises the errors of `openings`, and
-    OptionError for a wrong word.
-    """
+    """Run the subcommand and return the exit status; raises the errors of `openings`, and OptionError for a wrong word."""
     from knightadder.engine.loader import compile_core
 
     seed, book = _read(arguments.words)
@@ -56,8 +54,8 @@ def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
     """Yield random openings as FEN; they depend only on the arguments and on the engine's evaluation.
 
     The side to move has a legal move and is not in check. The book is an EPD or PGN file; its positions are Chess960
-    positions if its name says so. OptionError if the book cannot be read, or too few of its openings are fit to begin a
-    game; PositionError if an opening of the book is not legal.
+    positions if its name says so. OptionError if the book cannot be read, or too few of its openings are suitable;
+    PositionError if an opening of the book is not legal.
     """
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer

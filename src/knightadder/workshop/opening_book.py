@@ -24,7 +24,7 @@ ORDERS = ("random", "sequential")
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """The start of a game: a position, and moves from there in UCI notation, which the engines receive, too.
+    """The start of a game: a position, and the moves from it in UCI notation; the engines receive both.
 
     `notes` has a line for each impossible castling right or en passant square that was left out of the position.
     """
@@ -45,9 +45,9 @@ class BookLine:
 class OpeningBook:
     """A collection of openings, in the order of play; only openings that are played are read and checked.
 
-    Each entry is a line of EPD, a game of a PGN file, or a name, a tab and moves, as `form` says: ``epd``, ``pgn`` or
-    ``tsv``. `file` is the name in messages (default: the book's name); `plies` limits the moves of a game or line.
-    `digest` identifies the book: it depends on the entries and their order.
+    Each entry is a line of EPD, a game of a PGN file, or a line with a name, a tab and moves, depending on `form`:
+    ``epd``, ``pgn`` or ``tsv``. `file` is the name in messages (default: the book's name); `plies` limits the moves of
+    a game or line. `digest` identifies the book: it depends on the entries and their order.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class OpeningBook:
         return len(self._entries)
 
     def opening(self, number: int) -> BookLine:
-        """Return the opening of a number, from 0, in which the game is not over; after the last, the book starts again.
+        """Return the opening with an index, from 0; after the last opening, the book starts again.
 
-        PositionError if it has no legal position, an illegal move, or no move to play.
+        PositionError if the position or a move is illegal, or the game is over.
         """
         entry = self._entries[number % len(self._entries)]
         try:
@@ -83,7 +83,7 @@ class OpeningBook:
             if not self._chess960 and chess.Board(opening.fen).has_chess960_castling_rights():
                 raise ValueError("the castling rights are possible only in Chess960")
             if opening.board(self._chess960).is_game_over():
-                raise ValueError("the game is over already")
+                raise ValueError("the game is already over")
         except ValueError as error:
             raise PositionError(f"{self._place(entry)}: {error}") from None
         return opening
@@ -92,9 +92,9 @@ class OpeningBook:
         return entry.place(self._file) if self._form == "pgn" else f"{self._file}, line {entry.line}"
 
     def check(self, count: int) -> None:
-        """Read the first openings, so that a bad one is found before the games start: PositionError, see `opening`.
+        """Read the first openings, so that a bad opening is found before the games start: PositionError, see `opening`.
 
-        Prints a note about impossible parts of their positions, which are left out.
+        Prints a note about each impossible castling right or en passant square that was left out of a position.
         """
         for number in range(min(count, len(self))):
             for note in self.opening(number).notes:
@@ -117,7 +117,7 @@ class OpeningBook:
         game = parse(text, moveless=True)
         if game is None or (game.next() is None and "FEN" not in game.headers):
             raise ValueError("no moves")
-        # Castling is written as in the match, which may differ from the PGN game.
+        # Castling is written as the match requires, which may differ from the PGN game.
         fen, moves = game.board().fen(), []
         board = chess.Board(fen, chess960=self._chess960)
         for move in moves_of(game)[: self._plies]:
@@ -134,11 +134,11 @@ def load_book(
     seed: int = 1,
     chess960: bool = False,
 ) -> OpeningBook:
-    """Return a book: an EPD or PGN file, also compressed; OptionError if it is unreadable or empty.
+    """Return a book: an EPD or PGN file, which may be compressed; OptionError if it is unreadable or empty.
 
-    Without a file, it has the package's own lines, or for Chess960 its start positions. `form` is ``epd`` or ``pgn``,
-    by default as the suffix says; `order` is ``random`` (with a seed) or ``sequential``; `plies` limits the plies of a
-    game.
+    Without a file, the book has the package's own lines, or the start positions of Chess960. `form` is ``epd`` or
+    ``pgn`` (by default, the suffix decides); `order` is ``random`` (with a seed) or ``sequential``; `plies` limits the
+    plies of a game.
     """
     if file is not None:
         plain = without_compression(file)
@@ -159,11 +159,11 @@ def load_book(
 
 
 def _games(file: Path) -> list[GameText]:
-    """Return the games of a PGN file, without remarks outside a game."""
+    """Return the games of a PGN file, without text between games."""
     return [text for text in read_texts(file) if headers_of(text) is not None]
 
 
 def numbered(lines: Iterable[str]) -> list[GameText]:
-    """Return lines with their numbers, without empty lines and comments."""
+    """Return the lines with their numbers, but without empty lines and comments."""
     texts = ((number, line.strip()) for number, line in enumerate(lines, 1))
     return [GameText(number, number, text) for number, text in texts if text and not text.startswith("#")]

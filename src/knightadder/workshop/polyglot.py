@@ -1,4 +1,4 @@
-"""Openings from a Polyglot book: lines that are drawn by the weights of its moves."""
+"""Openings from a Polyglot book: random lines, drawn by the weights of the moves."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from knightadder.engine.book import Book
 
 MOST_LINES = 10_000
 MOST_PLIES = 60  # default maximum of plies in a line, because some books contain cycles
-_DRAWS = 10_000  # draws without a new line, after which the missing lines are too rare to matter
+_DRAWS = 10_000  # stop after this number of draws without a new line: lines still missing are too rare to matter
 
 
 @dataclass(slots=True)
 class _Node:
-    """A position that lines reach by the same moves, with the book's moves and the positions after them."""
+    """A position of the tree of lines, with the book's moves and the positions after them."""
 
     moves: list[str]
     weights: list[int]
@@ -27,9 +27,9 @@ class _Node:
 def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = MOST_LINES) -> list[str]:
     """Draw different lines from a book, in algebraic notation; they depend only on the book and the arguments.
 
-    A line ends after a number of plies, or where the book has no move. At each position, moves are chosen in proportion
-    to their weights, as in Polyglot; a move with weight 0 is never chosen. There are `most` lines at most. OptionError
-    if the file cannot be read, or is not a Polyglot book.
+    A line ends after `plies` plies, or where the book has no move. At each position, a move is chosen with a
+    probability proportional to its weight, as in Polyglot; a move with weight 0 is never chosen. At most `most` lines
+    are drawn. OptionError if the file cannot be read, or is not a Polyglot book.
     """
     random, book = Random(seed), Book(file)
     lines: dict[tuple[str, ...], None] = {}
@@ -46,7 +46,7 @@ def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = 
 
 
 def _draw(book: Book, node: _Node, plies: int, random: Random) -> tuple[str, ...]:
-    """Draw a line, and keep the positions that it reaches."""
+    """Draw a line, and add the positions that it reaches to the tree."""
     board: chess.Board | None = None
     line: list[str] = []
     while node.moves and len(line) < plies:

@@ -1,9 +1,10 @@
 """Problems in Extended Position Description (EPD): positions with their solutions.
 
-An EPD line is the first four fields of a FEN and operations, such as ``bm Qg6; id "WAC.001";``. These are supported:
+An EPD line is the first four fields of a FEN, followed by operations such as ``bm Qg6; id "WAC.001";``. Supported
+operations:
 
 - ``bm`` and ``am``: best moves, and moves to avoid;
-- ``dm 3`` or ``ce +M3``: a forced mate in this number of moves;
+- ``dm 3`` or ``ce +M3``: a forced mate in three moves;
 - points for moves, as in the Strategic Test Suite (STS): ``c9`` with the moves and ``c8`` with their points, or
   ``c0 "f5=10, Bf2=4"``;
 - ``hmvc`` and ``fmvn``: the halfmove clock and the move number, unless they follow the position as in a FEN;
@@ -25,7 +26,7 @@ from knightadder.pgn.epd import operations_of, split_epd
 from knightadder.pgn.game_files import text_lines
 from knightadder.rules import leave_out_impossible
 
-# Composed problems may break all other rules of legal positions.
+# Composed problems may break every other rule of legal positions.
 _UNPLAYABLE = (
     chess.STATUS_EMPTY
     | chess.STATUS_NO_WHITE_KING
@@ -43,9 +44,8 @@ _POINTS_LIST = re.compile(rf"{_POINTS.pattern}(?:[\s,]+{_POINTS.pattern})*[\s,]*
 class Problem:
     """A position and its solution: the moves of ``bm`` and ``am``, the moves to a forced mate, and the points of moves.
 
-    The name is its ``id``, or its line number. Moves without points get none; there are none if the suite gives no
-    points. `notes` has a line for each impossible castling right or en passant square that was left out of the
-    position.
+    The name is the ``id``, or else the line number. A move without points counts zero. `notes` has a line for each
+    impossible castling right or en passant square that was left out of the position.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Problem:
 
     @property
     def maximum(self) -> int:
-        """Highest points of a move."""
+        """Points of the best move."""
         return max(self.points.values(), default=0)
 
     @property
@@ -71,8 +71,8 @@ class Problem:
     def solved_by(self, move: chess.Move | None, mate: int | None = None) -> bool:
         """Return whether a move, and the mate announced with it (negative if the opponent mates), solves the problem.
 
-        The move must be among the best moves, if there are any, and not one to avoid. Any move counts if the announced
-        mate is no longer than the known one, since there may be several ways to mate.
+        The move must be among the best moves, if best moves are given, and not among the moves to avoid. Any move
+        counts if the announced mate is no longer than the known mate, since there may be several ways to mate.
         """
         if self.mate is not None and mate is not None and 0 < mate <= self.mate:
             return True
@@ -82,11 +82,11 @@ class Problem:
 
 
 def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) -> tuple[list[Problem], list[str]]:
-    """Return the problems of an EPD file, without empty lines and lines that begin with ``#``, and complaints.
+    """Return the problems of an EPD file, and complaints; empty lines and lines that begin with ``#`` are ignored.
 
-    A complaint is a message for an invalid line, or for what is left out of a position, with file and line number.
-    `own_engine` says whether this engine is to solve them, which refuses more positions than most. OptionError if the
-    file cannot be read.
+    A complaint is a message, with file and line number, about an invalid line or about a castling right or en passant
+    square that was left out. `own_engine` says whether this engine is to solve the problems; it refuses more positions
+    than most engines. OptionError if the file cannot be read.
     """
     problems, complaints = [], []
     for number, line in enumerate(text_lines(file), 1):
@@ -104,7 +104,7 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
     """Return the problem in a line of EPD; ValueError, whose text says what is wrong, if it is not EPD or has no
     solution.
 
-    The name is for a problem without ``id``; for the other arguments see `read_problems`.
+    `name` is used for a problem without ``id``; for the other arguments see `read_problems`.
     """
     fen, rest = split_epd(line)
     board = chess.Board(fen, chess960=chess960)
@@ -130,7 +130,7 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
 def _moves(board: chess.Board, text: str) -> frozenset[chess.Move]:
     """Return moves from algebraic notation."""
     words = [word.rstrip("!?") for word in re.split(r"[\s,]+", text) if word]
-    if words[:1] in (["bm"], ["am"]):  # a typing error in a widely used suite
+    if words[:1] in (["bm"], ["am"]):  # a widely used suite has the word twice by mistake
         del words[0]
     return frozenset(board.parse_san(word) for word in words)
 
@@ -153,6 +153,6 @@ def _points(board: chess.Board, operations: Mapping[str, str]) -> dict[chess.Mov
         except ValueError as error:
             raise ValueError(f"c8 and c9 do not give points to moves: {error}") from None
     text = operations.get("c0", "")
-    if not _POINTS_LIST.fullmatch(text):  # a comment instead of points
+    if not _POINTS_LIST.fullmatch(text):  # c0 contains a comment instead of points
         return {}
     return {board.parse_san(move): parse_whole(value) for move, value in _POINTS.findall(text)}

@@ -1,4 +1,4 @@
-"""Figures of runs, as PNG files."""
+"""Figures about runs, as PNG files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from knightadder.files import replacing
 
 
 def save_figure(figure: Figure, file: Path, dots_per_inch: int, **options: Any) -> None:
-    """Write a figure as a PNG, whole or not at all; OptionError if that fails."""
+    """Write a figure as a PNG file, completely or not at all; OptionError if that fails."""
     with replacing(file) as beside:
         figure.savefig(beside, dpi=dots_per_inch, format="png", **options)
 
@@ -20,7 +20,7 @@ def save_figure(figure: Figure, file: Path, dots_per_inch: int, **options: Any) 
 def draw_losses(
     file: Path, title: str, unit: str, places: Sequence[float], curves: Mapping[str, Sequence[float]], **axis: Any
 ) -> None:
-    """Draw curves of losses by name over places in a run, which are counted in a unit; OptionError if that fails."""
+    """Draw the curve of each named loss over the progress of a run, counted in `unit`; OptionError if that fails."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot(xlabel=unit, ylabel="mean squared error", title=title, **axis)
     for name, curve in curves.items():

@@ -7,14 +7,16 @@ from collections.abc import Mapping
 
 from knightadder.engine.info import Score
 
-# The mover's score as cutechess and similar programs write it: in pawns, or as M and moves to mate; then the depth.
+# The mover's score as cutechess and similar programs write it: in pawns, or as M and the moves to mate; then the depth.
 _COMMENT = re.compile(r"\s*(?:([+-]?\d+\.\d+)|([+-]?)M(\d+))/\d+\b")
 # The terminations of games whose result says nothing about the moves.
 _UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
 
 
 def score_in(comment: str) -> Score | None:
-    """Return the score in a move's comment (``+0.31/12 0.052s``, ``-M4/20``), for the side that moved; None without."""
+    """Return the score in a move's comment (``+0.31/12 0.052s``, ``-M4/20``), for the side that moved; None if there is
+    none.
+    """
     match = _COMMENT.match(comment)
     if not match:
         return None

@@ -1,4 +1,4 @@
-"""Games of the engine against itself within one process, each side with its own search parameters."""
+"""Games of the engine against itself in one process; each side has its own search parameters."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ WIN, DRAW, LOSS = 1, 0, -1
 # neither side is ahead.
 RESIGN_SCORE, RESIGN_PLIES = 1000, 5
 DRAW_SCORE, DRAW_PLIES = 8, 12
-DRAW_FROM = 80  # ply from which draws are possible, counting the opening's moves but not those before an EPD's position
+DRAW_FROM = 80  # ply from which draws are possible; an opening's moves count, moves before an EPD position do not
 
-_STOP_SECONDS = 0.2  # maximum delay until a search with a clock notices that its game is aborted
+_STOP_SECONDS = 0.2  # maximum delay until a search with a clock notices that its game was aborted
 
-MATE_SCORE = 30_000  # centipawns that stand for a mate, far beyond `RESIGN_SCORE`
+MATE_SCORE = 30_000  # centipawns that a mate counts, far beyond `RESIGN_SCORE`
 
 
 class StoppedError(Exception):
@@ -50,9 +50,9 @@ class StoppedError(Exception):
 class SelfPlay:
     """Plays one game after another.
 
-    Games are independent, so the same parameters give the same games if the limit is a number of nodes.
-    Otherwise the limit is a clock for each side; a side whose flag falls loses. `megabytes` is the size of each side's
-    hash table; OptionError if the machine has too little memory.
+    The limit of each move is a number of nodes or a clock. With a number of nodes, the same parameters give the same
+    games, because games are independent. With a clock, a side whose flag falls loses. `megabytes` is the size of each
+    side's hash table; OptionError if the machine has too little memory.
     """
 
     def __init__(self, limit: int | TimeControl, megabytes: int) -> None:
@@ -63,13 +63,13 @@ class SelfPlay:
         self._game = Game(self._sides[0].tables)  # the rules do not depend on the parameters
 
     def stop(self) -> None:
-        """Abort the running game and play no more; may be called from any thread."""
+        """Abort the running game and start no other game; may be called from any thread."""
         self._stop[0] = 1
 
     def play_pair(self, opening: BookLine, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
         """Play an opening with both colours, and return the results for the first set, as White and as Black.
 
-        The sets have values of search parameters by name; others keep their last value, which is initially the value in
+        Each set maps search parameters to values; a missing parameter keeps its last value, initially the value in
         ``core/search/parameters.py``. StoppedError if the game was aborted.
         """
         for side, values in zip(self._sides, (first, second), strict=True):
@@ -102,7 +102,7 @@ class SelfPlay:
 
 
 class _Side(ABC):
-    """The state of a player: parameters, a hash table, and what its search learns in a game."""
+    """The state of a player: parameters, a hash table, and the history tables of its search."""
 
     def __init__(self, megabytes: int) -> None:
         self.tables = Evaluator().tables
@@ -123,8 +123,8 @@ class _Side(ABC):
     def think(self, game: Game, stop: np.ndarray) -> tuple[int, int] | None:
         """Return the best move, and its score in centipawns for the side to move; None if its flag has fallen.
 
-        The position is not the end of the game. The item of `stop` becomes 1 when the game is aborted; then anything
-        may be returned.
+        The game is not over. The item of `stop` becomes 1 when the game is aborted; then the returned value is
+        ignored.
         """
 
 
@@ -146,7 +146,7 @@ class _NodesSide(_Side):
 
 
 class _ClockSide(_Side):
-    """A player with a clock, which decides how long to think as in any game of the engine."""
+    """A player with a clock, which allots its time as the engine does in any game."""
 
     def __init__(self, megabytes: int, control: TimeControl) -> None:
         super().__init__(megabytes)
@@ -198,7 +198,7 @@ class _ClockSide(_Side):
 def adjudicate(scores: Sequence[int], plies: int) -> int | None:
     """Return White's result if the scores of both sides decide a game, else None.
 
-    The scores are in centipawns from White's view, one for each move; `plies` counts the moves of the opening, too.
+    The scores are in centipawns from White's view, one score for each move; `plies` includes the moves of the opening.
     """
     if stayed_within(scores, RESIGN_PLIES, RESIGN_SCORE + 1, math.inf):
         return WIN

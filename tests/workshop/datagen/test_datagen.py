@@ -172,7 +172,7 @@ def test_what_is_said_of_the_games_that_there_are(data, tmp_path, no_games, monk
     status, out, err = data("games", "--positions", 3, *QUICK)
     assert (status, out) == (0, "games: 1 chunks, 3 positions\n")
     assert err.splitlines() == [
-        "knightadder: games/chunk-000001.vf is damaged: its games do not count, and are played again",
+        "knightadder: games/chunk-000001.vf is damaged: its games are played again",
         "knightadder: games has games of different versions of the engine: 0.0.9-abc",
     ]
 

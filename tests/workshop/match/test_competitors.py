@@ -111,7 +111,7 @@ def test_a_lower_strength_is_known():
         ([["name=A"], ["name=B"]], ["tc=8:"], "tc=8:"),
         ([["name=A"], ["name=B"]], ["name=C", "nodes=1"], "unknown key name"),
         ([["name=A", "hash=3"], ["name=B"]], ["nodes=1"], "unknown key hash; the keys are name, cmd, .*option.NAME"),
-        ([["name=a|b"], ["name=B"]], ["nodes=1"], "a name must not contain bars"),
+        ([["name=a|b"], ["name=B"]], ["nodes=1"], "a name must not contain vertical bars"),
         ([["dir=/no/such/place"], ["name=B"]], ["nodes=1"], "there is no such folder"),
         ([["cmd=no-such-program"], ["name=B"]], ["nodes=1"], "no such program: no-such-program"),
     ],
@@ -252,5 +252,5 @@ def test_without_a_clock_another_limit_is_needed():
     first, second = read_competitors([["name=A"], ["name=B", "timemargin=9"]], ["tc=inf", "nodes=5", "margin=7"])
     assert first.allowance == Allowance(nodes=5, margin=0.007)
     assert second.allowance == Allowance(nodes=5, margin=0.009)
-    with pytest.raises(OptionError, match=r"^A would think forever: with tc=inf, give st=, nodes= or depth= too$"):
+    with pytest.raises(OptionError, match=r"^A would think forever: with tc=inf, also give st=, nodes= or depth=$"):
         read_competitors([["name=A"], ["name=B"]], ["tc=inf"])

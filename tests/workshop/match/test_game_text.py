@@ -136,7 +136,7 @@ def test_half_a_game_at_the_end_is_removed(tmp_path, before, cut):
     file = tmp_path / "games.pgn"
     file.write_text(before + GAME[:-cut])
     half = cut < len(GAME)
-    assert _append(file) == ([f"{file} ended with half a game, which is removed"] if half else [])
+    assert _append(file) == ([f"{file} ended with an incomplete game, which was removed"] if half else [])
     assert file.read_text() == before
 
 

@@ -111,7 +111,7 @@ def test_what_is_no_record_of_this_match_is_named(log, change):
 def test_other_versions_of_the_engines_are_refused(log):
     with MatchLog(log, SETUP, PAIRINGS) as journal:
         journal.check_versions(VERSIONS)
-        with pytest.raises(OptionError, match=r"^B was Fake 2\.0 and is now Fake 3\.0: use the same, or give"):
+        with pytest.raises(OptionError, match=r"^B was Fake 2\.0 and is now Fake 3\.0: use the same version, or give"):
             journal.check_versions({**VERSIONS, "B": "Fake 3.0"})
     with MatchLog(None, SETUP, PAIRINGS) as journal:
         journal.check_versions(VERSIONS)

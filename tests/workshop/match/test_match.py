@@ -192,7 +192,9 @@ def test_warnings_are_shown_once_and_counted(capsys, engine):
         len(re.findall(r"^round \d+, . - .: A: illegal PV move at move \d+: a1a8, move 1 of its PV$", out, re.M)) == 1
     )
     assert "position fen" not in out
-    assert re.search(r"^ +A +0 +\d+ best move is not the head of the last PV, \d+ illegal PV move ", out, re.MULTILINE)
+    assert re.search(
+        r"^ +A +0 +\d+ best move is not the first move of the last PV, \d+ illegal PV move ", out, re.MULTILINE
+    )
 
 
 def test_the_test_stops_when_it_is_decided(capsys, tmp_path, engine):
@@ -335,7 +337,9 @@ def test_a_match_does_not_go_on_with_an_engine_of_another_name(capsys, tmp_path,
     inner.write_text(inner.read_text().replace("Fake 1.0", "Fake 2.0"))
     status, _, err = _run(capsys, *arguments, "4")
     assert status == 2
-    assert "knightadder: B was Fake 1.0 and is now Fake 2.0: use the same, or give --restart to forget it\n" in err
+    assert (
+        "knightadder: B was Fake 1.0 and is now Fake 2.0: use the same version, or give --restart to forget it\n" in err
+    )
     assert len(_log(log)) == 2
 
 
@@ -402,7 +406,7 @@ def test_an_engine_that_does_not_start_again_is_left_out(capsys, tmp_path, engin
     assert err == (
         "knightadder: C: the engine ended with status 1: no licence: the games of this engine are left out\n"
         f"The games so far are in {log}; the same command continues from there\n"
-        "knightadder: C could not be started, and there are games left to play\n"
+        "knightadder: C could not be started, so some games could not be played\n"
     )
     assert re.search(r"^ +A - B +4 ", out, re.MULTILINE)
     assert Counter(record["culprit"] for record in _log(log)) == {None: 6, "C": 1}
@@ -434,7 +438,7 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     status, out, _ = _run(capsys, *two, "--games", "4")
     assert status == 0
-    assert "0 of 4 games, N=1, built-in; Ctrl-C breaks off" in out
+    assert "0 of 4 games, N=1, built-in; Ctrl-C interrupts" in out
     assert "4 of 4 games" in out
     assert "4/4" not in out
 
@@ -444,7 +448,7 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
     [
         ([], "give --games, --rounds or --sprt"),
         (["--games", "3"], "--games must be even"),
-        (["--games", "2", "--only", "X"], "--only chooses"),
+        (["--games", "2", "--only", "X"], "--only needs --engines"),
         (["--sprt", "elo=0"], "unknown key elo"),
         (["--sprt", "elo0=5", "elo1=0"], "elo0 must be less than elo1"),
         (["--sprt", "elo1=201"], "expected 200 or less"),
@@ -481,7 +485,7 @@ def test_openings_are_not_played_again_unnoticed(capsys, tmp_path, two):
     book.write_text("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 5\n")
     arguments = [*two, "--openings", f"file={book}"]
     status, _, err = _run(capsys, *arguments, "--games", "6")
-    assert (status, err) == (0, "knightadder: book has only 2 openings: they are played again\n")
+    assert (status, err) == (0, "knightadder: book has only 2 openings, so they are repeated\n")
     # Without a clock nothing new can come of them, so a test ends undecided.
     status, out, err = _run(capsys, *arguments, "--sprt", "elo1=0.5", "--state", str(log))
     assert (status, err) == (0, "")

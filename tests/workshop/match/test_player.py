@@ -162,7 +162,7 @@ def test_limits_of_time_are_scaled_by_the_speed_which_is_measured_once(play, mon
     assert outcome.record.scale == 1.2
     assert outcome.record.lowest.keys() == {"A", "B"}
     assert '[TimeControl "720+2.4 N=5"]' in outcome.pgn
-    assert outcome.notes == [f"desktop, process {os.getpid()}: 500 knps, so limits of time are multiplied by 1.2"]
+    assert outcome.notes == [f"desktop, process {os.getpid()}: 500 knps, so time limits are multiplied by 1.2"]
     again = game(Fixture(1, "A", "B"))
     assert (again.record.scale, again.notes, measured) == (1.2, [], [True])
 
@@ -171,7 +171,7 @@ def test_a_worker_with_too_little_of_a_core_is_told_of():
     assert len(Speed(1e6, 0.9).notes(REFERENCE)) == 1
     _, warning = Speed(1e6, 0.5).notes(REFERENCE)
     assert warning.endswith(
-        "more processes are busy than there are processor cores, since it got 50% of a core; its clocks are not fair"
+        "more processes are busy than there are processor cores, so it got only 50% of a core; its clocks are not fair"
     )
 
 
@@ -293,7 +293,7 @@ def test_a_match_with_clocks_on_a_cluster(cluster, match, tmp_path):
     clocks = ("--games", 2, "--each", "tc=600", "--max-moves", 9)
     status, games, err = match("m", *clocks, "--cluster", cluster.scheduler_address, "--reference-nps", 1000)
     assert (status, len(games)) == (0, 2)
-    note = r"^knightadder: \S.*, process \d+: \d+ knps, so limits of time are multiplied by (\S+)$"
+    note = r"^knightadder: \S.*, process \d+: \d+ knps, so time limits are multiplied by (\S+)$"
     scales = {float(scale) for scale in re.findall(note, err, re.MULTILINE)}
     header, *records = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()]
     assert header["scale"] == 1000

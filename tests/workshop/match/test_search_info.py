@@ -127,7 +127,7 @@ def test_the_best_move_is_the_head_of_the_last_variation(lines, expected):
             "moves e2e4",
             "illegal PV move at move 1: e1e2, move 3 of its PV",
         ),
-        ("best move is not the head of the last PV", "bestmove e7e5", "moves e2e4", "bestmove e7e5"),
+        ("best move is not the first move of the last PV", "bestmove e7e5", "moves e2e4", "bestmove e7e5"),
         ("PV continues after mate", "info depth 1 score mate 1 pv " + "e2e4 " * 99, "", "depth 1 score mate 1"),
         ("illegal PV move", "info \x1b[2J", "moves e2e5", "illegal PV move: \\x1b[2J"),
     ],

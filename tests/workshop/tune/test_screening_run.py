@@ -143,5 +143,5 @@ def test_too_few_pairs_are_no_failure(capsys, tossed_games):
     status, out, _ = _run(capsys, SINGLE, GROUP, "--pairs", 3)
     assert status == 0
     assert "3 of 3 pairs: " in out
-    assert out.endswith("\nToo few results to estimate the effects of 2 factors: at least 4 pairs that differ\n")
+    assert out.endswith("\nToo few results to estimate the effects of 2 factors: expected at least 4 different pairs\n")
     assert _table(out) == []

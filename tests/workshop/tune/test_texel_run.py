@@ -116,7 +116,7 @@ def test_the_epoch_that_validates_best_is_kept(
         patch.setattr(texel, "settle", lambda blocks, values: values)
         assert tune(data, tmp_path / "run", "--epochs", "4") == 0
         shown = capsys.readouterr().out
-        assert "least after epoch 2, 0.300000, and is 0.450000 after epoch 4 (overfitting:" in shown
+        assert "lowest after epoch 2, 0.300000, and is 0.450000 after epoch 4 (overfitting:" in shown
         assert (read_values(tmp_path / "run.json") == np.rint(kept[2])).all()
         assert (np.rint(kept[2]) != np.rint(kept[4])).any()
         assert tune(data, tmp_path / "run", "--epochs", "4") == 0  # the same from the state

@@ -96,7 +96,7 @@ def test_what_goes_wrong_in_a_game_is_heard_of():
 def test_damaged_results_are_refused(data):
     with (
         thread_pool(lambda item: data) as pool,
-        pytest.raises(EngineError, match=r"^a worker returned damaged results of a trial$"),
+        pytest.raises(EngineError, match=r"^a worker returned damaged results for a trial$"),
     ):
         run_trials(Spsa(TUNABLES, 4), pool, BOOK, _nothing)
 

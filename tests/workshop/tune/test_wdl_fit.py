@@ -180,4 +180,4 @@ def test_nothing_to_fit_to_ends_with_status_2(capsys, tmp_path, text):
     file.write_text(text, encoding="utf-8")
     status, out, err = _run(capsys, file)
     assert (status, out) == (2, "")
-    assert err.splitlines()[-1].startswith("knightadder: expected won, drawn and lost games")
+    assert err.splitlines()[-1].startswith("knightadder: the files must contain won, drawn and lost games")

@@ -43,13 +43,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="play no games, but add those of PGN files with scores in comments, such as match games",
+        help="play no games, but add the games of PGN files with scores in comments, such as match games",
     )
     command.add_argument(
         "--merge",
         type=Path,
         metavar="FILE",
-        help="file for the quiet positions of all games, 32 bytes each; with --positions, at most that many",
+        help="file for the quiet positions of all games, 32 bytes each; with --positions, at most N positions",
     )
     games = command.add_argument_group("games")
     games.add_argument(
@@ -57,7 +57,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=positive,
         default=100,
         metavar="N",
-        help="number of nodes after which a search begins no further depth: 100 to 300 for a network, 1000 for "
+        help="number of nodes after which a search starts no new depth: 100 to 300 for a network, 1000 for "
         "tune texel (default: 100)",
     )
     add_workers(games, help="number of processes that play (default: one for each processor core)")
@@ -67,7 +67,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=share,
         default=0.2,
         metavar="S",
-        help="share of the games, from 0 to 1, that begin with double Chess960: a start position of its own for each "
+        help="share of the games, from 0 to 1, that begin with double Chess960: a different start position for each "
         "side (default: 0.2)",
     )
     declare(games, "--eval-file", help="network file to evaluate with, instead of the classical evaluation")
@@ -80,7 +80,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="number of random moves after the opening; half of the games have one more (default: 8)",
     )
     declare(games, "--hash", default=1, help="size of each player's hash table")
-    declare(games, "--restart", help="remove the games that are in the folder, and begin again")
+    declare(games, "--restart", help="remove the games in the folder, and begin again")
     merged = command.add_argument_group("merging")
     merged.add_argument(
         "--first-ply",
@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     if file:
         parts.load()
         _note_damaged(parts)
-        if arguments.positions:  # the number of further chunks depends on the workers' speed
+        if arguments.positions:  # the number of extra chunks depends on the workers' speed
             parts.drop_from(parts.first(arguments.positions) or 0)
         if not parts.chunks:
             raise OptionError(f"there are no games in {parts.folder}")
@@ -197,7 +197,7 @@ def _add_files(parts: Parts, files: Sequence[Path]) -> None:
 
 def _note_damaged(parts: Parts) -> None:
     for damaged in parts.damaged:
-        tell(f"{damaged} is damaged: its games do not count, and are played again")
+        tell(f"{damaged} is damaged: its games are played again")
 
 
 def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Writes the positions of all games to one file: each position once, in random order."""
+"""Writes each position of all games once to one file, in random order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _SHARE = 4_000_000  # approximate number of positions shuffled at a time: 128 MB
 
 @dataclass(slots=True)
 class MergeCounts:
-    """Counts of a merge: positions in the games, positions wanted, positions written, and their results."""
+    """Counts of a merge: positions in the games, positions that passed the filter, positions written, and their
+    results.
+    """
 
     moves: int = 0
     read: int = 0
@@ -34,7 +36,7 @@ class MergeCounts:
 
 
 def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHARE) -> MergeCounts:
-    """Write the wanted positions of all games to a file, see `write_shuffled`, and return the counts.
+    """Write the positions of all games that pass the filter to a file, see `write_shuffled`, and return the counts.
 
     OptionError if a chunk cannot be read or the file cannot be written.
     """
@@ -50,10 +52,10 @@ def write_shuffled(
 ) -> MergeCounts:
     """Write positions, given oldest first, to a file, 32 bytes each, and return the counts; OptionError if that fails.
 
-    Positions are first distributed by a random hash, so that equal ones stay together, to shares that fit into memory.
-    Then each share, of about this many positions, is deduplicated, shuffled and written. Of equal positions, the last
-    one is kept. `most` is about the largest possible number of positions. The file is replaced at the end; a device or
-    a pipe is written directly.
+    Positions are first distributed by a random hash to parts that fit into memory, so that equal positions stay
+    together. Then each part, of about `share` positions, is deduplicated, shuffled and written. The last of equal
+    positions is kept. `most` is an approximate upper bound of the number of positions. The file is replaced at the
+    end; a device or a pipe is written directly.
     """
     chance = np.random.default_rng(seed % (1 << 64))
     key = chance.integers(1 << 64, dtype=np.uint64)

@@ -25,7 +25,7 @@ from knightadder.files import append_whole, locked, make_folder, reading, remove
 from knightadder.foreign import NotNegative, parse_json
 from knightadder.runs import claim_folder
 
-FORMAT = 2  # format 1 had positions without their games
+FORMAT = 2  # format 1 contained positions instead of games
 
 _SETTINGS = "settings.json"
 _LIST = "chunks.jsonl"
@@ -33,7 +33,8 @@ _LIST = "chunks.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The entry of a chunk in the list: its number, from 0, what it holds, and size in bytes and CRC-32 of its file.
+    """The entry of a chunk in the list: its number, from 0, its games and moves, and the size in bytes and CRC-32 of
+    its file.
 
     `engine` is the version of the engine that played it (see `engine_version`), or the PGN file that it comes from.
     """
@@ -56,17 +57,17 @@ def engine_version() -> str:
 
 
 class Parts:
-    """The folder of a run, which may be missing, and its chunks by number.
+    """The folder of a run, which need not exist yet, and its chunks by number.
 
-    `moves` counts the moves in all chunks, which is the number of positions with a score. `damaged` are files whose
-    size differs from the list; `lost` are files that are in the list, but not there.
+    `moves` counts the moves in all chunks, which is the number of positions with a score. `damaged` contains the files
+    whose size differs from the list, `lost` the files that are in the list but missing from the folder.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.chunks: dict[int, Chunk] = {}
         self.moves = 0
-        self._totals = [0]  # moves in the first 0, 1, 2, ... chunks, up to the first missing one
+        self._totals = [0]  # number of moves in the first 0, 1, 2, ... chunks, up to the first missing chunk
         self.damaged: list[Path] = []
         self.lost: list[Path] = []
 
@@ -92,7 +93,7 @@ class Parts:
         self._count()
 
     def _count(self) -> None:
-        """Count the moves."""
+        """Count the moves of all chunks."""
         self.moves, self._totals = sum(chunk.moves for chunk in self.chunks.values()), [0]
         self._extend_totals()
 
@@ -104,13 +105,13 @@ class Parts:
     def open(self, settings: dict[str, Any], restart: bool = False) -> Iterator[None]:
         """Create the folder or check that its settings are the same, and lock it for a ``with`` block.
 
-        The settings decide the games; with `restart`, the games that are there are forgotten. OptionError if the folder
-        belongs to another run, is in use, or cannot be read or created.
+        The settings determine the games; with `restart`, existing games are forgotten. OptionError if the folder
+        belongs to a different run, is in use, or cannot be read or created.
         """
         make_folder(self.folder, parents=False)
         with locked(self.folder):
             remove_left_behind(self.folder, "chunk-*")
-            # The list first: without it, the other files count for nothing.
+            # The list is removed first, because chunks that are not in the list are ignored.
             files = sorted(filter(self.owns, self.folder.iterdir()), key=lambda file: file.name != _LIST)
             claim_folder(self.folder / _SETTINGS, {"format": FORMAT, **settings}, restart, files)
             self.load()
@@ -176,7 +177,7 @@ class Parts:
         return number if number < len(self._totals) else None
 
     def drop_from(self, number: int) -> None:
-        """Leave out the chunks from this number on; their files stay."""
+        """Leave out this chunk and all later chunks; their files stay."""
         self.chunks = {chunk.number: chunk for chunk in self.chunks.values() if chunk.number < number}
         self._count()
 

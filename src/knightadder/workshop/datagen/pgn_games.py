@@ -1,4 +1,6 @@
-"""Training data from PGN files of matches, which search far more nodes per move than ``knightadder datagen``."""
+"""Training data from the PGN files of matches, whose moves were searched with far more nodes than in
+``knightadder datagen``.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,17 @@ from knightadder.pgn.records import GameRecord, sound_records
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
 
-#: The settings of a folder that holds games of PGN files.
+#: The settings of a folder with games from PGN files.
 SETTINGS = {"source": "pgn"}
 
 _MATE = 32_000  # mate score as in the core
-_MOST = 30_000  # centipawns; some engines encode mates as greater scores
+_MOST = 30_000  # greatest score in centipawns; some engines encode mates as greater scores
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
 
 @dataclass(slots=True)
 class AddedGames:
-    """Counts for a file: games and moves added, and games left out."""
+    """Counts of one file: games added, moves added, and games left out."""
 
     games: int = 0
     moves: int = 0
@@ -35,8 +37,8 @@ class AddedGames:
 def add_file(parts: Parts, file: Path) -> AddedGames | None:
     """Add the games of a PGN file as one chunk and return the counts; None if the games have been added already.
 
-    Games that are unfinished, unreadable, lost by a fault or without scores are left out. A game begins with its first
-    move that has a score. OptionError if the file cannot be read or the folder cannot be written.
+    Games are left out if they are unfinished, unreadable, lost by a fault or without scores. A game begins with its
+    first move that has a score. OptionError if the file cannot be read or the folder cannot be written.
     """
     source = f"pgn-{content_digest(file)[:12]}"
     if any(chunk.engine == source for chunk in parts.chunks.values()):
@@ -57,7 +59,7 @@ def add_file(parts: Parts, file: Path) -> AddedGames | None:
 
 
 def _convert(game: GameRecord) -> NDArray[np.uint32] | None:
-    """Return a game in viriformat; None if it has to be left out, see `add_file`."""
+    """Return a game in viriformat; None if `add_file` leaves it out."""
     result = _RESULTS.get(game.result)
     if result is None or not played_out(game.tags) or game.has_null_move:
         return None

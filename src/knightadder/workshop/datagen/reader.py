@@ -1,4 +1,4 @@
-"""Reads games and returns their positions, filtered: some millions per second."""
+"""Reads games and returns their positions, filtered: millions per second."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _BLOCK = 1 << 16  # positions read at once
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter for the positions of games: those from a ply on (ply 0 is White's first move), with an absolute score
-    below a bound in centipawns.
+    """A filter for the positions of games: it keeps positions from a ply on (ply 0 is White's first move) whose
+    absolute score is below a bound in centipawns.
 
-    A missing score counts as greater than all others. `quiet` leaves out positions whose side to move is in
-    check, or whose move is a capture or promotion.
+    A missing score counts as above every bound. `quiet` leaves out positions whose side to move is in check, or whose
+    move is a capture or promotion.
     """
 
     first_ply: int = 0
@@ -37,7 +37,7 @@ EVERYTHING = Filter(0, 1 - int(NO_SCORE), False)
 
 
 class Reader:
-    """Reads games; only one thread at a time may use it, but other threads keep running."""
+    """Reads games, for one thread at a time; it releases the GIL, so that other threads keep running."""
 
     def __init__(self) -> None:
         self._tables = new_tables()
@@ -50,9 +50,9 @@ class Reader:
         return int(counts[0]), int(counts[1])
 
     def blocks(self, words: NDArray[np.uint32], wanted: Filter) -> Iterator[NDArray[np.void]]:
-        """Yield blocks of wanted positions in order, so that a file may be larger than memory.
+        """Yield blocks of the positions that pass the filter, in order, so that a file may be larger than memory.
 
-        They have scores from White's view and the results of their games. The words are games as
+        The positions have scores from White's view and the results of their games. The words are games as
         ``core/board/viriformat.py`` describes them, such as ``np.memmap(file, np.uint32, "c")``. OptionError if a game
         is incomplete, or has an illegal position or move.
         """

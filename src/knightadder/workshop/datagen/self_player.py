@@ -27,23 +27,23 @@ from knightadder.native.records import new_record
 from knightadder.workshop.opening_book import OpeningBook
 
 GAMES = 100  # games in a chunk
-LONGEST = 800  # plies of a game after its opening; then it is a draw
+LONGEST = 800  # maximum plies of a game after its opening; then the game is a draw
 
-# An opening is rejected if a search with VERIFY times the usual nodes finds one side MOST_AHEAD centipawns ahead. The
-# limit is wide, because a network must also learn unbalanced positions, which the search often meets.
+# An opening is rejected if a search with VERIFY times the nodes of a move finds one side MOST_AHEAD centipawns ahead.
+# The limit is wide, because a network must also learn unbalanced positions, which the search often meets.
 VERIFY = 4
 MOST_AHEAD = 1000
-MOST_TRIES = 1000  # maximum number of openings to try, because a book may have no good one
+MOST_TRIES = 1000  # maximum number of openings to try, because a book may have no suitable opening
 
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
     """The settings of the games.
 
-    `nodes` is a soft limit per move: no further iteration starts after it. There is one random move more in half of the
-    games. `chess960` is the share of the games that begin with start positions of Chess960, each side with its own; the
-    others begin with openings of the book, if there is one. Without a network, the classical evaluation is used.
-    `games` is the number of games in a chunk, and `megabytes` the size of each player's hash table.
+    `nodes` is a soft limit per move: no new iteration starts after it. Half of the games have one more random move.
+    `chess960` is the share of the games that begin with start positions of Chess960, a different one for each side. The
+    other games begin with openings of the book, if there is a book. Without a network, the classical evaluation is
+    used. `games` is the number of games in a chunk, and `megabytes` the size of each player's hash table.
     """
 
     nodes: int = 100
@@ -57,7 +57,7 @@ class GameSettings:
 
 
 class SelfPlayer:
-    """Plays games, and keeps nothing from one game to the next; OptionError if there is too little memory for it."""
+    """Plays games, and forgets each game before the next; OptionError if there is too little memory."""
 
     def __init__(self, settings: GameSettings) -> None:
         self._settings = settings
@@ -83,7 +83,8 @@ class SelfPlayer:
         return np.concatenate(games)
 
     def openings(self, chance: random.Random) -> Iterator[Game]:
-        """Yield positions in which games may begin, without end: always the same object, which is not to be changed.
+        """Yield endless positions in which games may begin; it is always the same object, which the caller must not
+        change.
 
         OptionError if no good opening is found; PositionError if the book has a bad opening.
         """
@@ -119,7 +120,7 @@ class SelfPlayer:
         settings, game, book = self._settings, self._game, self._settings.book
         if chance.random() < settings.chess960:
             white, black = (chess.Board.from_chess960_pos(chance.randrange(960)).fen() for _ in "WB")
-            ranks = [*black.split("/")[:-1], white.split("/")[-1]]  # White's home rank, and the rest of the FEN
+            ranks = [*black.split("/")[:-1], white.split("/")[-1]]  # White's home rank with the rest of the FEN
             game.set_up("/".join(ranks))
         elif book is None:
             game.set_up()
@@ -131,7 +132,7 @@ class SelfPlayer:
 
 
 class _Player:
-    """One side of the games, with its own memory."""
+    """One side of the games, with its own tables."""
 
     def __init__(self, megabytes: int) -> None:
         self._table = HashTable(megabytes)

@@ -19,17 +19,17 @@ from knightadder.engine.errors import EngineError, OptionError
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-# The folder where Linux lists the hardware threads of each core.
+# The folder in which Linux lists the hardware threads of each core.
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 _CAN_PIN = hasattr(os, "sched_setaffinity")
 
 
 def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
-    """Return the processors for each of several simultaneous games between engines with this many threads.
+    """Return the processors for each simultaneous game, between engines with `threads` threads each.
 
     While there are enough cores, only one hardware thread of each core is used. OptionError if this process may not use
-    that many processors, or the system cannot pin processes to them.
+    that many processors, or the system cannot pin processes to processors.
     """
     if not _CAN_PIN:
         raise OptionError("--affinity: this system cannot pin a process to processors")
@@ -37,7 +37,7 @@ def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
     wanted = games * threads
     if wanted > len(usable):
         raise OptionError(
-            f"--affinity: the games need {wanted} processors (games times threads), but there are {len(usable)}"
+            f"--affinity: the games need {wanted} processors (games times threads), but only {len(usable)} can be used"
         )
     return [tuple(usable[first : first + threads]) for first in range(0, wanted, threads)]
 
@@ -57,9 +57,9 @@ def _hardware_thread(processor: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Affinity:
-    """Groups of processors, each of which belongs to one worker.
+    """Groups of processors, one for each worker.
 
-    The folder has the locks that tell which groups are taken. The system releases a worker's lock when it ends.
+    The folder contains a lock for each group that is taken. The system releases a worker's lock when the worker ends.
     """
 
     groups: Sequence[tuple[int, ...]]
@@ -72,7 +72,7 @@ class Affinity:
         import filelock
 
         for number, group in enumerate(self.groups):
-            # A thread other than the task's own may close it.
+            # Another thread may release the lock.
             lock = filelock.FileLock(self.folder / f"{number}.lock", thread_local=False)
             with contextlib.suppress(filelock.Timeout):
                 lock.acquire(timeout=0)
@@ -82,7 +82,7 @@ class Affinity:
 
 @contextlib.contextmanager
 def sharing(groups: Sequence[tuple[int, ...]]) -> Iterator[Affinity | None]:
-    """Yield the `Groups` that the workers of this machine share; None without processors to share."""
+    """Yield the `Affinity` of the workers of this machine; None if there are no groups."""
     if not groups:
         yield None
         return

@@ -1,7 +1,8 @@
-"""Matches between UCI engines: openings in pairs, several games at once, sequential tests, logs of finished games.
+"""Matches between UCI engines: pairs of games from the same opening, several games at once, sequential tests, and
+logs of finished games.
 
-Two engines play each other; more engines play a round robin, or with ``--gauntlet``, the first plays each of the
-others.
+Two engines play each other. More engines play a round robin; with ``--gauntlet``, the first engine plays each of the
+other engines instead.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.match.statistics.sprt import Sprt
     from knightadder.workshop.opening_book import BookLine, OpeningBook
 
-    # Arguments: the last game, and the place where games are played.
+    # A function that shows the last game, and where games are played.
     Show: TypeAlias = Callable[[Record | None, str], None]
 
 _EXAMPLES = """\
@@ -86,24 +87,22 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     length.add_argument("--games", type=positive, metavar="N", help="number of games of each pairing; must be even")
     length.add_argument("--rounds", type=positive, metavar="N", help="number of pairs of games of each pairing")
     games.add_argument(
-        "--gauntlet", action="store_true", help="let only the first engine play, against each of the others"
+        "--gauntlet", action="store_true", help="let the first engine play each other engine, instead of a round robin"
     )
     add_workers(games, default=1, help="number of games at the same time")
-    games.add_argument(
-        "--affinity", action="store_true", help="give the engines of each game processor cores of their own"
-    )
+    games.add_argument("--affinity", action="store_true", help="reserve separate processor cores for each game")
     games.add_argument(
         "--reference-nps",
         type=positive,
         metavar="NPS",
-        help="with --cluster: speed of the machine for which the time limits are meant, in nodes per second of "
+        help="with --cluster: speed of the reference machine for the time limits, in nodes per second of "
         f"knightadder bench; slower machines get more time (default: {REFERENCE})",
     )
     add_openings(games)
     declare(games, "--chess960", help="play Chess960")
     games.add_argument(
         "--sprt",
-        help="stop when this sequential test is decided; keys: elo0, elo1, alpha, beta, model",
+        help="stop when a sequential test (SPRT) with these values is decided; keys: elo0, elo1, alpha, beta, model",
         nargs="*",
         metavar="KEY=VALUE",
     )
@@ -138,8 +137,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         output,
         "--state",
         metavar="FILE",
-        help="file of the finished games, from which the same command continues (default: the name of --pgn with "
-        ".unfinished, removed at the end)",
+        help="file of the finished games, from which the same command continues an interrupted match (default: the "
+        "name of --pgn with .unfinished; this file is removed at the end)",
     )
     declare(output, "--restart")
     output.add_argument("--pgn", type=Path, metavar="FILE", help="PGN file to which the games are added")
@@ -167,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
 def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Standings]:
     """Play a match, show its progress, and print its results, even after Ctrl-C.
 
-    With `rows`, the rows for the strength log are printed too. EngineError if an argument is wrong, a file cannot be
+    With `rows`, the rows for the strength log are also printed. EngineError if an argument is wrong, a file cannot be
     used, or an engine does not start.
     """
     from knightadder.workshop.match.journal import MatchLog
@@ -210,7 +209,7 @@ class Match:
         from knightadder.workshop.match.referee import Rules, open_tablebases
 
         if arguments.only and not arguments.engines:
-            raise OptionError("--only chooses from the file of --engines")
+            raise OptionError("--only needs --engines")
         self.competitors: list[Competitor] = read_competitors(
             arguments.engine, arguments.each, arguments.engines, arguments.only
         )
@@ -232,7 +231,7 @@ class Match:
             arguments.check_pv,
         )
         if arguments.reference_nps and not arguments.cluster:
-            raise OptionError("--reference-nps needs --cluster: without it, time limits are the same for all")
+            raise OptionError("--reference-nps needs --cluster: without a cluster, time limits are not scaled")
         timed = any(each.allowance.timed for each in self.competitors)
         self.reference: int | None = (arguments.reference_nps or REFERENCE) if arguments.cluster and timed else None
         if arguments.log_engine and arguments.cluster:
@@ -245,7 +244,7 @@ class Match:
         if arguments.syzygy:
             open_tablebases(arguments.syzygy)  # so that an error shows now, not in a game
         self.book: OpeningBook = read_book(arguments.openings, arguments.chess960)
-        # Engines without a clock repeat the same game from the same opening, which gives a test no new information.
+        # Without a clock, engines repeat the same game from the same opening; that gives a test no new information.
         if self.sprt and not timed:
             if self.rounds is None:
                 self.rounds = len(self.book)
@@ -287,9 +286,10 @@ class Match:
                 yield Fixture(number, second, first)
 
     def play(self, journal: MatchLog, standings: Standings, arguments: argparse.Namespace, show: Show) -> None:
-        """Play all games that are missing in the journal, or until the match is decided.
+        """Play the games that are missing in the journal, until the match is decided.
 
-        EngineError if an engine does not start (raised after all games of the others), or a file cannot be written.
+        EngineError if an engine does not start (raised after all games of the other engines), or a file cannot be
+        written.
         """
         from knightadder.workshop.match.affinity import sharing
         from knightadder.workshop.match.game_text import PgnFile
@@ -321,7 +321,7 @@ class Match:
             if self.verdict(standings) or (self.total is not None and all(each in played for each in self.fixtures())):
                 return
             if self.rounds is not None and self.rounds > len(self.book):
-                tell(f"{self.book.name} has only {len(self.book)} openings: they are played again")
+                tell(f"{self.book.name} has only {len(self.book)} openings, so they are repeated")
             self.book.check(len(self.book) if self.rounds is None else self.rounds)
             versions = self._try_out()
             journal.check_versions(versions)
@@ -337,10 +337,10 @@ class Match:
                     if self.verdict(standings):
                         return
         if absent:
-            raise EngineError(f"{' and '.join(sorted(absent))} could not be started, and there are games left to play")
+            raise EngineError(f"{' and '.join(sorted(absent))} could not be started, so some games could not be played")
 
     def _try_out(self) -> dict[str, str]:
-        """Start each engine once, so that errors show before any game; return the engines' own names."""
+        """Start each engine once, so that errors show before any game; return the names that the engines report."""
         versions = {}
         for competitor in self.competitors:
             with competitor.start(self.rules.chess960, trace_folder=self._trace_folder) as client:
@@ -444,7 +444,7 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
         if record.fault:
             console.print(f"{game}: {record.culprit}: {record.reason}", markup=False, highlight=False, soft_wrap=True)
         for detail in record.details:
-            if (detail["engine"], detail["kind"]) not in complained:  # further ones are only in the log
+            if (detail["engine"], detail["kind"]) not in complained:  # later warnings of this kind are only in the log
                 complained.add((detail["engine"], detail["kind"]))
                 text = warning_text(detail["kind"], detail["line"], detail["position"], match.rules.chess960)
                 line = f"{game}: {detail['engine']}: {text}"
@@ -469,7 +469,7 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
                 complain(record)
             total = f" of {match.total}" if match.total else ""
             where = f"{place}; " if place else ""
-            caption = f"{standings.games}{total} games, {match.limits}, {match.book.name}; {where}Ctrl-C breaks off"
+            caption = f"{standings.games}{total} games, {match.limits}, {match.book.name}; {where}Ctrl-C interrupts"
             live.update(tables(standings, match.sprt, caption), refresh=True)
 
         yield show_table

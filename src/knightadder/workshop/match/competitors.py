@@ -20,15 +20,15 @@ from knightadder.uci.trace import Trace
 from knightadder.workshop.match.time_control import Allowance, TimeControl
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
-_MARGINS = ("margin", "timemargin")  # the second name is cutechess's
+_MARGINS = ("margin", "timemargin")  # the second is the name in cutechess
 _NODE_TIME = "nodestime"  # the UCI option by which a clock counts nodes
 _UNLIMITED = "inf"  # a time control without a clock, as in cutechess
 _COMMON_KEYS = (*_CONTROLS, *_MARGINS, "option.", "env.")
 _KEYS = ("name", "cmd", "args", "dir", *_COMMON_KEYS)
 
-_PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # count as programs even if not executable
+_PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # files with these suffixes count as programs even if not executable
 
-# Seconds for an engine to start and be ready: one that compiles at its first start takes long on a busy machine.
+# Seconds for an engine to start and be ready: an engine that compiles at its first start takes long on a busy machine.
 START_PATIENCE = 300.0
 
 
@@ -37,8 +37,8 @@ class Competitor:
     """An engine of a match: its name in tables and PGN, the command that starts it, its working directory and its
     limits.
 
-    `common_options` are the options for all engines; they are set on the engines that have them. `own` says whether the
-    engine is this program; then each machine uses its own command.
+    `common_options` are the options given for all engines; an engine ignores options that it does not have. `own` says
+    whether the engine is this program; then each machine of a cluster runs its own installation.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Competitor:
 
     @property
     def threads(self) -> int:
-        """The value of its option ``Threads``; 1 if it is not set."""
+        """The value of the option ``Threads``; 1 if it is not set."""
         return whole_or_none(self.settings.get("threads", "1")) or 1
 
     def start(
@@ -70,8 +70,8 @@ class Competitor:
     ) -> UciClient:
         """Start the engine, set its options, wait until it is ready, and return it.
 
-        It has `timeout` seconds for each answer, keeps to the processors (any if there are none), and a trace is
-        written into a folder, see `knightadder.uci.trace`. OptionError if there is no such program, or the
+        The engine has `timeout` seconds for each answer and runs on the given processors (any, if none are given). A
+        trace is written into a folder, see `knightadder.uci.trace`. OptionError if there is no such program, or the
         engine lacks one of the options; EngineError if it does not start.
         """
         try:
@@ -80,8 +80,8 @@ class Competitor:
                 if trace_folder is not None:
                     client.trace = Trace(trace_folder, self.name, client.process.pid)
                 client.handshake(timeout)
-                client.wait_ready(timeout)  # separate, because messages about the start are not about options
-                needed = {*client.options, _NODE_TIME}  # without it, the engine would use real time
+                client.wait_ready(timeout)  # before the options: errors of the start are no errors of options
+                needed = {*client.options, _NODE_TIME}  # an engine without nodestime would use real time
                 common = {name: value for name, value in self.common_options.items() if name.lower() in needed}
                 client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
                 client.remarks = client.wait_ready(timeout)
@@ -94,7 +94,7 @@ class Competitor:
         return client
 
     def _command_here(self) -> Sequence[str]:
-        """Return the command on this machine, where its program may be in a different place."""
+        """Return the command for this machine, where the program may be in a different place."""
         if self.own:
             return [*resolve_command(None), *self.command[len(own_command()) :]]
         program, *words = self.command
@@ -112,7 +112,7 @@ class Competitor:
 
     @property
     def weakened(self) -> bool:
-        """Whether its strength is limited; Stockfish's move then often differs from its last line."""
+        """Whether the strength is limited; then Stockfish's move often differs from its last principal variation."""
         return self.settings.get("uci_limitstrength", "").lower() == "true"
 
     def identity(self) -> dict[str, Any]:
@@ -128,11 +128,11 @@ class Competitor:
         }
 
     def sources(self) -> str:
-        """Return a digest of everything known that decides how the engine plays; OptionError if a file cannot be
-        read.
+        """Return a digest of the files that determine how the engine plays; OptionError if a file cannot be read.
 
         It covers the programs in the command, the networks in options such as ``EvalFile``, and for Knightadder the
-        sources with the built-in network; but not programs started by a wrapper script or on another machine.
+        sources with the built-in network. It does not cover programs that a wrapper script starts, or programs on a
+        different machine.
         """
         folder = self.folder or Path()
         files = {str(place): folder / word for place, word in enumerate(self.command) if _is_program(folder / word)}
@@ -142,8 +142,8 @@ class Competitor:
         return f"{digest_of(files)} {self.package_digest()}".rstrip()
 
     def package_digest(self) -> str:
-        """Return a digest of the sources and the network of a Knightadder, empty for other engines; OptionError if a
-        file cannot be read.
+        """Return a digest of Knightadder's sources and network; empty for other engines. OptionError if a file cannot
+        be read.
         """
         return source_digest(self._package()) if self._is_knightadder() else ""
 
@@ -158,7 +158,7 @@ class Competitor:
 
 
 def _is_program(file: Path) -> bool:
-    """Return whether the file is an existing program or script, and not, for example, a log of the engine."""
+    """Return whether the file is an existing program or script, rather than, for example, a log of the engine."""
     return os.path.isfile(file) and (file.suffix in _PROGRAMS or (os.name == "posix" and os.access(file, os.X_OK)))
 
 
@@ -168,12 +168,16 @@ def read_competitors(
     file: Path | None = None,
     only: Sequence[str] = (),
 ) -> list[Competitor]:
-    """Return the engines of a match: two or more, of different names, each with a limit.
+    """Return the engines of a match: two or more, with different names, each with a limit.
 
-    `engines` has the ``key=value`` words of each engine; without ``cmd``, it is this program. `each` has words for all
-    engines, and an engine's own words take precedence. `file` is TOML with an array of tables ``engine`` with the same
-    keys, in which ``option`` and ``env`` are tables; those engines come after the others. Without `only`, which has
-    names, the engines with ``usual = false`` are left out. OptionError if a word or the file is wrong.
+    - `engines` contains the ``key=value`` words of each engine; an engine without ``cmd`` is this program.
+    - `each` contains words for all engines; an engine's own words take precedence.
+    - `file` is a TOML file with an array of tables ``engine`` with the same keys, in which ``option`` and ``env`` are
+      tables. These engines come after the engines of the command line.
+    - `only` contains the names of the engines to use from the file; without it, engines with ``usual = false`` are left
+      out.
+
+    OptionError if a word or the file is wrong.
     """
     common = KeyValues.read(each, _COMMON_KEYS, "--each")
     described = [KeyValues.read(words, _KEYS, "--engine") for words in engines]
@@ -190,7 +194,7 @@ def read_competitors(
 
 
 def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
-    """Return the engines of a TOML file in the form of the command line."""
+    """Return the engines of a TOML file as ``key=value`` words."""
     with reading(file):
         try:
             entries = parse_toml(file.read_bytes()).get("engine", [])
@@ -206,7 +210,7 @@ def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
 
 
 def _words(entry: Mapping[str, Any]) -> Iterable[str]:
-    """Return the words of a table of a TOML file, as on the command line."""
+    """Return a table of a TOML file as ``key=value`` words."""
     for key, value in entry.items():
         if isinstance(value, dict):
             yield from (f"{key}.{name}={_text(inner)}" for name, inner in value.items())
@@ -225,19 +229,19 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
     if folder is not None and not folder.is_dir():
         raise OptionError(f"dir={folder}: there is no such folder")
     if folder is not None and "cmd" not in own and FROZEN:
-        raise OptionError(f"dir={folder}: this executable plays only its own version; give cmd=, the program there")
+        raise OptionError(f"dir={folder}: this executable plays only its own version; give the program there with cmd=")
     command = [*resolve_command(own.get("cmd"), folder), *split_words(own.get("args", ""))]
     name = own.get("name") or ("Knightadder" if "cmd" not in own else Path(command[0]).stem)
     if re.search(r"[|\"]", name) or not name.isprintable():
         raise OptionError(
-            f"name={name}: a name must not contain bars, quotation marks, line ends or control characters"
+            f"name={name}: a name must not contain vertical bars, quotation marks, line ends or control characters"
         )
     # An engine's own limits replace the common ones.
     limiting = own if any(key in own for key in _CONTROLS) else common
     if not any(key in limiting for key in _CONTROLS):
-        raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth=, to it or to --each")
+        raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth= with this engine or with --each")
     if limiting.get("tc") == _UNLIMITED and not any(key in limiting for key in _CONTROLS[1:]):
-        raise OptionError(f"{name} would think forever: with tc={_UNLIMITED}, give st=, nodes= or depth= too")
+        raise OptionError(f"{name} would think forever: with tc={_UNLIMITED}, also give st=, nodes= or depth=")
     margin = own if any(key in own for key in _MARGINS) else common
     competitor = Competitor(
         name=name,

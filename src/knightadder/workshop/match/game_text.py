@@ -1,4 +1,4 @@
-"""Writes games in Portable Game Notation, with the engines' scores of each move."""
+"""Writes games in Portable Game Notation (PGN), with the engine's score of each move."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _TERMINATIONS = {
     "silent": "abandoned",
 }
 
-_LONGEST = 1 << 20  # maximum bytes of a game: the end of a file in which an incomplete game is searched for
-# The last line of a game: not a header line, and it ends with a result, or (as other programs wrap lines) is only a
-# result.
+_LONGEST = 1 << 20  # maximum bytes of a game: an incomplete game is looked for in this last part of a file
+# The last line of a game: it is not a header line, and it ends with a result. Programs that wrap lines may put only
+# the result on it.
 _LAST_LINE = re.compile(rb"^(?:[^\[\n].*)?(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
 
 
@@ -40,7 +40,7 @@ def move_comment(move: PlayedMove) -> str:
 
 
 def game_text(fixture: Fixture, game: MatchGame, white: Competitor, black: Competitor, chess960: bool = False) -> str:
-    """Return a game as PGN, without an empty line at its end."""
+    """Return a game as PGN, without an empty line at the end."""
     board = chess.Board(game.opening.fen, chess960=chess960)
     text = chess.pgn.Game()
     text.setup(board)
@@ -78,10 +78,10 @@ def _event(fixture: Fixture) -> str:
 class PgnFile(Closing):
     """A file to which games are appended, each completely or not at all; without a file, nothing is saved.
 
-    After a crash, the last game of this match may be incomplete, or the log may not have it. Then it is removed, since
-    it is played again, and `report` is called with a message. Other contents are kept. `fixtures` are the games of this
-    match, and `logged` is the length of the file after the last game that the log has, 0 if it is not known.
-    OptionError if the file is in use by another run, or cannot be written.
+    After a crash, the last game of this match may be incomplete, or may be missing in the log. Then it is removed,
+    since it is played again, and `report` is called with a message. Earlier contents are kept. `fixtures` are the games
+    of this match, and `logged` is the length of the file after the last game in the log, 0 if unknown. OptionError if
+    the file is in use by another run, or cannot be written.
     """
 
     def __init__(
@@ -112,12 +112,12 @@ class PgnFile(Closing):
             size -= len(half)
             self._stream.truncate(size)
             tail = tail[: -len(half)]
-            report(f"{file} ended with half a game, which is removed")
+            report(f"{file} ended with an incomplete game, which was removed")
         if size and not tail.endswith(b"\n\n"):
             append_whole(self._stream, b"\n" if tail.endswith(b"\n") else b"\n\n")
 
     def _remove_unlogged(self, file: Path, logged: int, events: Iterable[bytes]) -> None:
-        """Remove a game of this match that follows the games of the log."""
+        """Remove a game of this match that is in the file but not in the log."""
         with file.open("rb") as stream:
             stream.seek(max(0, logged - 2))
             gap, rest = stream.read(2), stream.read()
@@ -128,7 +128,7 @@ class PgnFile(Closing):
     def appended(self, text: str) -> Iterator[int]:
         """Append a game, and remove it if the ``with`` block fails; OptionError if it cannot be written.
 
-        Yields the length of the file after the game; 0 without a regular file.
+        Yields the length of the file after the game; 0 if it is not a regular file.
         """
         file = self._file
         if file is None:

@@ -1,4 +1,4 @@
-"""The log of a match: a record of each game, by number."""
+"""The log of a match: a record of each game, by the game's number."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ class Fixture:
 class Record:
     """The record of a finished game.
 
-    `fault` is the kind of the fault that ended it, and `culprit` the engine at fault. `plies` does not count the
-    opening. `warnings` counts by engine and kind, and `details` has the first warnings: engine, kind, line and
-    position. `lowest` is, for engines with a clock, the least time in seconds that was left after a move. `versions`
-    has the engines' own names, and `scale` is the factor of the time limits.
+    - `fault` is the kind of fault that ended the game, and `culprit` the engine at fault.
+    - `plies` does not count the opening.
+    - `warnings` contains the number of warnings by engine and kind.
+    - `details` describes the first warnings: engine, kind, line and position.
+    - `lowest` is the least time in seconds that an engine with a clock had left after a move.
+    - `versions` maps each engine to the name that it reports.
+    - `scale` is the factor of the time limits.
     """
 
     fixture: Fixture
@@ -101,9 +104,9 @@ class MatchLog(Closing):
     """The log of a match and its records; without a file, nothing is saved.
 
     The number of a game follows from its round and its place among the `pairings`, and `setup` identifies the match.
-    `records` has the games of the file by number, and then the others in the order of addition. `pgn_end` is the length
-    of the PGN file after the last game of the log, 0 if it is not known. OptionError if the file belongs to a different
-    match, is damaged, in use, or cannot be written.
+    `records` contains the games of the file by number, followed by the added games in the order of addition. `pgn_end`
+    is the length of the PGN file after the last game of the log, 0 if unknown. OptionError if the file belongs to a
+    different match, is damaged, in use, or cannot be written.
     """
 
     def __init__(
@@ -135,13 +138,13 @@ class MatchLog(Closing):
         self.records.append(record)
 
     def check_versions(self, versions: Mapping[str, str]) -> None:
-        """Raise OptionError if the own name of an engine, by its name in the match, differs from that in the last
-        games.
+        """Raise OptionError if an engine reports a different name than in earlier games; `versions` maps the engines'
+        names in the match to the reported names.
         """
         known = {name: version for record in self.records for name, version in record.versions.items()}
         for name, version in versions.items():
             if known.get(name, version) != version:
-                raise OptionError(f"{name} was {known[name]} and is now {version}: use the same, or {REMEDY}")
+                raise OptionError(f"{name} was {known[name]} and is now {version}: use the same version, or {REMEDY}")
 
     def remove(self) -> None:
         """Remove the file."""

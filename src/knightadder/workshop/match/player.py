@@ -1,9 +1,9 @@
-"""Plays the games of a match on the workers of a pool, each of which keeps its engines from game to game.
+"""Plays the games of a match on the workers of a pool; each worker keeps its engines from game to game.
 
-The engines belong to the task. They are not Dask actors, because an actor is lost with its worker, and calls to it are
-not repeated. A pool repeats the tasks of lost workers, and does not need Dask.
+The engines belong to the task that a pool repeats. They are not Dask actors, because an actor is lost with its worker
+and its calls are not repeated. A pool repeats the tasks of lost workers, and also works without Dask.
 
-An item is one game, not a pair, so that a finished game counts even if the other game of the pair is interrupted.
+A task is one game, not a pair, so that a finished game counts even if the other game of the pair is interrupted.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from knightadder.workshop.opening_book import BookLine
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-# Seconds. A machine that shuts down may end the engines shortly before the worker. So an engine that was killed by a
-# signal is at fault only if the worker is still there after this time.
+# Seconds. A machine that shuts down may kill the engines shortly before the worker. So an engine that was killed by a
+# signal is at fault only if the worker still runs after this time.
 _FAREWELL_SECONDS = 10.0
 _FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGINT", "SIGHUP")} - {0}
 
@@ -41,8 +41,8 @@ _FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGI
 class Outcome:
     """The outcome of a game on a worker: its record and its PGN.
 
-    The record is None if the engine `absent` did not start; then `error` has the reason. The notes are lines about the
-    worker for the user.
+    If an engine did not start, the record is None, `absent` is the engine's name and `error` the reason. The notes are
+    lines about the worker for the user.
     """
 
     record: Record | None
@@ -67,10 +67,12 @@ class Outcome:
 class GamePlayer:
     """The task that plays a game: it maps a fixture with its opening to an `Outcome`, as JSON.
 
-    `versions` has the engines' own names, which have to be the same on every machine. `sources` has the digest of each
-    engine that is a Knightadder, to be checked on other machines; None if all games are played on this one. `reference`
-    is the nodes per second of ``knightadder bench`` for which the time limits are meant; None if they are not scaled.
-    Traces and `affinity`, the processors to which the engines keep, are for games on this machine.
+    - `versions` maps each engine to the name that it reports, which must be the same on every machine.
+    - `sources` maps each Knightadder engine to the digest of its sources, to be checked on other machines; None if all
+      games are played on this machine.
+    - `reference` is the speed of ``knightadder bench``, in nodes per second, for which the time limits are meant; None
+      if they are not scaled.
+    - `traces` and `affinity` (the processors of each game) work only for games on this machine.
     """
 
     def __init__(
@@ -98,11 +100,11 @@ class GamePlayer:
         self._absent: dict[str, str] = {}  # errors of engines that did not start, by name
         self._scale: float | None = None
         self._notes: list[str] = []
-        self._ended_traces: set[str] = set()  # reasons for ended traces
+        self._ended_traces: set[str] = set()  # reasons why traces ended early
         self._playing = self._closed = False
 
     def __call__(self, item: tuple[Fixture, BookLine]) -> bytes:
-        """Play a game; EngineError if the rules' tablebases cannot be used, or the run has ended."""
+        """Play a game; EngineError if the tablebases cannot be used, or the run has ended."""
         self._playing = True
         try:
             if self._affinity is not None and self._claim is None:
@@ -119,7 +121,7 @@ class GamePlayer:
         return json.dumps(asdict(outcome), separators=(",", ":")).encode()
 
     def close(self) -> None:
-        """End the engines; a game that is running is aborted, and its thread then waits for their end."""
+        """Terminate the engines. A running game is aborted, and its thread then waits until they have exited."""
         self._closed = True
         for client in list(self._clients.values()):
             if self._playing:
@@ -167,7 +169,7 @@ class GamePlayer:
         return Outcome(record, game_text(fixture, game, white, black, self._rules.chess960), notes=notes)
 
     def _seat(self, *names: str) -> None:
-        """Start these engines if they are not running, and close all others."""
+        """Start the named engines that are not running, and close all other engines."""
         for name, client in list(self._clients.items()):
             if name not in names or not client.running:
                 del self._clients[name]
@@ -182,7 +184,7 @@ class GamePlayer:
                     self._absent[name] = str(error)
 
     def _start(self, competitor: Competitor) -> UciClient:
-        """Start an engine, and check that it is the same engine as on the other machines."""
+        """Start an engine, and check that it has the same version as on the other machines."""
         name, elsewhere = competitor.name, ""
         if self._sources is not None:
             elsewhere = f" on {platform.node()}"

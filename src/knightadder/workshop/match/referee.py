@@ -36,15 +36,16 @@ _DRAWS = {
     chess.Termination.THREEFOLD_REPETITION: "draw by repetition",
 }
 
-# Maximum number of warnings to keep for a game, because engines repeat errors at every move; all are counted.
+# Maximum number of warnings to keep for a game, because engines repeat errors at every move; every warning is counted.
 _WARNINGS_KEPT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """When a game is adjudicated a draw: from a full move on, both engines' scores have stayed near zero for some time.
+    """The rule by which a game is adjudicated a draw: both engines' scores have stayed near zero for some moves.
 
-    `move_count` is a number of moves of each side without a pawn move or capture, and `score` the limit in centipawns.
+    It applies from the full move `move_number` on. For `move_count` moves of each side, there was no pawn move or
+    capture, and no absolute score above `score` centipawns.
     """
 
     move_number: int = 40
@@ -54,9 +55,10 @@ class DrawRule:
 
 @dataclass(frozen=True, slots=True)
 class ResignRule:
-    """When a game is adjudicated lost: the loser's score has been this low, in centipawns, for this number of moves.
+    """The rule by which a game is adjudicated lost: for `move_count` moves, the loser's score was at most -`score`
+    centipawns.
 
-    With `two_sided`, the winner's scores must agree.
+    With `two_sided`, the winner's scores must also be at least `score`.
     """
 
     move_count: int = 5
@@ -68,9 +70,10 @@ class ResignRule:
 class Rules:
     """The rules of a match in addition to the rules of chess.
 
-    From the full move `max_moves` on, the game is a draw; `tablebases` is the folder of the Syzygy tables that decide
-    games. A silent engine is killed after `patience` seconds over its time; it has as long to get ready. `pv_check`
-    says which principal variations are checked: the ``last`` of each move, ``all`` or ``none``.
+    After the full move `max_moves`, the game is a draw; `tablebases` is the folder of the Syzygy tables that decide
+    games. A silent engine is killed when it is `patience` seconds over its time; this is also the time limit for
+    getting ready. `pv_check` says which principal variations are checked: the ``last`` of each move, ``all`` or
+    ``none``.
     """
 
     draw: DrawRule | None = None
@@ -102,7 +105,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class PvWarning:
-    """Inconsistent output of an engine: its colour, the kind of error, the line, and the position as a UCI command."""
+    """Inconsistent output of an engine: the engine's colour, the kind of error, the line, and the position as a UCI
+    command.
+    """
 
     white: bool
     kind: str
@@ -123,8 +128,8 @@ class PlayedMove:
 class MatchGame:
     """A finished game.
 
-    `moves` are those after the opening, `warnings` the first warnings, and `warning_counts` has the number of all by
-    colour and kind. `lowest` is the least time left after a move, in seconds, by colour.
+    `moves` are the moves after the opening. `warnings` contains the first warnings, and `warning_counts` the number of
+    all warnings by colour and kind. `lowest` is the least time left after a move, in seconds, by colour.
     """
 
     opening: BookLine
@@ -138,14 +143,14 @@ class MatchGame:
 
     @property
     def result(self) -> str:
-        """Result in PGN's notation."""
+        """Result as in PGN."""
         return {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[self.white_points]
 
 
 def play_game(white: ChessPlayer, black: ChessPlayer, opening: BookLine, rules: Rules) -> MatchGame:
-    """Play and return a game between engines that are ready and have their options.
+    """Play and return a game between engines that are ready and whose options are set.
 
-    An engine that breaks the rules loses; no error is raised for it. After a crash or a timeout, it no longer runs.
+    An engine that breaks the rules loses; this raises no error. After a crash or a timeout, the engine no longer runs.
     """
     return _Table(white, black, opening, rules).play()
 
@@ -159,7 +164,7 @@ class _FaultError(Exception):
 
 
 class _Table:
-    """The running game."""
+    """A running game."""
 
     def __init__(self, white: ChessPlayer, black: ChessPlayer, opening: BookLine, rules: Rules) -> None:
         self._players = {chess.WHITE: white, chess.BLACK: black}
@@ -167,12 +172,12 @@ class _Table:
         self._rules = rules
         self._board = opening.board(rules.chess960)
         self._game = MatchGame(opening)
-        # Extended by each move, so that the command is not rebuilt.
+        # Each move is appended, so that the command need not be rebuilt.
         self._position = f"position fen {opening.fen}"
         if opening.moves:
             self._position += " moves " + " ".join(opening.moves)
         self._has_moves = bool(opening.moves)
-        # For each colour, the scores of its moves from its own point of view.
+        # For each colour, the scores of its moves from its point of view.
         self._scores: dict[chess.Color, list[int | None]] = {chess.WHITE: [], chess.BLACK: []}
         self._last: InfoLine | None = None
         self._quiet = 0  # plies in a row with scores near zero
@@ -205,11 +210,11 @@ class _Table:
         self._game.reason = f"{'White' if turn else 'Black'} loses by fault ({kind}): {error}"
 
     def _move(self, turn: chess.Color) -> None:
-        """Let the side to move play its move."""
+        """Let the side to move make its move."""
         player, clock = self._players[turn], self._clocks[turn]
         allowed = clock.allowed
         readings = ""
-        if player.allowance.time_control is not None:  # otherwise, many engines would use their opponent's clock
+        if player.allowance.time_control is not None:  # otherwise, many engines would plan with their opponent's clock
             readings = self._clocks[chess.WHITE].reading("w") + self._clocks[chess.BLACK].reading("b")
         command = f"go{readings}{clock.own()}"
         patience = (allowed or 0.0) + self._rules.patience
@@ -298,7 +303,7 @@ class _Table:
         return None
 
     def _beaten(self, rule: ResignRule) -> chess.Color | None:
-        """Return the colour that has lost by the scores; None if there is none."""
+        """Return the colour that has lost by its scores, else None."""
         count = rule.move_count
         # A move without a score counts as zero.
         scores = {colour: [score or 0 for score in given[-count:]] for colour, given in self._scores.items()}

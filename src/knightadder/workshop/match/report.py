@@ -24,23 +24,24 @@ from knightadder.workshop.match.statistics.elo import (
 if TYPE_CHECKING:
     from knightadder.workshop.match.statistics.sprt import Sprt
 
-# What the figures of the final table mean.
+# Explanations of the figures in the final table.
 LEGEND = {
     "W-D-L": "wins, draws and losses of the first engine; the percentage is its score, a draw counting half",
-    "Draws": "the share of drawn games",
+    "Draws": "the share of draws among all games",
     "Colours": "the first engine's score with White and with Black, and the score of White in all games",
-    "Pairs": "openings, each played with both colours, by the points that the first engine won with them: "
-    "0, 1/2, 1, 3/2 or 2 (pentanomial)",
-    "Elo": "the difference in strength by the score, and its 95 % error by the pairs; normalized Elo also takes into "
-    "account how much the results vary",
+    "Pairs": "the number of openings, each played with both colours, in which the first engine scored "
+    "0, 1/2, 1, 3/2 or 2 points (pentanomial)",
+    "Elo": "the difference in strength, computed from the score, and its 95 % error, computed from the pairs; "
+    "normalized Elo also takes into account how much the results vary",
     "LOS": "likelihood of superiority: how probable it is that the first engine is stronger, if the number of games "
     "was chosen before the match",
-    "LLR": "log-likelihood ratio of the test, its two bounds, and the two hypotheses in Elo; the test ends at a bound",
+    "LLR": "log-likelihood ratio of the test, its two bounds, and the two hypotheses in Elo; the test ends when the "
+    "ratio reaches a bound",
 }
 
 
 def elo_text(interval: Interval) -> str:
-    """Return Elo with half the width of its interval: ``+30.3 ± 21.9``."""
+    """Return Elo with half the width of its confidence interval: ``+30.3 ± 21.9``."""
     if math.isinf(interval.low) and math.isinf(interval.high):
         return f"{interval.value:+.1f} ± unknown"
     error = (interval.high - interval.low) / 2
@@ -176,7 +177,7 @@ def _engines(standings: Standings) -> Table:
 
 
 def kinds_text(kinds: Mapping[str, int]) -> str:
-    """Return the number of each kind as text: ``2 crash, 1 time``, or ``0``."""
+    """Return the number of faults or warnings of each kind as text: ``2 crash, 1 time``, or ``0``."""
     return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()) if count) or "0"
 
 
@@ -193,7 +194,8 @@ def change_row(
 ) -> str:
     """Return the row of a change in ``docs/strength-log.md``.
 
-    By default it has the names of the engines as the change, the verdict of the test, and leaves the bench to the user.
+    By default, the change is described by the names of the engines, the verdict is the verdict of the test, and the
+    bench is left to the user.
     """
     [((first, second), score)] = standings.scores.items()
     counts = score.counts
@@ -239,7 +241,7 @@ def opponent_rows(standings: Standings, limits: str, book: str, today: datetime.
 
 
 def heading(columns: Sequence[str]) -> str:
-    """Return the two lines above the rows."""
+    """Return the two header lines of a table."""
     return f"{_row(columns)}\n|{'---|' * len(columns)}"
 
 

@@ -1,8 +1,8 @@
 """The ``info`` lines of any engine, and checks that they are legal and consistent.
 
 The warnings are the same as in fastchess (https://github.com/Disservin/fastchess): a principal variation (PV) with an
-illegal move, a PV that continues after the end of the game, a mate that the PV lacks, a best move that differs from the
-PV's first move.
+illegal move, a PV that continues after the end of the game, an announced mate that the PV does not show, and a best
+move that differs from the PV's first move.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from knightadder.text import one_line
 
 ILLEGAL = "illegal PV move"
 PAST_THREEFOLD = "PV continues after a threefold repetition"
-PAST_FIFTY = "PV continues after fifty moves"
+PAST_FIFTY = "PV continues after a draw by the fifty-move rule"
 PAST_MATE = "PV continues after mate"
 PAST_STALEMATE = "PV continues after stalemate"
 MATE_TOO_SHORT = "PV of a mate is incomplete"
 MATE_TOO_LONG = "PV of a mate is too long"
 MATE_NOT_MATE = "PV of a mate ends without mate"
-NOT_HEAD = "best move is not the head of the last PV"
-MATE_SIGN = "both engines announce a mate for themselves, or against"
+NOT_HEAD = "best move is not the first move of the last PV"
+MATE_SIGN = "both engines say that they give mate, or both that they get mated"
 
 _SHOWN = 80  # maximum length of a line in a warning
 _BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
@@ -32,7 +32,7 @@ _BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
 
 @dataclass(frozen=True, slots=True)
 class InfoLine:
-    """An ``info`` line with a score, as any engine wrote it (`knightadder.engine.info.Info` is this engine's report).
+    """An ``info`` line with a score, from any engine (`knightadder.engine.info.Info` is the report of this engine).
 
     Depth and nodes are zero if they are missing; the score is from the engine's view.
     """
@@ -45,7 +45,7 @@ class InfoLine:
     line: str
 
     def value(self) -> int:
-        """Return the score as a number: centipawns; mates are greater than all of them."""
+        """Return the score as a number: centipawns, or for a mate an absolute value above all centipawns."""
         mate = self.score.mate
         if mate is not None:
             return 100_000 - mate if mate > 0 else -100_000 - mate
@@ -60,7 +60,9 @@ class InfoLine:
 
 
 def parse_info(line: str) -> InfoLine | None:
-    """Return an ``info`` line of the best line; None if it has no score, is for another line, or is malformed."""
+    """Return an ``info`` line about the first principal variation; None if the line has no score, is about a different
+    variation, or is malformed.
+    """
     words = line.split()
     if words[:1] != ["info"] or words[1:2] == ["string"]:
         return None
@@ -98,7 +100,7 @@ def parse_info(line: str) -> InfoLine | None:
 
 
 def last_info(lines: Sequence[str]) -> InfoLine | None:
-    """Return the last line with a score."""
+    """Return the last ``info`` line with a score."""
     for line in reversed(lines):
         if " score " in line:
             info = parse_info(line)
@@ -112,7 +114,7 @@ def check_pv(board: chess.Board, info: InfoLine) -> str | None:
     made = 0
     try:
         for word in info.pv:
-            if made and board.halfmove_clock >= 8:  # not in the searched position, where such draws must be claimed
+            if made and board.halfmove_clock >= 8:  # the root does not count, because such draws must be claimed
                 if board.halfmove_clock >= 100 and board.is_fifty_moves():
                     return PAST_FIFTY
                 if board.is_repetition(3):
@@ -140,7 +142,7 @@ def check_pv(board: chess.Board, info: InfoLine) -> str | None:
 
 
 def check_best_move(best: str, lines: Sequence[str]) -> str | None:
-    """Return an error if the best move is not the first of the last principal variation that did not fail low."""
+    """Return an error if the best move is not the first move of the last principal variation that did not fail low."""
     for line in reversed(lines):
         if " pv " in line and " upperbound" not in line:
             info = parse_info(line)
@@ -150,10 +152,10 @@ def check_best_move(best: str, lines: Sequence[str]) -> str | None:
 
 
 def warning_text(kind: str, line: str, position: str, chess960: bool = False) -> str:
-    """Return a warning as one short line; the whole lines are in the log.
+    """Return a warning as one short line; the engine's complete line is in the log.
 
-    It has the kind, the number of the move, and the illegal move with its place in the principal variation, or else the
-    beginning of the engine's line. `position` is a command of UCI.
+    The text has the kind, the move number, and the illegal move with its place in the principal variation, or without
+    an illegal move the beginning of the engine's line. `position` is a UCI command.
     """
     fen, _, moves = position.removeprefix("position fen ").partition(" moves ")
     info = parse_info(line)

@@ -1,4 +1,4 @@
-"""The speed of a worker, by which time limits are scaled so that they allow the same work on every machine.
+"""The speed of a worker. Time limits are scaled by it, so that they allow the same work on every machine.
 
 Fishtest does the same: https://github.com/official-stockfish/fishtest.
 """
@@ -11,10 +11,10 @@ import time
 from dataclasses import dataclass
 
 # Nodes per second of `knightadder bench` for which time limits are meant: roughly the speed of one idle core of the
-# machine behind docs/strength-log.md.
+# machine that docs/strength-log.md describes.
 REFERENCE = 2_000_000
 
-_FAIR_SHARE = 0.9  # share of a core; a worker with less shares its core with other work
+_FAIR_SHARE = 0.9  # minimum share of a core; a worker that gets less shares its core with other work
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ class Speed:
         """Return lines about this worker for the user."""
         worker = f"{platform.node()}, process {os.getpid()}"
         speed = f"{self.nodes_per_second / 1000:.0f} knps"
-        lines = [f"{worker}: {speed}, so limits of time are multiplied by {self.factor(reference):g}"]
+        lines = [f"{worker}: {speed}, so time limits are multiplied by {self.factor(reference):g}"]
         if self.share < _FAIR_SHARE:
             lines.append(
                 f"{worker}: more processes are busy than there are processor cores, "
-                f"since it got {self.share:.0%} of a core; its clocks are not fair"
+                f"so it got only {self.share:.0%} of a core; its clocks are not fair"
             )
         return lines

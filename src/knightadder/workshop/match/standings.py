@@ -10,7 +10,7 @@ from knightadder.workshop.match.statistics.elo import pentanomial
 
 
 class HeadToHead:
-    """Results of one engine against another, from the first engine's view."""
+    """Results of one engine against a second engine, from the first engine's view."""
 
     def __init__(self) -> None:
         self.wins = self.draws = self.losses = 0
@@ -18,7 +18,7 @@ class HeadToHead:
         self._points: dict[bool, list[float]] = {True: [], False: []}  # by colour: True is White
 
     def add(self, number: int, points: float, is_white: bool) -> None:
-        """Add a game of a round: 1, 0.5 or 0 points, and whether the first engine played White."""
+        """Add a game: the number of its round, the first engine's points, and whether the first engine played White."""
         self.wins += points == 1.0
         self.draws += points == 0.5
         self.losses += points == 0.0
@@ -36,7 +36,7 @@ class HeadToHead:
 
     @property
     def share(self) -> float:
-        """Points per game; a half without games."""
+        """Points per game; 0.5 without games."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
     @property
@@ -45,13 +45,13 @@ class HeadToHead:
         return self.draws / self.games if self.games else 0.0
 
     def share_with(self, is_white: bool) -> float:
-        """Return the points per game with one colour; a half without games."""
+        """Return the points per game with one colour; 0.5 without games."""
         points = self._points[is_white]
         return sum(points) / len(points) if points else 0.5
 
     @property
     def white_share(self) -> float:
-        """Points per game of whoever played White; a half without games."""
+        """Points per game of the player with White; 0.5 without games."""
         black = self._points[False]
         white = sum(self._points[True]) + len(black) - sum(black)
         return white / self.games if self.games else 0.5

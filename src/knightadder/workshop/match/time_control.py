@@ -12,14 +12,14 @@ from knightadder.engine.errors import OptionError
 
 _SECONDS = r"(\d+(?:\.\d+)?|\.\d+)"
 _TIME_CONTROL = re.compile(rf"(?:(\d+|inf)/)?(?:{_SECONDS}:)?{_SECONDS}(?:\+{_SECONDS})?", re.ASCII)
-_LONGEST = 10_000_000  # seconds: some months
+_LONGEST = 10_000_000  # maximum time in seconds: about four months
 _MOST_MOVES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """A time control: base time, increment per move, both in seconds, and the number of moves after which the base time
-    is added again; None if the time is for the whole game.
+    """A time control: base time and increment per move, in seconds, and the number of moves after which the base time
+    is added again; None if the base time is for the whole game.
     """
 
     base: float
@@ -30,8 +30,8 @@ class TimeControl:
     def parse(cls, text: str) -> TimeControl:
         """Return a time control, ``moves/base+increment``, read as cutechess reads it; OptionError if it is invalid.
 
-        The moves and the increment may be left out; ``inf`` or 0 moves stands for the whole game. The base is in
-        seconds, or in minutes and seconds: ``1:30``.
+        The moves and the increment may be left out; ``inf`` or 0 moves means that the time is for the whole game. The
+        base time is in seconds, or in minutes and seconds: ``1:30``.
         """
         match = _TIME_CONTROL.fullmatch(text)
         if match:
@@ -58,7 +58,7 @@ class TimeControl:
 class Allowance:
     """The limits of an engine: a game clock, and the seconds, nodes and plies per move.
 
-    The flag falls when a clock is overdrawn by more than `margin` seconds. `node_time` is the number of nodes that
+    The flag falls when the clock is more than `margin` seconds below zero. `node_time` is the number of nodes that
     count as a millisecond on the clock; 0 for real time.
     """
 
@@ -131,20 +131,22 @@ class SideClock:
         return self._moves_left
 
     def reading(self, colour: str) -> str:
-        """Return the UCI arguments that both sides receive, empty without a game clock; `colour` is ``w`` or ``b``."""
+        """Return the UCI arguments that tell both sides this clock; empty without a game clock. `colour` is ``w`` or
+        ``b``.
+        """
         control = self._allowance.time_control
         if control is None:
             return ""
         return f" {colour}time {max(1, int(self._left * 1000))} {colour}inc {round(control.increment * 1000)}"
 
     def own(self) -> str:
-        """Return the UCI arguments that only this side receives: moves to the next period, and limits per move."""
+        """Return the UCI arguments that only this side receives: moves to the next time control, and limits per move."""
         return (f" movestogo {self._moves_left}" if self._moves_left else "") + self._own
 
     def charge(self, seconds: float) -> float | None:
-        """Charge the seconds of a move, and return the seconds left of the allowed time; None without a clock.
+        """Subtract the seconds of a move, and return the seconds left; None without a clock.
 
-        The flag has fallen if this is below minus the margin.
+        If the result is below minus the margin, the flag has fallen.
         """
         allowed = self.allowed
         control = self._allowance.time_control

@@ -1,7 +1,7 @@
 """Test suites: a UCI engine searches each position of an EPD file, and the solved positions are counted.
 
-A position is solved if the engine's best move at the end of its search is right; earlier best moves do not count. For a
-solved position, the output shows the moment from which the engine kept the solution.
+A position is solved if the engine's best move at the end of its search is right; earlier best moves do not count. For
+a solved position, the output shows when the engine found the solution that it then kept.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status.
 
     PositionError if the files contain no problem; OptionError if a file cannot be read or written, or the engine
-    refuses an option; EngineError if the engine cannot be started or fails, after its earlier answers are shown.
+    refuses an option; EngineError if the engine cannot be started or fails. Earlier answers are still shown.
     """
     import chess.engine
 
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             _print_tables(suites, arguments.failed)
         if as_table or as_lines:
             _print_sums(suites)
-        if arguments.json and (answers or to_stdout):  # without an answer, an earlier report stays
+        if arguments.json and (answers or to_stdout):  # without an answer, the report of an earlier run stays
             report = {
                 "engine": engine_name,
                 "limit": {name: getattr(arguments, name) for name in ("time", "nodes", "depth")},
@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(answers: Sequence[Answer]) -> str:
-    """Return a line with the number of solved problems, the points if any, and the mean moment of the solutions."""
+    """Return a line with the number of solved problems, any points, and the mean time and nodes of the solutions."""
     solved = [answer.found for answer in answers if answer.found]
     parts = [f"{len(solved)} of {len(answers)} solved ({len(solved) / len(answers):.1%})"]
     maximum = sum(answer.maximum for answer in answers)
@@ -210,7 +210,7 @@ def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
 
 
 def _print_sums(suites: dict[str, list[Answer]]) -> None:
-    """Print a line for each theme of a suite, then for the suite, and finally for all suites together."""
+    """Print for each suite a line for each theme and a line for the whole suite, then a line for all suites together."""
     for name, answers in suites.items():
         groups = themes(answers)
         if 1 < len(groups) <= len(answers) / 5:  # otherwise the names are not themes

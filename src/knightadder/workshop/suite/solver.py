@@ -13,7 +13,7 @@ from knightadder.foreign import parse_json
 from knightadder.uci.analyst import UciEngine
 from knightadder.workshop.problems import Problem
 
-_SCORE = re.compile(r"(#)?([+-]?\d{1,9})")  # python-chess's text
+_SCORE = re.compile(r"(#)?([+-]?\d{1,9})")  # a score as python-chess writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,13 @@ class SearchMoment:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An engine's answer to a problem: the solution and its move in algebraic notation, its score, and the end of the
-    search.
+    """An engine's answer to a problem.
 
-    The score is in centipawns, or ``#n`` for a mate, for the side to move. `found` is the end of the first iteration
-    from which on the best move stayed right. The points of the engine's move and of the best move are zero in suites
-    without points.
+    - `wanted` is the solution, and `played` the engine's move, in algebraic notation.
+    - `score` is in centipawns, or ``#n`` for a mate, for the side to move.
+    - `end` is the end of the search.
+    - `found` is the end of the first iteration from which on the best move stayed right.
+    - `points` are the points of the engine's move, `maximum` those of the best move; zero in suites without points.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The report of a `Solver` on an engine and its search."""
+    """The engine's name and its search, as a `Solver` returns them in JSON."""
 
     engine: str
     played: str | None
@@ -61,7 +62,7 @@ class _Told:
 class Solver:
     """The task that solves a problem; each worker starts an engine for its first problem, and keeps it.
 
-    `command` starts a UCI engine; None stands for this program.
+    `command` starts a UCI engine; None means this program.
     """
 
     def __init__(
@@ -72,17 +73,17 @@ class Solver:
     def __call__(self, index: int) -> bytes:
         """Return the engine's answer to the problem with this index, for `read_answer`.
 
-        OptionError if there is no such engine, or it refuses an option; EngineError if it cannot be started, dies,
-        hangs or breaks the protocol.
+        OptionError if there is no such engine, or it refuses an option; EngineError if the engine cannot be started,
+        crashes, hangs or breaks the protocol.
         """
         return json.dumps(self._solve(self._problems[index])).encode()
 
     def close(self) -> None:
-        """End the engine, even in the middle of a search; callable from a different thread."""
+        """Terminate the engine, even in the middle of a search; may be called from any thread."""
         self._engine.close()
 
     def _solve(self, problem: Problem) -> dict[str, Any]:
-        """Return the engine's name, its move, searched as the start of a new game, and the moments of its search."""
+        """Search the problem as a new game; return the engine's name, its move, and the moments of its search."""
         board = problem.board
         found: SearchMoment | None = None
         end, score, mate = SearchMoment(), "-", None
@@ -110,8 +111,8 @@ class Solver:
 
 
 def read_answer(data: bytes, problem: Problem) -> tuple[str, Answer]:
-    """Return the engine's name and its answer to a problem from what a `Solver` gave; EngineError if it is something
-    else.
+    """Return the engine's name and its answer to a problem from the data of a `Solver`; EngineError if the data is
+    damaged.
     """
     try:
         told: _Told = parse_json(data, _Told)
@@ -142,7 +143,7 @@ def _move(name: str, problem: Problem) -> chess.Move:
 
 
 def _mate(score: str) -> int | None:
-    """Return the mate in the text of a score; ValueError if it is not a score."""
+    """Return the moves to mate from the text of a score, None if it is not a mate; ValueError if it is not a score."""
     if score == "-":
         return None
     match = _SCORE.fullmatch(score)

@@ -20,9 +20,9 @@ from knightadder.native.records import new_record
 from knightadder.workshop.train.kernels import NO_RESULT
 from knightadder.workshop.train.selection import SelectedGames
 
-_WINDOW = 4_000_000  # moves of the games whose positions are shuffled at once: some 80 MB
+_WINDOW = 4_000_000  # number of moves whose positions are shuffled together: about 80 MB
 _BLOCK = 4096  # positions to distil at once
-_MOST_MOVES = 2  # random moves before a position is labelled, for positions that search meets but games do not
+_MOST_MOVES = 2  # maximum random moves before labelling: they give positions that occur in search but not in games
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ Place: TypeAlias = tuple[int, int, int]
 
 
 def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
-    """Yield the results of repeated calls of a function; a separate thread makes some of them in advance."""
+    """Yield the results of repeated calls of a function; a separate thread makes up to `count` calls in advance."""
     with ThreadPoolExecutor(1, "ahead") as maker:
         coming = deque(maker.submit(make) for _ in range(count))
         try:
@@ -45,11 +45,10 @@ def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
 
 
 class PositionStream(Closing):
-    """The positions for training, pass after pass without end, from a place on; each pass is in a different random
-    order.
+    """The positions for training: endless passes, beginning at a place; each pass has a different random order.
 
-    In each pass, the chunks of games come in random order. A window is as many chunks as have four million moves
-    together; its positions are shuffled. They come from anywhere in the whole set and fill hundreds of batches, so
+    In each pass, the chunks of games come in random order. Chunks with together about four million moves form a
+    window, whose positions are shuffled. A window contains chunks from everywhere and fills hundreds of batches, so
     positions of one game are hardly ever in the same batch. A separate thread reads the next window.
     """
 
@@ -75,7 +74,7 @@ class PositionStream(Closing):
         return np.concatenate(parts)
 
     def _read(self) -> tuple[tuple[int, int], NDArray[np.void]]:
-        """Read the next window that has positions, and shuffle it."""
+        """Read the next window that has positions, and shuffle its positions."""
         while True:
             number, window = self._coming
             order = np.random.default_rng((self._seed, number)).permutation(len(self._games.moves))
@@ -92,12 +91,12 @@ class PositionStream(Closing):
                 raise OptionError("the games have no positions for training")
 
     def close(self) -> None:
-        """End the thread."""
+        """Stop the thread."""
         self._windows.close()
 
 
 class Distiller:
-    """Makes endless positions, labelled by a static evaluation: positions of games after up to two random moves.
+    """Makes endless positions labelled by a static evaluation, from positions of games and up to two random moves.
 
     Only positions with an absolute value below `value_below`, in centipawns, are used.
     """
@@ -108,7 +107,7 @@ class Distiller:
         self._workers = Stock(lambda: new_record(WORKER))
 
     def take(self, source: NDArray[np.void], number: int, count: int, pool: ThreadPoolExecutor) -> NDArray[np.void]:
-        """Return the positions of a batch, which depend on its number and on the given positions.
+        """Return the positions of a batch; they depend only on the batch's number and the given positions.
 
         OptionError if hardly any position is suitable.
         """
@@ -127,10 +126,10 @@ class Distiller:
 
 
 class Mixture:
-    """The batches of a run, one after the other, with a share of distilled positions.
+    """The batches of a run, with a share of distilled positions.
 
-    The stream gives a whole batch of positions; the distilled ones are made from those that the batch does not use
-    itself.
+    Each batch takes a whole batch of positions from the stream; the positions that it does not use itself are the
+    material for the distilled positions.
     """
 
     def __init__(
@@ -140,7 +139,7 @@ class Mixture:
         self._distilled = round(size * share) if distiller else 0
 
     def batch(self, number: int) -> tuple[NDArray[np.void], Place]:
-        """Return the batch with this number, and the stream's place after it."""
+        """Return the batch with this number, and the place in the stream after the batch."""
         records = self._stream.take(self._size)
         if self._distiller and self._distilled:
             own, begin = np.split(records, [self._size - self._distilled])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.train.run import TrainSettings
     from knightadder.workshop.train.weights import Flat, Shape
 
-_DISTILL_SHARE = 0.5  # as in the best network of the first trials
+_DISTILL_SHARE = 0.5  # the share that gave the best network in the first trials
 
 _DESCRIPTION = """\
 Train a network (NNUE) from games that `knightadder datagen` has made. State and loss curve are kept in a folder; the
@@ -32,14 +32,14 @@ same command continues an interrupted run. docs/networks.md describes all option
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``train``."""
     command = commands.add_parser("train", help="train a network from games", description=_DESCRIPTION)
-    command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="folder of games, as datagen keeps them")
+    command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="folder of games made by datagen")
     declare(command, "--state")
     declare(command, "--restart")
     command.add_argument(
         "-o", "--out", type=Path, metavar="FILE", help="file for the network; with --plot, folder for the pictures"
     )
     command.add_argument(
-        "--name", default="", metavar="TEXT", help="one line that describes the network, kept in its file"
+        "--name", default="", metavar="TEXT", help="one line that describes the network, stored in its file"
     )
     declare(command, "--threads", help="number of threads (default: one for each processor core)")
 
@@ -50,7 +50,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         dest="drawn",
         type=Path,
         metavar="FILE",
-        help="draw pictures of this network, or of weights from --export; they show its work on positions of the games",
+        help="draw pictures of this network, or of weights from --export, at work on positions of the games",
     )
 
     exchange = command.add_argument_group("exchange with other trainers")
@@ -58,14 +58,15 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--export",
         type=Path,
         metavar="FILE",
-        help="file for the weights of the run: NumPy arrays if its name ends in .npz, bullet's layout if in .bin",
+        help="file for the weights of the run: NumPy arrays for a name in .npz, bullet's layout for a name in .bin",
     )
     exchange.add_argument(
         "--import",
         dest="imported",
         type=Path,
         metavar="FILE",
-        help="make a network from these weights: .npz as above, or bullet's quantised.bin with --buckets, --scale, ...",
+        help="make a network from a file of weights: an .npz file of --export, or bullet's quantised.bin; for bullet's "
+        "file, also give --buckets, --scale and --no-mirror as in its training",
     )
     command.set_defaults(run=run)
 
@@ -87,18 +88,18 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--no-mirror",
         dest="mirrored",
         action="store_false",
-        help="do not mirror the board when the king is on the files e to h",
+        help="do not mirror the board when the king is on files e to h",
     )
     network.add_argument(
         "--scale",
         type=whole(1, 65_535),
         default=200,
         metavar="CP",
-        help="number of centipawns for which a network output of 1 stands (default: 200)",
+        help="centipawns that correspond to a network output of 1 (default: 200)",
     )
 
     data = command.add_argument_group("the positions")
-    declare(data, "--positions", help="largest number of positions to take from the games")
+    declare(data, "--positions", help="maximum number of positions to take from the games")
     data.add_argument(
         "--first-ply",
         type=not_negative,
@@ -108,23 +109,23 @@ def add_settings(command: argparse.ArgumentParser) -> None:
     )
     data.add_argument(
         "--score-below",
-        type=whole(1, 32_767),  # as many as 16 bits hold
+        type=whole(1, 32_767),  # the maximum of 16 bits
         default=3000,
         metavar="CP",
-        help="bound that absolute scores must be below (default: 3000)",
+        help="use only positions whose absolute score is below this bound (default: 3000)",
     )
     data.add_argument(
-        "--distill", choices=EVALUATION_NAMES, help="evaluation that labels additional positions, as many as needed"
+        "--distill", choices=EVALUATION_NAMES, help="evaluation that labels additional positions, see --distill-share"
     )
     data.add_argument(
-        "--distill-share", type=share, metavar="S", help="share of the labelled positions in each batch (default: 0.5)"
+        "--distill-share", type=share, metavar="S", help="share of each batch that --distill labels (default: 0.5)"
     )
 
     training = command.add_argument_group("training")
     long = training.add_mutually_exclusive_group()
     declare(long, "--epochs", default=10)
     long.add_argument(
-        "--length", type=positive, metavar="N", help="total number of positions to train on, instead of --epochs"
+        "--length", type=positive, metavar="N", help="total number of positions to train on, in place of --epochs"
     )
     training.add_argument(
         "--batch",
@@ -150,7 +151,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--last-result-share",
         type=share,
         metavar="S",
-        help="result share of the last steps; it changes from step to step (default: --result-share)",
+        help="result share of the last step; the share changes evenly from --result-share to it (default: no change)",
     )
     training.add_argument(
         "--exponent",
@@ -164,7 +165,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=share,
         default=0.0,
         metavar="S",
-        help="share of the steps that belong to the last stage (default: 0)",
+        help="share of the steps that form a last stage with its own rate and result share (default: 0)",
     )
     training.add_argument(
         "--last-stage-rate",
@@ -190,7 +191,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=share,
         default=0.0,
         metavar="S",
-        help="share of the later scores of the game that is mixed into each score: the λ of TD(λ) (default: 0)",
+        help="how far each score is replaced by later scores of its game, from 0 to 1: the λ of TD(λ) (default: 0)",
     )
     training.add_argument(
         "--start",
@@ -202,7 +203,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
 
 
 def _width(text: str) -> int:
-    """Return a width that a network's file can have; `_warn_of_size` says if it is too large for this engine."""
+    """Return a width that a network's file can have; `_warn_of_size` warns if it is too large for this engine."""
     value = int(text)
     if value % 16 or not 16 <= value <= 2048:
         raise argparse.ArgumentTypeError("expected a multiple of 16, up to 2048")
@@ -255,7 +256,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     out: Path = arguments.out or folder / "network.nnue"
     _warn_of_size(settings.shape)
     compile_core()
-    if not has_positions(folder):  # a wrong folder of games leaves no folder for the run
+    if not has_positions(folder):  # a wrong folder of games raises an error before the run's folder is created
         for parts in [open_games(games) for games in arguments.games]:
             for file in (*parts.damaged, *parts.lost):
                 tell(f"{file} is damaged or missing: its games are left out")
@@ -273,7 +274,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
 
             def tell_progress(now: int, text: str) -> None:
                 nonlocal begun, first
-                if not first:  # a continued run trained on the positions before `now` in an earlier process
+                if not first:  # an earlier process has trained on the positions before `now`
                     begun, first = time.perf_counter(), now
                 speed = (now - first) / max(time.perf_counter() - begun, 1e-9)
                 update(now, f"{speed:.0f}/s  {text}")
@@ -384,7 +385,7 @@ def _import(arguments: argparse.Namespace) -> Network:
 
 
 def _warn_of_size(shape: Shape) -> None:
-    """Say that a network is larger than those that this engine can play with."""
+    """Print a warning if a network is too large for this engine."""
     from knightadder.core.evaluation.network import check_size
 
     try:
@@ -394,7 +395,7 @@ def _warn_of_size(shape: Shape) -> None:
 
 
 def _quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
-    """Return the network in integers; OptionError if no engine can use it."""
+    """Return the network with integer weights; OptionError if no engine can use it."""
     from knightadder.workshop.train.weights import quantise
 
     try:
@@ -404,7 +405,7 @@ def _quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
 
 
 def _check_output(file: Path | None, name: str) -> None:
-    """Raise an error, before hours of training, if the network could not be written."""
+    """Raise an error, before hours of training, if the network's file cannot be written."""
     if file and (file.is_dir() or not file.parent.is_dir()):
         raise OptionError(f"cannot write {file}: {'it is a folder' if file.is_dir() else 'there is no such folder'}")
     from knightadder.core.evaluation.network_file import LONGEST_DESCRIPTION
@@ -414,7 +415,7 @@ def _check_output(file: Path | None, name: str) -> None:
 
 
 def _check_not_of_run(folder: Path, *files: Path | None) -> None:
-    """Raise an error if a file to write is one that the run in `folder` needs to go on."""
+    """Raise an error if the run in `folder` needs one of the files to continue."""
     with needed_by("train", "train"):
         from knightadder.workshop.train.run import FILES
 
@@ -424,7 +425,7 @@ def _check_not_of_run(folder: Path, *files: Path | None) -> None:
 
 
 def _write_network(network: Network, file: Path) -> None:
-    """Write a network's file, and say so."""
+    """Write a network's file, and print where it is."""
     from knightadder.core.evaluation.network_file import network_bytes
 
     write_whole(file, network_bytes(network))

@@ -1,4 +1,4 @@
-"""Comparison of a network with the classical evaluation, on positions with scores of search."""
+"""Comparison of a network with the classical evaluation, on positions with search scores."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from knightadder.library.arrays import evaluate_many
 from knightadder.workshop.train.integer_model import integer_values
 
 _MOST = 50_000  # maximum number of positions
-_NEAR = 600  # centipawns; beyond, differences hardly matter
+_NEAR = 600  # greatest absolute score in centipawns; beyond it, differences hardly matter
 
 
 def compare(network: Network, records: NDArray[np.void]) -> str:
     """Return a line with the mean absolute value of both evaluations, and their correlation with the scores.
 
-    Search margins are in centipawns of the classical evaluation, so the means should be about the same. Of the
-    positions within 600 centipawns, at most 50,000 are used.
+    Search margins are in centipawns of the classical evaluation, so both means should be about the same. At most 50,000
+    positions are used, with scores within 600 centipawns.
     """
     near = records[abs(records["score"].astype(np.int64)) < _NEAR][:_MOST]
     if len(near) < 2:
         return "there are too few positions to compare"
-    near["rule50"] = 0  # because it shrinks the engine's evaluations, but not the integer model's values
+    near["rule50"] = 0  # the halfmove clock shrinks the engine's evaluations, but not the integer model's
     white = np.where(near["stm_ep"] >> 7, -1, 1)
     scores = near["score"] * white
     evaluations: dict[str, NDArray[Any]] = {
@@ -38,7 +38,7 @@ def compare(network: Network, records: NDArray[np.void]) -> str:
 
 
 def _correlation(values: NDArray[Any], scores: NDArray[Any]) -> float:
-    """Return the correlation; 0 if either is constant."""
+    """Return the correlation; 0 if one of the arrays is constant."""
     if values.std() == 0 or scores.std() == 0:
         return 0.0
     return float(np.corrcoef(values, scores)[0, 1])

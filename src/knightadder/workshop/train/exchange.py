@@ -1,4 +1,4 @@
-"""Exchange of networks with other trainers: weights as NumPy arrays, and bullet's file of integers."""
+"""Exchange of networks with other trainers: weights as NumPy arrays, and bullet's files of integers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMES = ("feature_weights", "feature_biases", "output_weights", "output_biases"
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """The description of a network in an NPZ file, besides its weights."""
+    """The data in an NPZ file that describes a network, besides its weights."""
 
     mirrored: bool
     scale: int
@@ -44,9 +44,9 @@ def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
 
 
 def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
-    """Return weights, shape and scale from what `write_arrays` has written, or a file with the same arrays.
+    """Return weights, shape and scale from a file that `write_arrays` wrote, or a file with the same arrays.
 
-    OptionError if it cannot be read or does not hold such a network.
+    OptionError if the file cannot be read or has other arrays.
     """
     with reading(file):
         data = file.read_bytes()
@@ -66,10 +66,10 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
 
 
 def read_weights(file: Path) -> tuple[Flat, Shape, int]:
-    """Return weights to begin with, shape and scale: of a file for `read_arrays` if it ends in ``.npz``, or of a
-    network.
+    """Return starting weights, shape and scale from a file: with `read_arrays` if its name ends in ``.npz``, otherwise
+    from a network.
 
-    OptionError if it cannot be read or does not hold such a network.
+    OptionError if the file cannot be read or has other contents.
     """
     if file.suffix == ".npz":
         return read_arrays(file)
@@ -90,9 +90,10 @@ def read_bullet(file: Path, buckets: int, mirrored: bool, scale: int, descriptio
     This is the layout that bullet's ValueTrainerBuilder has written since 2025 for the inputs ``Chess768``, or
     ``ChessBucketsMirrored`` with a single bucket, and the save format of its examples: ``l0w`` and ``l0b`` quantised by
     255, ``l1w`` by 64 (and transposed if there are output buckets, of the kind ``MaterialCount``), ``l1b`` by 255 * 64.
-    All numbers are i16, little-endian: 768 rows of N, N, for each bucket 2 N, and one for each bucket. The end is
-    padded to a multiple of 64 bytes. The older TrainerBuilder with SCReLU wrote the same for a single bucket. `scale`
-    is bullet's ``eval_scale``.
+
+    All numbers are little-endian 16-bit integers: 768 rows of N feature weights, N feature biases, for each bucket 2 N
+    output weights, and for each bucket one output bias. The end is padded to a multiple of 64 bytes. The older
+    TrainerBuilder with SCReLU wrote the same layout for a single bucket. `scale` is bullet's ``eval_scale``.
     """
     with reading(file):
         data = file.read_bytes()

@@ -1,6 +1,6 @@
 """The inner loops of training, compiled by Numba: targets, outputs, gradients, and the steps of AdamW.
 
-They are in one file, because Numba's cache checks only the file of a function for changes.
+They are in one file, because Numba's cache notices changes only in the file of the cached function.
 """
 
 import math
@@ -13,7 +13,7 @@ from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.native.intrinsics import lsb
 from knightadder.workshop.train.weights import LIMIT
 
-#: Value of the field `spare` of a packed position that has only a score, no result.
+#: Value of the field `spare` of a packed position that has a score, but no result.
 NO_RESULT = 1
 
 _FAST = {"nogil": True, "fastmath": True, "error_model": "numpy", "cache": True}
@@ -21,7 +21,7 @@ _SQUARES = 64
 _KING, _ROOK = 5, 3  # codes of packed pieces; a code above the king's is a rook that may castle
 _ZERO, _ONE = np.float32(0), np.float32(1)
 
-# AdamW's usual constants (Loshchilov and Hutter, 2019): the decay of the means of gradients and their squares.
+# AdamW's usual constants (Loshchilov and Hutter, 2019): the decay of the mean gradient and of the mean square.
 _DECAY_1, _DECAY_2 = 0.9, 0.999
 _BETA_1, _BETA_2, _EPSILON = np.float32(_DECAY_1), np.float32(_DECAY_2), np.float32(1e-8)
 _LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
@@ -31,11 +31,10 @@ _LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
 def mix_in_later_scores(words, later_share, scale, score_below):
     """Replace each score of games by its λ-return: Sutton and Barto, Reinforcement Learning, chapter 12.
 
-    Scores count as expected results, ``sigmoid(score / scale)``. Going back from the result of the game, the return of
-    a position is its own expected result and, for a share of λ (`later_share`), the return of the position after it. So
-    0 leaves the scores as they are, and 1 replaces them by the result. Absolute scores above `score_below` centipawns
-    are left as they are: such positions are not used. `words` are whole games, as ``core/board/viriformat.py``
-    describes them.
+    Scores count as expected results, ``sigmoid(score / scale)``. Beginning at the end of the game, the return of a
+    position is λ (`later_share`) times the return of the next position plus 1 - λ times its expected result. So λ = 0
+    keeps the scores, and λ = 1 replaces them by the result. Absolute scores above `score_below` centipawns are kept:
+    such positions are not used. `words` are whole games, as ``core/board/viriformat.py`` describes them.
     """
     begin = 0
     while begin + HEADER < words.size:
@@ -63,7 +62,7 @@ def list_features(record, mirrored, codes, squares, own, other):
     """List the features of a packed position, for the side to move and for the other side; return their number.
 
     ``core/evaluation/network_file.py`` describes the features. `codes` and `squares` are working memory. All arrays
-    have room for 64 pieces: a damaged record gives nonsense, but no index out of range.
+    have room for 64 pieces, so that even a damaged record causes no index out of range.
     """
     rest, count = record.occupied, 0
     white_king = black_king = np.int64(0)
@@ -97,7 +96,7 @@ def list_features(record, mirrored, codes, squares, own, other):
 
 @njit(**_FAST)
 def _sum_features(total, biases, weights, features, count):
-    """Compute the hidden layer of one side, before activation; four rows at a time save reading the sums again."""
+    """Compute the hidden layer of one side, before activation; adding four rows at a time reads the sums less often."""
     for i in range(total.size):
         total[i] = biases[i]
     man = 0
@@ -116,7 +115,7 @@ def _sum_features(total, biases, weights, features, count):
 
 @njit(**_FAST)
 def _activate_and_weigh(total, weights):
-    """Return the sum of the squares of the clipped values (SCReLU), times their weights."""
+    """Return the weighted sum of the squares of the clipped values (SCReLU)."""
     output = _ZERO
     for i in range(total.size):
         clipped = min(max(total[i], _ZERO), _ONE)
@@ -126,7 +125,7 @@ def _activate_and_weigh(total, weights):
 
 @njit(**_FAST)
 def _go_back(total, weights, slope, output_slopes, bias_slopes, feature_slopes, features, count):
-    """Add the gradient of one side's half to the sums; `total` is overwritten."""
+    """Add the gradient of one side's half of the hidden layer to the sums; `total` is overwritten."""
     for i in range(total.size):
         clipped = min(max(total[i], _ZERO), _ONE)
         output_slopes[i] += slope * clipped * clipped
@@ -144,10 +143,10 @@ def _go_back(total, weights, slope, output_slopes, bias_slopes, feature_slopes, 
 def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, exponent, outputs):
     """Compute the outputs of positions, and return the sum of their losses; with `learn` add its gradient to `slopes`.
 
-    The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's result and,
-    for the rest, the sigmoid of the score divided by `scale`, all from the side to move's view; scores of positions
-    marked by `NO_RESULT` are the whole target. Weights and slopes are tuples of arrays, see `Shape.parts`; `outputs`
-    receives the outputs.
+    The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's result plus
+    ``1 - result_share`` times ``sigmoid(score / scale)``, from the side to move's view; for positions marked by
+    `NO_RESULT`, only the score counts. Weights and slopes are tuples of arrays, see `Shape.parts`; `outputs` receives
+    the outputs.
     """
     feature_weights, feature_biases, output_weights, output_biases = weights
     feature_slopes, bias_slopes, output_slopes, output_bias_slopes = slopes
@@ -209,11 +208,11 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ex
 
 @njit(**_FAST)
 def adamw(weights, means, squares, slopes, first, end, factor, rate, decay, steps):
-    """Do step number `steps` of AdamW on ``weights[first:end]``; the threads' gradients are added up and cleared.
+    """Do AdamW's step with number `steps` on ``weights[first:end]``; the threads' gradients are added up and cleared.
 
-    `means` and `squares` are the decaying means of the gradient and of its square; `slopes`, of shape (threads,
-    weights), has the gradients times the number of positions, and `factor` is 1 / that number. `decay` is relative to
-    the step.
+    `means` and `squares` are the decaying means of the gradient and of its square. `slopes`, of shape (threads,
+    weights), has the gradients times the number of positions, and `factor` is 1 / the number of positions. `decay` is
+    the weight decay as a share of the step.
     """
     mean_factor = np.float32(1.0 / (1.0 - _DECAY_1**steps))
     square_factor = np.float32(1.0 / (1.0 - _DECAY_2**steps))

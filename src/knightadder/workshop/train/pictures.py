@@ -1,4 +1,4 @@
-"""Pictures of a network: the worth of pieces on each square, and the weights of some neurons."""
+"""Pictures of a network: the value of pieces on each square, and the weights of some neurons."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ WORTH, NEURONS = "network-worth.png", "network-neurons.png"
 _MEN = ("pawn", "knight", "bishop", "rook", "queen", "king")
 _KING = 5
 
-_READ, _USED = 200_000, 20_000  # positions to read, and how many of them to draw, because neighbours are similar
-_BLOCK = 256  # positions at once: an array of all their pieces takes 8 MB at N = 256
-_FEWEST = 20  # minimum number of pieces on a square for a mean
+_READ, _USED = 200_000, 20_000  # positions to read, and number of them to use, because neighbours are similar
+_BLOCK = 256  # positions at a time: an array of all their pieces takes 8 MB at N = 256
+_FEWEST = 20  # minimum number of pieces on a square for which a mean is shown
 _DRAWN = 8  # number of neurons to draw: two columns of four
 
 _COLOURS = colormaps["RdBu"].with_extremes(bad="0.85")
@@ -39,11 +39,17 @@ _DOTS_PER_INCH = 100
 class NetworkStatistics:
     """Statistics of a network's work on positions.
 
-    `worth` is, for each piece except kings, the number of centipawns that its side loses if the piece is removed.
-    `kinds` and `squares` are its type, 0 (pawn) to 4 (queen), and its square from its side's point of view. `shares`
-    and `active` are the shares of views in which an input, or a neuron, is switched on. `moves` is the standard
-    deviation of a neuron's contribution to the value, in centipawns. `outputs` are the mean output weights for the side
-    to move and the other side.
+    The first three arrays have an entry for each piece except kings:
+
+    - `worth`: the number of centipawns that the piece's side loses if the piece is removed;
+    - `kinds`: its type, 0 (pawn) to 4 (queen);
+    - `squares`: its square, from its side's point of view.
+
+    The other arrays:
+
+    - `shares`, `active`: the share of views in which an input, or a neuron, is switched on;
+    - `moves`: the standard deviation of a neuron's contribution to the value, in centipawns;
+    - `outputs`: the mean output weights of a neuron for the side to move and for the other side.
     """
 
     worth: NDArray[np.float64]
@@ -56,8 +62,7 @@ class NetworkStatistics:
 
 
 def draw(weights: Flat, shape: Shape, scale: int, games: Sequence[Path], wanted: Filter, folder: Path) -> list[Path]:
-    """Draw the pictures of a network into an existing folder, and return their files; those with their names are
-    replaced.
+    """Draw the pictures of a network into an existing folder, and return their files; existing files are replaced.
 
     OptionError if the games cannot be read or have too few positions, or a picture cannot be written.
     """
@@ -85,11 +90,12 @@ def read_positions(games: Sequence[Path], wanted: Filter) -> NDArray[np.void]:
     return np.random.default_rng(1).permutation(records)[:_USED]
 
 
-# --- what a network does -------------------------------------------------------------------------------------------
+# --- statistics of a network
+# -------------------------------------------------------------------------------------------
 
 
 def look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> NetworkStatistics:
-    """Make a network evaluate positions, and record its neurons' activity and each piece's worth."""
+    """Make a network evaluate positions, and record its neurons' activity and each piece's value."""
     blocks = [_look(weights, shape, scale, records[first : first + _BLOCK]) for first in range(0, len(records), _BLOCK)]
     men, sums = zip(*blocks, strict=True)
     worth, kinds, squares = map(np.concatenate, zip(*men, strict=True))
@@ -99,7 +105,7 @@ def look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> 
 
 
 def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> tuple[tuple[Any, ...], ...]:
-    """Return the parts of `Sample` for some positions: data of their pieces, and sums for the averages."""
+    """Return the data of `NetworkStatistics` for some positions: arrays for their pieces, and sums for the averages."""
     feature_weights, feature_biases, output_weights, output_biases = shape.parts(weights)
     rows = np.vstack([feature_weights, np.zeros((1, shape.width), np.float32)])
     views = features_of(records, shape.mirrored)
@@ -122,7 +128,7 @@ def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) ->
         part = _activation(sums) * output_weights[before, side]
         added += scale * part
         whole = whole + part.sum(axis=1)
-        kept = _activation(sums[:, None] - of_men)  # for each piece, the neurons without it
+        kept = _activation(sums[:, None] - of_men)  # for each piece, the activations of the neurons after its removal
         without = without + np.matmul(kept, output_weights[after, side][:, :, None])[:, :, 0]
     worth = np.where(own, 1, -1) * scale * (whole[:, None] - without)
     outputs = output_weights[before].sum(axis=0)
@@ -139,10 +145,10 @@ def _activation(sums: NDArray[Any]) -> NDArray[Any]:
 
 
 def choose(feature_weights: NDArray[Any], sample: NetworkStatistics, count: int) -> list[int]:
-    """Choose neurons that move the value much and differ from each other; return their numbers in that order.
+    """Choose neurons that move the value much and differ from each other; return their indices in order of choice.
 
-    Each neuron is a vector in the direction of its weights (weights of frequent inputs count more), with its effect on
-    the value as its length. The longest vector is chosen, its component is removed from all others, and so on.
+    Each neuron is a vector in the direction of its weights (weights of frequent inputs count more), whose length is the
+    neuron's effect on the value. Each step chooses the longest vector and removes its component from all other vectors.
     """
     vectors = feature_weights * np.sqrt(sample.shares)[:, None]
     vectors = vectors * (sample.moves / np.maximum(np.linalg.norm(vectors, axis=0), 1e-9))
@@ -160,7 +166,7 @@ def choose(feature_weights: NDArray[Any], sample: NetworkStatistics, count: int)
 
 
 def draw_worth(sample: NetworkStatistics) -> Figure:
-    """Draw the worth of pieces, on boards with a number for each square."""
+    """Draw the value of pieces, on boards with a number for each square."""
     figure = Figure((8.6, 5.7), layout="constrained")
     all_axes = figure.subplots(2, 3).ravel()
     boards, means = worth_by_square(sample)
@@ -177,15 +183,15 @@ def draw_worth(sample: NetworkStatistics) -> Figure:
         axes.set_yticks(range(8), "12345678")
         title = _MEN[kind] if np.isnan(means[kind]) else f"{_MEN[kind]}: {means[kind]:.0f} on average"
         axes.set_title(title, fontsize=10)
-    figure.colorbar(image, ax=list(all_axes[2::3]), shrink=0.7, label="centipawns above or below this average")
+    figure.colorbar(image, ax=list(all_axes[2::3]), shrink=0.7, label="centipawns above or below the average")
     _draw_ranges(all_axes[_KING], sample)
     return figure
 
 
 def worth_by_square(sample: NetworkStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean worth of pieces in centipawns: on each square from their side's view, and on all squares.
+    """Return the mean value of pieces in centipawns: on each square from their side's view, and on all squares.
 
-    There is a board of ranks and files for each type except the king. A square with too few pieces has "not a number".
+    Each piece type except the king has a board of ranks and files. A square with too few pieces has "not a number".
     """
     places = 64 * sample.kinds + sample.squares
     counts = np.bincount(places, minlength=64 * _KING)
@@ -197,7 +203,7 @@ def worth_by_square(sample: NetworkStatistics) -> tuple[NDArray[np.float64], NDA
 
 
 def _draw_ranges(axes: Axes, sample: NetworkStatistics) -> None:
-    """Draw the range of worth of four in five pieces of each type."""
+    """Draw the range of values of the middle 80 % of each type's pieces."""
     for kind in range(_KING):
         worth = sample.worth[sample.kinds == kind]
         if len(worth):
@@ -212,7 +218,7 @@ def _draw_ranges(axes: Axes, sample: NetworkStatistics) -> None:
 
 
 def draw_neurons(feature_weights: NDArray[Any], sample: NetworkStatistics, chosen: Sequence[int]) -> Figure:
-    """Draw the weights of neurons, on twelve boards each: the side's pieces, and the other side's."""
+    """Draw the weights of each neuron on twelve boards: the six types of the side's pieces, and of the other side's."""
     boards = np.where(sample.shares > 0, feature_weights[:, chosen].T, np.nan).reshape(-1, 2, 6, 8, 8)
     most = float(np.nanpercentile(abs(boards), 98)) or 1.0
     lines = -(-len(chosen) // 2)

@@ -1,4 +1,4 @@
-"""A training run: its settings, the state that it continues from, and the loop."""
+"""A training run: its settings, the state from which it continues, and the training loop."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from knightadder.workshop.train.selection import CHECKSUMS, GAMES, VALIDATION, S
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
 
-FORMAT = 2  # format 1 kept all positions
+FORMAT = 2  # runs of format 1 contained all positions
 
 _SETTINGS, _CHECKPOINT, _PLOT, _TIME = "settings.json", "checkpoint.npz", "loss.png", "time.json"
 FILES = (_SETTINGS, _CHECKPOINT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # the files that a run needs to continue
 
-_POINT_POSITIONS = 4_000_000  # maximum between two points of the loss curve: some seconds
-_SAVE_SECONDS = 30  # between checkpoints, because writing one and drawing the curve takes a good part of a second
+_POINT_POSITIONS = 4_000_000  # maximum number of positions between two points of the loss curve: a few seconds
+_SAVE_SECONDS = 30  # between checkpoints, because writing the state and drawing the curve takes almost a second
 _BATCHES_AHEAD = 4  # batches to make in advance, while the network learns
 _POINTS = 20  # minimum number of points of the loss curve
-# Batch sizes below this number of positions and from it on; bullet's is 16,384.
+# Batch sizes for fewer than this number of positions, and for more; bullet uses 16,384.
 _LARGE, _BATCHES = 10_000_000, (4096, 16_384)
-LAST_RATE = 0.0024  # the last rate as a share of the first, as in other engines
-WARM_UP = 100  # steps in which the rate rises, because AdamW's means are unreliable at first
+LAST_RATE = 0.0024  # the last learning rate as a share of the first, as in other engines
+WARM_UP = 100  # steps in which the learning rate rises, because AdamW's means are unreliable at first
 _DISTILLED_VALIDATION = 50_000  # number of distilled positions for validation
-_VALIDATION_BATCH = 1 << 48  # batch number of the distilled positions for validation, unlike any other
+_VALIDATION_BATCH = 1 << 48  # batch number of the distilled positions for validation; no batch of training has it
 
 
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
     """The settings of a run, which may not change while it lasts; the options of `train` describe them.
 
-    A run goes over the positions for a number of epochs, or over `length` positions. The rate falls along half a cosine
-    unless it is `linear`. The last stage is a share of the steps, with a rate and a result share of its own.
-    `distill_network` is the key of the network, if the evaluation to distil is one; `start` is a digest of the weights
-    to begin with.
+    A run lasts for a number of epochs, or for `length` positions. The learning rate falls along half a cosine, or with
+    `linear` along a line. The last stage is a share of the steps, with a separate rate and result share.
+    `distill_network` is the key of the network if the evaluation to distil is a network; `start` is a digest of the
+    starting weights.
     """
 
     games: list[str]
@@ -86,11 +86,11 @@ class TrainSettings:
     seed: int
 
     def batch_size(self, positions: int) -> int:
-        """Return the number of positions in each step, for this number of positions for training."""
+        """Return the number of positions in each step of a run with `positions` positions for training."""
         return self.batch or _BATCHES[positions >= _LARGE]
 
     def plan(self, step: int, steps: int) -> tuple[float, float]:
-        """Return the rate and the result share of a step in a run of this many steps."""
+        """Return the learning rate and the result share of a step in a run of `steps` steps."""
         before = steps - round(steps * self.last_stage)  # steps before the last stage
         if step >= before:
             return self.last_stage_rate, self.last_stage_result_share
@@ -111,19 +111,19 @@ class TrainSettings:
 
     @property
     def targets(self) -> Targets:
-        """The treatment of later scores."""
+        """The settings for mixing in later scores."""
         return Targets(self.later_share, self.scale)
 
     def trainer(self, weights: Flat, threads: int) -> Trainer:
-        """Return the trainer of these weights."""
+        """Return a trainer of these weights."""
         numbers = self.scale, self.result_share, self.exponent, self.average
         return Trainer(self.shape, weights, threads, *numbers)
 
 
 def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None:
-    """Check that a run's folder has these settings, or write them into a new folder, or after a restart.
+    """Check that a run's folder has these settings; in a new folder, or after a restart, write them.
 
-    OptionError if the folder has other settings, or cannot be used.
+    OptionError if the folder has different settings, or cannot be used.
     """
     file = folder / _SETTINGS
     if not file.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
@@ -132,7 +132,7 @@ def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None
 
 
 def shape_and_scale(folder: Path) -> tuple[Shape, int]:
-    """Return the shape of a run's network, and the centipawns of an output of 1; OptionError if there is none."""
+    """Return the shape of a run's network, and the centipawns of an output of 1; OptionError if there is no run."""
     found = read_header(folder / _SETTINGS)
     try:
         return converted(found["shape"], Shape), converted(found["scale"], int)
@@ -162,7 +162,7 @@ class Losses:
 def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place, seconds: float) -> None:
     """Write the state of a run, completely or not at all; OptionError if that fails.
 
-    `place` is the place where the stream of positions continues, and `seconds` the time of the run so far.
+    `place` is the place where the stream of positions continues, and `seconds` the duration of the run so far.
     """
     about = json.dumps({"steps": trainer.steps, "place": place, **asdict(losses)})
     with replacing(folder / _CHECKPOINT) as beside, beside.open("wb") as stream:
@@ -199,14 +199,14 @@ def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
 
 
 def seconds_of(folder: Path) -> int:
-    """Return the time of a run so far; 0 if it is unknown."""
+    """Return the duration of a run so far, in seconds; 0 if it is unknown."""
     with contextlib.suppress(OSError, ValueError):
         return int(parse_json((folder / _TIME).read_bytes(), dict[str, NotNegative])["seconds"])
     return 0
 
 
 def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
-    """Return the weights of a run, its shape and scale; OptionError if it has none."""
+    """Return the weights of a run, with their shape and scale; OptionError if the run has no weights yet."""
     shape, scale = shape_and_scale(folder)
     if not (folder / _CHECKPOINT).exists():
         raise OptionError(f"{folder} has no weights yet")
@@ -219,7 +219,7 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
 def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Flat:
     """Return the starting weights: random ones, or weights from a file, which may have fewer neurons.
 
-    OptionError if the file cannot be read, or has another shape or scale.
+    OptionError if the file cannot be read, or has a different shape or scale.
     """
     if start is None:
         return initial_weights(shape, seed)
@@ -249,8 +249,8 @@ def train(
 ) -> Losses:
     """Train until the end, save checkpoints, and return the loss curve.
 
-    A checkpoint in the folder is continued; otherwise the trainer's weights are those to begin with. `held_out` has the
-    positions for validation. `update` receives the number of positions trained on, and a text, after each step.
+    Training continues from a checkpoint in the folder, or else starts with the trainer's weights. `held_out` contains
+    the positions for validation. After each step, `update` receives the number of positions trained on, and a text.
     """
     losses, place = load_checkpoint(folder, trainer)
     size, steps = length(settings, selection.positions)
@@ -294,7 +294,7 @@ def _validate(trainer: Trainer, validation: dict[str, NDArray[np.void]]) -> dict
 
 
 def length(settings: TrainSettings, positions: int) -> tuple[int, int]:
-    """Return the size of a batch and the number of steps of a run, with this number of positions for training."""
+    """Return the size of a batch and the number of steps of a run with `positions` positions for training."""
     size = settings.batch_size(positions)
     return size, max(1, (settings.length or settings.epochs * positions) // size)
 

@@ -1,7 +1,7 @@
 """The positions of a run: its games are chosen once, and each pass reads them again.
 
 Games take an eighth of the space of their positions, and are read ten times as fast as a network learns. So a run needs
-no file of positions and little memory, and begins at once.
+no file of positions and little memory, and begins immediately.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _COUNTED = 200  # chunks whose positions are counted; the numbers in other chunk
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The treatment of the scores of games: see `mix_in_later_scores`."""
+    """The settings for mixing later scores into scores: see `mix_in_later_scores`."""
 
     later_share: float
     scale: int
@@ -44,10 +44,10 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The games that a run learns from: number, moves and CRC-32 of the chunks of each folder. Later ones do not change
-    it.
+    """The games that a run learns from: for each folder, the number, moves and CRC-32 of each chunk. Chunks that are
+    added later are not used.
 
-    The number of positions for training is estimated: they are counted in some chunks only.
+    The number of positions for training is an estimate: only some chunks are counted.
     """
 
     chunks: list[list[tuple[int, int, int]]]
@@ -55,7 +55,7 @@ class Selection:
 
     @classmethod
     def of(cls, folders: Sequence[Path]) -> Self:
-        """Return all games of some folders, of which no positions are counted; OptionError if a folder has none."""
+        """Return all games of some folders, without counting positions; OptionError if a folder has no games."""
         chunks = [sorted(open_games(folder).chunks.values(), key=lambda chunk: chunk.number) for folder in folders]
         return cls([[(each.number, each.moves, each.crc) for each in listed] for listed in chunks], 0)
 
@@ -75,12 +75,12 @@ class SelectedGames:
         self._wanted, self._targets, self._reader = wanted, targets, Reader()
 
     def training(self, chunks: Sequence[int]) -> NDArray[np.void]:
-        """Return the positions for training of some chunks, in order; OptionError if they cannot be read."""
+        """Return the positions for training from some chunks, in order; OptionError if the chunks cannot be read."""
         blocks = (block for chunk in chunks for block in self._blocks(self._words(chunk)[0]))
         return np.concatenate([np.empty(0, PACKED), *blocks])
 
     def validation(self, chunk: int) -> NDArray[np.void]:
-        """Return the positions of a chunk's games that are held out; OptionError if it cannot be read."""
+        """Return the positions of a chunk's held-out games; OptionError if the chunk cannot be read."""
         return np.concatenate([np.empty(0, PACKED), *self._blocks(self._words(chunk)[1])])
 
     def _words(self, chunk: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
@@ -93,18 +93,18 @@ class SelectedGames:
 
     def _blocks(self, words: NDArray[np.uint32]) -> Iterator[NDArray[np.void]]:
         for block in self._reader.blocks(words, self._wanted):
-            yield block.copy()  # because it is a part of a larger array
+            yield block.copy()  # because the block is a view of a larger array
 
 
 def has_positions(folder: Path) -> bool:
     """Return whether `choose` has finished in a run's folder."""
-    return (folder / VALIDATION).exists()  # because this file is written last
+    return (folder / VALIDATION).exists()  # this file is written last
 
 
 def load_positions(folder: Path) -> tuple[Selection, NDArray[np.void]]:
     """Return the games of a run and its positions for validation.
 
-    OptionError if they cannot be read, or have changed since they were written.
+    OptionError if their files cannot be read, or have changed since they were written.
     """
     checksums: dict[str, str] = _parsed(folder / CHECKSUMS, dict[str, str])
     for name in (GAMES, VALIDATION):
@@ -137,12 +137,12 @@ def choose(
     seed: int,
     update: Callable[[int], None] = lambda positions: None,
 ) -> None:
-    """Choose the games of a run, and write down in its folder which they are, and the positions for validation.
+    """Choose the games of a run, and write the choice and the positions for validation into the run's folder.
 
     Whole games are held out for validation: one in a hundred, chosen by a hash of its number. About `most` positions
-    are used for training, from each folder in proportion to its size: as many whole chunks as needed, beginning with
-    the first one. `update` receives the number of positions for validation so far. OptionError if the games cannot be
-    read, the files cannot be written, or there are too few positions.
+    are used for training: the first chunks of each folder, in proportion to the folder's size. `update` receives the
+    number of positions for validation so far. OptionError if the games cannot be read, the files cannot be written, or
+    there are too few positions.
     """
     selection = Selection.of(games)
     chunks, every = selection.chunks, SelectedGames(games, selection, wanted, targets)
@@ -203,6 +203,6 @@ def split(words: NDArray[np.uint32], chunk: int) -> tuple[NDArray[np.uint32], ND
 
 
 def _is_held_out(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Choose one in `_ONE_IN` games, by a hash of their numbers."""
+    """Return which games are held out: one in `_ONE_IN`, chosen by a hash of the games' numbers."""
     chosen: NDArray[np.bool_] = split_mix(np.uint64(0), numbers + np.uint64(1)) % np.uint64(_ONE_IN) == 0
     return chosen

@@ -15,17 +15,17 @@ from knightadder.workshop.train.kernels import adamw, pass_over
 from knightadder.workshop.train.weights import Flat, Shape
 
 _DECAY = np.float32(0.01)  # AdamW's usual value
-_AVERAGED_STEPS = 16  # steps between two updates of the average: more updates would cost time and change nothing
+_AVERAGED_STEPS = 16  # steps between two updates of the average: more frequent updates would only cost time
 
 
 class Trainer(Closing):
-    """Trains a network, whose weights it changes.
+    """Trains a network by changing its weights.
 
-    Each thread computes the gradient of its part of a batch. The parts are the same for the same number of threads, and
-    the gradients are added up in the same order, so that the weights are also the same.
+    Each thread computes the gradient of its part of a batch. With the same number of threads, the parts are the same,
+    and the gradients are added up in the same order, so the weights are also the same.
 
-    `result_share` may be changed between steps. With `average`, the weights are averaged over about this number of
-    steps, of which older ones count less. `averaged` are the averages, or without `average` the weights themselves.
+    `result_share` may be changed between steps. With `average`, the weights are averaged over about `average` steps, in
+    which older steps count less. `averaged` are the averages, or without `average` the weights themselves.
     `means` and `squares` are AdamW's decaying means of the gradient and of its square.
     """
 
@@ -51,7 +51,7 @@ class Trainer(Closing):
         self._submit: Any = self.pool.submit  # Any, because compiled functions have no types
 
     def step(self, records: NDArray[np.void], rate: float) -> float:
-        """Improve the weights by one batch of positions, and return its mean loss; `rate` is the size of the step."""
+        """Improve the weights with one batch of positions, and return its mean loss; `rate` is the learning rate."""
         loss, _ = self._pass_over(records, learn=True)
         self.steps += 1
         cuts = np.linspace(0, self.shape.size, self.threads + 1).astype(np.int64)
@@ -69,9 +69,9 @@ class Trainer(Closing):
         return self._pass_over(records, learn=False)[0] / len(records)
 
     def squared_error(self, records: NDArray[np.void], averaged: bool = False) -> float:
-        """Return the mean squared error against the scores alone, of the weights or of their average.
+        """Return the mean squared error of the weights, or of their average, against the scores without the results.
 
-        It allows comparing networks that were trained with different exponents and result shares.
+        With this error, networks that were trained with different exponents and result shares can be compared.
         """
         weights = self.averaged if averaged else self.weights
         return self._pass_over(records, False, weights, 0.0, 2.0)[0] / len(records)
@@ -107,5 +107,5 @@ class Trainer(Closing):
         return sum(job.result() for job in jobs), outputs
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self.pool.shutdown(cancel_futures=True)

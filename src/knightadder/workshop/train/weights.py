@@ -1,4 +1,4 @@
-"""The weights of a network while it is trained: floating-point numbers in one flat array, with views of its parts."""
+"""The weights of a network in training: floating-point numbers in one flat array, with views of its parts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from knightadder.core.evaluation.network_file import QA, QB, Network, Parts, par
 
 Flat: TypeAlias = NDArray[np.float32]
 
-#: Maximum of all weights. So QB times an output weight fits into 8 bits, and its product with a clipped sum into 16.
-#: bullet and other trainers use the same limit.
+#: Maximum absolute value of all weights. With it, QB times an output weight fits into 8 bits, and the product with a
+#: clipped sum fits into 16 bits. bullet and other trainers use the same limit.
 LIMIT = 1.98
 
-# Spread of the random weights: small enough that sums of thirty features begin between 0 and 1.
+# Spread of the random weights: so small that sums of thirty features are between 0 and 1 at first.
 _FEATURE_SPREAD, _FIRST_BIAS = 0.05, 0.1
 
 
@@ -25,7 +25,7 @@ _FEATURE_SPREAD, _FIRST_BIAS = 0.05, 0.1
 class Shape:
     """The shape of a network: N, the width of its hidden layer, and its number of output buckets.
 
-    If it is mirrored, the files are turned around while the side's king is on files e to h.
+    In a mirrored network, the files are reversed while the side's king is on files e to h.
     """
 
     width: int
@@ -57,7 +57,8 @@ def initial_weights(shape: Shape, seed: int) -> Flat:
 def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
     """Return the weights of a wider network that gives the same values.
 
-    The given weights become the weights of the first neurons. The others begin at random and without an output weight.
+    The given weights become the weights of the first neurons. The new neurons have random feature weights, and zero as
+    output weight.
     """
     wider = replace(shape, width=width)
     widened = initial_weights(wider, seed)
@@ -72,7 +73,7 @@ def quantise(flat: Flat, shape: Shape, scale: int, description: str) -> Network:
     """Return the network with its weights rounded to integers, and clipped to `LIMIT`; ValueError if no engine can use
     it.
 
-    `description` is a line about where the network comes from.
+    `description` is a line about the origin of the network.
     """
     units = (QA, QA, QB, QA * QB)
     first, second, third, fourth = (

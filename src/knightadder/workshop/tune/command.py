@@ -1,4 +1,4 @@
-"""The subcommand `tune`: fits constants of the engine to games. The module of each kind declares its arguments."""
+"""The subcommand `tune`: fits constants of the engine to games. Each method's module declares its own arguments."""
 
 from __future__ import annotations
 

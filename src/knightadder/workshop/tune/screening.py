@@ -1,12 +1,12 @@
 """Screening: estimates the effects of many changes at once, by a factorial experiment.
 
-In each pair of games, one side has a random half of the changes, and the other side has the other half. So each pair
-says something about every change, and least squares separate the effects: the expected score of a side is a half, plus
-the effect of each change that it has, minus the effect of each change that it lacks. This is a random two-level
+In each pair of games, one side has a random half of the changes, and the opponent has the other half. So each pair
+says something about every change, and least squares separate the effects: the expected score of a side is 0.5, plus
+the effect of each change that the side has, minus the effect of each change that it lacks. This is a random two-level
 factorial design; see Box, Hunter and Hunter, "Statistics for Experimenters" (2005).
 
-If the effect of a change depends on the others, the estimate is its average over their combinations. An extra gain of
-two changes together adds the same to the scores of both sides in this model, so it cancels out.
+If the effect of a change depends on other changes, the estimate is the average effect over their combinations. An extra
+gain of two changes together cancels out: it adds the same to the scores of both sides in this model.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SPARE = 2  # pairs in excess of the number of effects, so that the error can be
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A change to screen: some parameters that all together have one of two values, without and with the change."""
+    """A change to screen: parameters that change together; each has one value without the change and one with it."""
 
     label: str
     names: tuple[str, ...]
@@ -39,16 +39,16 @@ class Factor:
 
 
 class Screening(Method):
-    """The results so far, as sums; no parameter is in two factors.
+    """The results so far, as sums; no parameter may be in two factors.
 
-    `needed` is the least number of pairs for which there are estimates.
+    `needed` is the minimum number of pairs for estimates.
     """
 
     def __init__(self, factors: Sequence[Factor], pairs: int, seed: int = 1) -> None:
         self.factors = tuple(factors)
         self.needed = len(factors) + _SPARE
         self._seed = seed
-        # The normal equations: products of the signs with each other and with the scores, and the scores' squares.
+        # The normal equations: sums of products of the signs, of signs times scores, and of squared scores.
         self._products = np.zeros((len(factors), len(factors)))
         self._with_scores = np.zeros(len(factors))
         self._squares = 0.0
@@ -71,7 +71,7 @@ class Screening(Method):
     def _learn(self, trial: Trial, result: int) -> None:
         """Add the score of a pair, which is one observation, because its games have the same opening."""
         signs = np.array(trial.signs, float)
-        score = result / 4  # the first side's points per game above a half
+        score = result / 4  # the first side's points per game minus 0.5
         self._products += np.outer(signs, signs)
         self._with_scores += signs * score
         self._squares += score * score
@@ -79,8 +79,8 @@ class Screening(Method):
     def estimates(self) -> list[Interval] | None:
         """Return the effect of each factor: the Elo that it gains, with its 95 % confidence interval.
 
-        None if the results do not suffice: too few pairs, factors that have been on the same side in all pairs, or no
-        variance, as after draws only.
+        None if the results do not suffice: too few pairs, factors that were on the same side in all pairs, or no
+        variance, such as when all games were drawn.
         """
         count = len(self.factors)
         if self.done < self.needed or np.linalg.matrix_rank(self._products) < count:

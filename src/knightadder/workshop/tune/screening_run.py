@@ -25,9 +25,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``screen``."""
     command = commands.add_parser(
         "screen",
-        help="estimate the effects of many changes of search parameters at once",
-        description="Estimate what many changes of search parameters gain, by games in which each side has a random "
-        "half of the changes and its opponent the other half. Confirm the promising changes in a match.",
+        help="estimate the effects of many changes of search parameters together",
+        description="Estimate the Elo gain of many changes of search parameters, by games in which one side has a "
+        "random half of the changes and its opponent has the other half. Confirm promising changes in a match.",
     )
     command.add_argument(
         "factors",
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         from knightadder.workshop.tune.screening import Screening
 
     screening = Screening(read_factors(arguments.factors, PARAMETERS), arguments.pairs, arguments.seed)
-    # Without the number of pairs, because a run may continue with more pairs.
+    # The number of pairs is not included, because a run may continue with more pairs.
     about = {"factors": [list(astuple(factor)) for factor in screening.factors]}
     return run_method(
         screening, about, arguments, lambda: _summary(screening), lambda results: _print_results(screening, results)
@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
 def read_factors(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[Factor]:
     """Return the factors of a command line, such as ``[LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]``.
 
-    Without a label, the names of its parameters name a factor. OptionError if a text has the wrong form, a wrong name
-    or a wrong value, or if two factors have the same label or parameter.
+    Without a label, a factor is named after its parameters. OptionError if a text has the wrong form, a wrong name or a
+    wrong value, or if two factors have the same label or parameter.
     """
     factors = [_read_factor(text, parameters) for text in texts]
     for what, names in (
@@ -79,7 +79,7 @@ def _read_factor(text: str, parameters: Sequence[Parameter]) -> Factor:
     from knightadder.workshop.tune.screening import Factor
 
     label, colon, rest = text.partition(":")
-    if not colon or "=" in label:  # this colon is between values
+    if not colon or "=" in label:  # the colon separates two values, so there is no label
         label, rest = "", text
     elif not label:
         raise OptionError(f"{text}: expected {_SYNTAX}")
@@ -88,7 +88,7 @@ def _read_factor(text: str, parameters: Sequence[Parameter]) -> Factor:
 
 
 def _read_change(change: str, text: str, parameters: Sequence[Parameter]) -> tuple[str, int, int]:
-    """Return the name and the two values of one parameter of the factor `text`."""
+    """Return the name and the two values of a parameter; `text` is the whole factor, for messages."""
     name, _, values = change.partition("=")
     try:
         off, on = map(int, values.split(":"))
@@ -107,7 +107,7 @@ def _read_change(change: str, text: str, parameters: Sequence[Parameter]) -> tup
 
 
 def _ranked(screening: Screening) -> list[tuple[Factor, Interval]]:
-    """Return the factors and their effects, best first; nothing if there are too few results."""
+    """Return the factors and their effects, best first; an empty list if there are too few results."""
     estimates = screening.estimates() or []
     return sorted(zip(screening.factors, estimates, strict=False), key=lambda pair: -pair[1].value)
 
@@ -127,7 +127,7 @@ def _print_results(screening: Screening, results: TrialResults) -> None:
     if not ranked:
         print(results.title())
         count, needed = len(screening.factors), screening.needed
-        print(f"Too few results to estimate the effects of {count} factors: at least {needed} pairs that differ")
+        print(f"Too few results to estimate the effects of {count} factors: expected at least {needed} different pairs")
         return
     rows = [
         [factor.label, ", ".join(map(str, factor.off)), ", ".join(map(str, factor.on)), elo_text(effect)]

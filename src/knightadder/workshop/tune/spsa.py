@@ -1,9 +1,10 @@
 """Simultaneous perturbation stochastic approximation (SPSA): tunes many numbers at once by noisy comparisons.
 
-Each iteration moves each number a little, up or down at random, and in a second set by the same amount in the opposite
-direction. A pair of games compares the two sets, and the numbers move a small step towards the better one. The formulas
-are from Spall, "Implementation of the Simultaneous Perturbation Algorithm for Stochastic Optimization" (1998), in the
-form used by fishtest, https://github.com/official-stockfish/fishtest. See also https://www.chessprogramming.org/SPSA.
+Each iteration makes two sets of numbers: in the first set, each number is moved a little, up or down at random, and in
+the second set by the same amount in the opposite direction. A pair of games compares the two sets, and the numbers move
+a small step towards the better set. The formulas are from Spall, "Implementation of the Simultaneous Perturbation
+Algorithm for Stochastic Optimization" (1998), in the form used by fishtest,
+https://github.com/official-stockfish/fishtest. See also https://www.chessprogramming.org/SPSA.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from knightadder.workshop.tune.trials import Method, Trial
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
 
-R_END = 0.002  # the default of fishtest
+R_END = 0.002  # fishtest's default
 _ALPHA, _GAMMA = 0.602, 0.101  # Spall's exponents for the decrease of steps and perturbations
 _STABILITY = 0.1  # Spall's A, as a share of all iterations
 _STEPS = 20  # number of final perturbations that fit into the range of a parameter
-_PATH_POINTS = 500  # points of each parameter's path, enough for a picture
+_PATH_POINTS = 500  # maximum points of each parameter's path, enough for a picture
 
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
     """A whole number to tune, from `start` within its range.
 
-    `c_end` is the perturbation in the last iteration. `r_end` is the last step for each net win, as a share of the last
-    perturbation; None stands for the value of the run.
+    `c_end` is the perturbation in the last iteration. `r_end` is the step per net win in the last iteration, as a share
+    of the perturbation; None means the `r_end` of the run.
     """
 
     name: str
@@ -51,8 +52,8 @@ class Tunable:
 class Spsa(Method):
     """The state of the method between two results.
 
-    `r_end` is for the tunables that have no `r_end` of their own. `theta` has the current values. `path` has evenly
-    spaced numbers of trials, each with the values after that trial; it begins with the start values.
+    `r_end` is used for tunables without an `r_end`. `theta` contains the current values. `path` contains evenly spaced
+    numbers of trials, each with the values after that trial; it begins with the start values.
     """
 
     def __init__(self, tunables: Sequence[Tunable], iterations: int, r_end: float = R_END, seed: int = 1) -> None:
@@ -74,13 +75,13 @@ class Spsa(Method):
             self.path.append((trial.number, self.theta))
 
     def _step(self, number: int) -> float:
-        """Return a_k / c_k, with r_end * c_end as the unit of each parameter."""
+        """Return a_k / c_k, with r_end * c_end as the unit for each parameter."""
         total, stability = self.total, _STABILITY * self.total
         a: float = ((stability + total) / (stability + number)) ** _ALPHA
         return a / self._perturbation(number)
 
     def _perturbation(self, number: int) -> float:
-        """Return c_k, in the same unit."""
+        """Return c_k, with c_end as the unit for each parameter."""
         return math.pow(self.total / number, _GAMMA)
 
     def _draw(self, number: int) -> Trial:
@@ -90,7 +91,7 @@ class Spsa(Method):
         for theta, tunable in zip(self.theta, self.tunables, strict=True):
             sign = 1 if chance.random() < 0.5 else -1
             by = self._perturbation(number) * tunable.c_end * sign
-            # Both values are rounded with the same random number, so that they keep their order.
+            # Both values are rounded with the same random number, so that the greater value stays greater or equal.
             luck = chance.random()
             signs.append(sign)
             plus.append(_round(theta + by, luck, tunable))

@@ -14,7 +14,7 @@ _DOTS_PER_INCH = 100
 
 
 def draw(spsa: Spsa, file: Path) -> None:
-    """Draw the paths of all parameters, each in a panel of its own with its start value as a line, as a PNG.
+    """Draw the path of each parameter in a separate panel, with a line at the start value, as a PNG file.
 
     OptionError if the picture cannot be written.
     """
@@ -28,12 +28,12 @@ def draw(spsa: Spsa, file: Path) -> None:
     for place, (axes, tunable) in enumerate(zip(all_axes, spsa.tunables, strict=False)):
         axes.axhline(tunable.start, color="0.6", linewidth=0.8)
         axes.plot(numbers, [theta[place] for _, theta in path])
-        # At least one perturbation to either side, so that noise does not look like a trend.
+        # Each panel shows at least one perturbation above and below, so that noise does not look like a trend.
         shown = [theta[place] for _, theta in path]
         axes.set_ylim(min(*shown, tunable.start - tunable.c_end), max(*shown, tunable.start + tunable.c_end))
         axes.set_xlim(0, spsa.total)
         axes.set_title(tunable.name, fontsize=8)
-        # Only the lowest panel of each column.
+        # Only the lowest panel of each column labels its x-axis.
         axes.tick_params(labelsize=7, labelbottom=place + columns >= len(spsa.tunables))
     for axes in all_axes[len(spsa.tunables) :]:
         axes.set_axis_off()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
 
 _MOST_MOVED = 3  # maximum number of parameters in a progress line
-_PATH_STEP = 10  # points of the path between two pictures: a whole run draws some fifty
+_PATH_STEP = 10  # points of the path between two pictures: a whole run draws about fifty pictures
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,16 +40,16 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         action="append",
         default=[],
         metavar="[NAME=]R",
-        help="size of the last step of all parameters, or of one, as a share of the perturbation; may be given several "
-        f"times (default: {R_END:g}, for tens of thousands of pairs; fewer pairs need more)",
+        help="size of the last step as a share of the perturbation, for all parameters or for one; may be given "
+        f"several times (default: {R_END:g}, for tens of thousands of pairs; fewer pairs need a greater value)",
     )
     command.add_argument(
         "--c-end",
         action="append",
         default=[],
         metavar="NAME=C",
-        help="last perturbation of a parameter, in its own unit; may be given several times (default: a twentieth of "
-        "its range)",
+        help="last perturbation of a parameter, in the parameter's unit; may be given several times (default: a "
+        "twentieth of its range)",
     )
     command.add_argument(
         "--plot",
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     r_end, r_ends = _read_ends("--r-end", arguments.r_end, names, 1.0)
     c_end, c_ends = _read_ends("--c-end", arguments.c_end, names, math.inf)
     if c_end is not None:
-        raise OptionError(f"--c-end {c_end:g}: expected NAME=C, since each parameter has a unit of its own")
+        raise OptionError(f"--c-end {c_end:g}: expected NAME=C, since each parameter has a different unit")
     if r_end is None:
         r_end = R_END
     tunables = [Tunable.of(each, c_ends.get(each.name), r_ends.get(each.name)) for each in parameters]
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         "parameters": [[each.name, each.start, each.low, each.high, each.c_end] for each in tunables],
         "iterations": arguments.iterations,
         "r-end": r_end,
-        "r-ends": r_ends or None,  # None, as in older states without this entry
+        "r-ends": r_ends or None,  # None equals a missing entry, so that older runs can continue
     }
     drawn = 0
 
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         nonlocal drawn
         if draw and len(spsa.path) >= drawn + _PATH_STEP:
             drawn = len(spsa.path)
-            with contextlib.suppress(OptionError):  # a full disk must not end the games; the last picture reports it
+            with contextlib.suppress(OptionError):  # a full disk must not stop the games; the last picture reports it
                 draw(spsa, arguments.plot)
         return _summary(spsa)
 
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _read_ends(
     what: str, texts: Sequence[str], names: Sequence[str], most: float
 ) -> tuple[float | None, dict[str, float]]:
-    """Return the number for all parameters, if given, and numbers by parameter; OptionError if one is wrong."""
+    """Return the number for all parameters, if given, and numbers by parameter; OptionError if a number is wrong."""
     common, own = None, {}
     for text in texts:
         name, equals, number = text.rpartition("=")

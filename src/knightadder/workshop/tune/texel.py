@@ -1,4 +1,4 @@
-"""Texel's method: finds the values of the evaluation's terms that predict the results of games best.
+"""Texel's method: finds the values of the evaluation's terms that best predict the results of games.
 
 The expected result of a position is a logistic function of its evaluation. The evaluation is a linear function of the
 values of the terms, whose coefficients `core/api/tracing.py` records. So the gradient of the error is exact and
@@ -25,8 +25,8 @@ Values = NDArray[np.float64]  # shape (TERM_VALUES, 2): middle game and end game
 BLOCK = 16_384  # positions per step
 
 # For each piece type, pawn to queen, the terms in which each piece counts exactly one value. The method cannot
-# distinguish a constant in such a term from the value of the piece. Kings have no piece value, and a constant for both
-# cancels out.
+# distinguish a constant in such a term from the value of the piece. Kings have no piece value, and a constant for
+# kings cancels out, because both sides have a king.
 _ONCE_A_PIECE = (
     ("pawn_square",),
     ("knight_square", "knight_mobility", "knight_king_distance"),
@@ -50,9 +50,9 @@ def sigmoid(values: NDArray[Any], scale: float) -> NDArray[Any]:
 class TracedPositions:
     """Traced positions.
 
-    `counts` has a row for each position, White's counts of the terms' values minus Black's; `weights`, of shape
-    (positions, 2), has the weights of the middle-game and the end-game value in the evaluation. Results (0, 0.5 or 1)
-    and scores of the search, in centipawns, are from White's view.
+    - `counts` has a row for each position: how often each value of the terms counts for White, minus for Black.
+    - `weights`, of shape (positions, 2), has the weights of the middle-game and the end-game value in the evaluation.
+    - Results (0, 0.5 or 1) and scores of the search, in centipawns, are from White's view.
     """
 
     counts: csr_matrix
@@ -66,7 +66,7 @@ class TracedPositions:
         return result
 
     def targets(self, scale: float, share: float) -> NDArray[Any]:
-        """Return the targets: `share` times the result, plus the rest times the result expected by the search."""
+        """Return the targets: `share` times the result plus ``1 - share`` times the result expected from the score."""
         result: NDArray[Any] = share * self.results + (1 - share) * sigmoid(self.scores, scale)
         return result
 
@@ -85,7 +85,7 @@ def trace_blocks(tracer: Tracer, records: NDArray[np.void]) -> Iterator[TracedPo
 
 
 def fit_scale(blocks: Sequence[TracedPositions], values: Values) -> float:
-    """Return the K for which these values predict the results best."""
+    """Return the K for which these values best predict the results."""
     found = [(block.values(values), block.results) for block in blocks]
 
     def error(scale: float) -> float:
@@ -113,10 +113,10 @@ def gradient(block: TracedPositions, values: Values, scale: float, share: float)
 
 
 def settle(blocks: Sequence[TracedPositions], values: Values) -> Values:
-    """Return the values, with the mean over all squares of a piece moved to the value of the piece.
+    """Return the values, after moving the mean of each piece-square table into the value of the piece.
 
-    The same is done for mobility and similar terms. The evaluations of positions do not change. The blocks
-    determine how often each value counts: the weights of the means.
+    The same is done for mobility and similar terms. The evaluations of positions do not change. In the means, each
+    value is weighted by how often it counts in the blocks.
     """
     frequency = sum(np.asarray(abs(block.counts).sum(axis=0)).ravel() for block in blocks)
     settled = values.copy()
@@ -138,9 +138,9 @@ def settle(blocks: Sequence[TracedPositions], values: Values) -> Values:
 
 
 class Adam:
-    """Adam: gradient descent in which a value with a steadier gradient has larger steps.
+    """Adam: gradient descent in which values with a steadier gradient take larger steps.
 
-    `mean` and `square` are the decaying means of the gradient and of its square, after a number of steps.
+    `mean` and `square` are the decaying means of the gradient and of its square after `steps` steps.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:

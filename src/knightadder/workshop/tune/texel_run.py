@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.tune.texel_training import State
 
 _VALUES = "values.json"
-_VALIDATION = 20  # one in this many positions is kept for validation
+_VALIDATION = 20  # one in 20 positions is kept for validation
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,20 +38,20 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(command, "--state", required=True)
     declare(command, "--restart")
     declare(command, "--epochs", default=40)
-    declare(command, "--positions", help="largest number of positions to use from each file")
+    declare(command, "--positions", help="maximum number of positions to use from each file")
     declare(command, "--rate", default=1.0, metavar="CP", help="size of the first step in centipawns")
     declare(
         command,
         "--result-share",
         default=0.7,
-        help="share of the game's result in the target; the rest is the score of the search",
+        help="share of the game's result in the target; the rest is the expected result from the search's score",
     )
     command.add_argument(
         "--k",
         type=positive_number,
         metavar="K",
-        help="scale of a centipawn in the logistic function (default: the one that fits the starting values); twice as "
-        "much halves the values",
+        help="scale of a centipawn in the logistic function (default: the scale that fits the starting values); a "
+        "scale twice as large halves the values",
     )
     command.add_argument("--start", type=Path, metavar="FILE", help="starting values (default: the engine's own)")
     command.add_argument(
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
         state = State(start.astype(float), texel.Adam(start.shape))
         state.go_on(journal, folder)
 
-        tables = new_tables(PESTO)  # because the engine's own values may belong to different terms
+        tables = new_tables(PESTO)  # the engine's own values may belong to different terms
         fill_tables(tables, start)
         blocks = []
         try:
@@ -150,19 +150,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _overfitting(state: State) -> str:
-    """If the last epoch does not validate best, print the best epoch, and whether the run overfits."""
+    """Return a note on the best epoch and on overfitting if the last epoch does not validate best, else nothing."""
     best, last = state.losses[state.best_epoch], state.losses[-1]
     name = f"epoch {state.best_epoch}" if state.best_epoch else "the start"
     why = "overfitting: the training error still fell" if last[0] < best[0] else "the training error rose too"
     return (
-        f"The validation error was least after {name}, {best[1]:.6f}, and is {last[1]:.6f} after epoch {state.epoch} "
+        f"The validation error was lowest after {name}, {best[1]:.6f}, and is {last[1]:.6f} after epoch {state.epoch} "
         f"({why}). The values are those of {name}."
     )
 
 
 def _install(values: Path, target: Path, folder: Path) -> Path:
-    """Replace the engine's values, and return the copy of the old ones in a folder; OptionError if that fails."""
-    # Named by its content, so that a second run loses nothing.
+    """Replace the engine's values, and return a copy of the old values in a folder; OptionError if that fails."""
+    # The copy is named after its content, so that a second run overwrites no earlier copy.
     copy = folder / f"replaced-{content_digest(target)[:8]}.json"
     with reading(target):
         write_whole(copy, target.read_bytes())

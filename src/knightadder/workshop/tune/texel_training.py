@@ -23,9 +23,9 @@ from knightadder.workshop.tune.texel import Adam, TracedPositions, Values, gradi
 FORMAT = 2
 
 _STATE, _PLOT = "state.jsonl", "loss.png"
-_LAST_RATE = 0.02  # the last rate as a share of the first; the schedule is a cosine
-# The speed at which values return to their start (decoupled weight decay), per step of a centipawn. It matters only for
-# values that rarely count, or for which others can compensate.
+_LAST_RATE = 0.02  # the last learning rate as a share of the first; the rate falls along half a cosine
+# Decoupled weight decay: each step returns a value by this share times the learning rate towards its starting value.
+# It matters only for values that rarely count, or whose effect other values can compensate.
 _DECAY = 1e-3
 
 
@@ -33,8 +33,8 @@ _DECAY = 1e-3
 class TrainingSettings:
     """The settings of a run, besides its data and start values.
 
-    `rate` is the size of the first steps in centipawns; `result_share` is the share of the game's result in the target,
-    of which the rest is the search's score.
+    `rate` is the size of the first steps in centipawns. `result_share` is the share of the game's result in the target;
+    the rest is the expected result from the search's score.
     """
 
     epochs: int
@@ -62,7 +62,7 @@ def open_journal(
     settings: TrainingSettings,
     restart: bool,
 ) -> Journal:
-    """Open and return the journal in a run's folder, which is created if it is missing; `k` is Texel's, if it is given.
+    """Open and return the journal in a run's folder, which is created if it is missing; `k` is Texel's K, if given.
 
     OptionError if the journal belongs to another run, is damaged, in use, or cannot be used.
     """
@@ -73,7 +73,7 @@ def open_journal(
         "start": start.tolist(),
         "k": k,
         **asdict(settings),
-        # Only *.py: values are data, and a run may start from the engine's values.
+        # Only *.py, because the engine's values are data that a run may change.
         "sources of the evaluation": source_digest(folders=["core"], suffixes=[".py"]),
     }
     return Journal(folder / _STATE, run, restart)
@@ -82,9 +82,7 @@ def open_journal(
 def train(
     training: Sequence[TracedPositions], start: NDArray[np.int64], state: State, settings: TrainingSettings
 ) -> None:
-    """Train for one epoch: change the state's values, step counts and epoch. The run has
-    begun with the values `start`.
-    """
+    """Train for one epoch, which changes the state; `start` contains the run's starting values."""
     order = np.random.default_rng((settings.seed, state.epoch)).permutation(len(training))
     for done, number in enumerate(order):
         progress = (state.epoch + done / len(order)) / settings.epochs
@@ -96,11 +94,13 @@ def train(
 
 @dataclass
 class State:
-    """The state of the tuning: values of the terms in centipawns, Texel's K as `scale` (0 before it is fitted), and
-    more.
+    """The state of the tuning.
 
-    `epoch` counts finished passes through the data. `losses` has the errors of training and validation, before the
-    first epoch and after each. `best_values` are those after the epoch with the least validation error.
+    - `values` are the values of the terms in centipawns.
+    - `scale` is Texel's K; 0 before it is fitted.
+    - `epoch` is the number of finished passes through the data.
+    - `losses` contains the errors of training and validation, before the first epoch and after each epoch.
+    - `best_values` are the values after the epoch with the lowest validation error.
     """
 
     values: Values
@@ -117,7 +117,7 @@ class State:
     def note_losses(
         self, training: Sequence[TracedPositions], validation: Sequence[TracedPositions], share: float
     ) -> None:
-        """Append the mean squared errors of validation and of as many training positions."""
+        """Append the mean squared errors of the validation positions and of equally many training positions."""
         parts = (training[: len(validation)], validation)
         first, second = (mean_error(blocks, self.values, self.scale, share) for blocks in parts)
         self._note((first, second))

@@ -1,6 +1,6 @@
 """Trials of search parameters: pairs of games between two sets of values, from which a method learns.
 
-The workers of a pool (`knightadder.executor`) play the games, each of them within its process.
+The workers of a pool (`knightadder.executor`) play the games, each worker in its own process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.selfplay import SelfPlay
 
 # Each trial is drawn this many trials ahead, from the results known at that time. So the outcome does not depend on the
-# speed or number of workers, and no worker waits for a long game. At most this many workers are busy at once.
+# speed or number of workers, and no worker waits for a long game. It is also the maximum number of busy workers.
 AHEAD = 32
 
 
@@ -28,7 +28,8 @@ AHEAD = 32
 class Trial:
     """Two sets of values, `plus` and `minus`, to be played against each other; trials are numbered from 1.
 
-    `signs` has +1 for each number or factor whose greater value, or change, is in the first set, otherwise -1.
+    `signs` has +1 for each number whose greater value is in the first set, or for each factor whose change is in the
+    first set, otherwise -1.
     """
 
     number: int
@@ -38,11 +39,11 @@ class Trial:
 
 
 class Method(ABC):
-    """A method that learns from trials, and the trials that it draws.
+    """A method that draws trials and learns from their results.
 
     The constructor of a subclass calls this constructor last, because it draws the first trials. `names` are the
     parameters whose values the trials have, and `total` is the number of all trials. `done` is the number of answered
-    trials, and `trials` has the next ones, to be answered in this order.
+    trials. `trials` contains the next trials, which must be answered in this order.
     """
 
     def __init__(self, names: Iterable[str], total: int) -> None:
@@ -52,8 +53,8 @@ class Method(ABC):
     def answer(self, result: int) -> Trial | None:
         """Process the result of the first of `trials`, and draw another trial.
 
-        The result is the number of games that its first set of values won minus those that it lost. Returns the trial
-        added to `trials`; None if the last trial has been drawn already.
+        The result is the number of games that the first set of values won, minus the number of games that it lost.
+        Returns the trial added to `trials`; None if the last trial has already been drawn.
         """
         trial = self.trials.popleft()
         self.done = trial.number
@@ -65,7 +66,7 @@ class Method(ABC):
 
     @abstractmethod
     def _draw(self, number: int) -> Trial:
-        """Return the trial with this number; its random numbers depend only on this number and a seed."""
+        """Return the trial with this number; the random numbers depend only on this number and a seed."""
 
     @abstractmethod
     def _learn(self, trial: Trial, result: int) -> None:
@@ -73,7 +74,7 @@ class Method(ABC):
 
 
 class TrialPlayer:
-    """The task that plays a trial: it maps the trial with its opening to results for the first set, see `results`."""
+    """The task that plays a trial: it maps a trial with its opening to the results of the first set, see `results`."""
 
     def __init__(self, names: Sequence[str], limit: int | TimeControl, megabytes: int) -> None:
         self._names, self._limit, self._megabytes = names, limit, megabytes
@@ -105,16 +106,18 @@ class TrialPlayer:
 
     @staticmethod
     def results(data: bytes) -> list[int]:
-        """Return the results, 1, 0 or -1 for each game, from what a call returned; EngineError if it is damaged."""
+        """Return the results, 1, 0 or -1 for each game, from a `TrialPlayer`'s data; EngineError if the data is
+        damaged.
+        """
         if not (isinstance(data, bytes) and len(data) == 2 and set(data) <= {0, 1, 2}):
-            raise EngineError("a worker returned damaged results of a trial")
+            raise EngineError("a worker returned damaged results for a trial")
         return [byte - 1 for byte in data]
 
 
 def run_trials(method: Method, pool: Pool, book: OpeningBook, on_results: Callable[[Sequence[int]], None]) -> None:
     """Play all trials, several at once, by a pool whose task is a `TrialPlayer`; EngineError if a worker fails.
 
-    The method receives the results in the order of the trials, even if they finish in another order, and then
+    The method receives the results in the order of the trials, even if the trials finish in a different order. Then
     `on_results` is called with the results of the trial.
     """
     waiting, done = deque(method.trials), dict[int, list[int]]()

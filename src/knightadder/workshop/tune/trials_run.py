@@ -1,4 +1,4 @@
-"""A run of a method that learns from trials: its arguments, the journal of the results, and what is shown."""
+"""A run of a method that learns from trials: its arguments, the journal of the results, and the output."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def parameter_named(parameters: Sequence[Parameter], name: str) -> Parameter:
-    """Return the parameter of a name; OptionError if there is none."""
+    """Return the parameter with a name; OptionError if there is none."""
     for parameter in parameters:
         if parameter.name == name:
             return parameter
@@ -63,10 +63,10 @@ def run_method(
     summary: Callable[[], str],
     show: Callable[[TrialResults], None],
 ) -> int:
-    """Play all trials of a method that are missing, show what it has learned, and return the exit status.
+    """Play the missing trials of a method, show what it has learned, and return the exit status.
 
-    `about` identifies the run, in addition to the arguments. `summary` returns what the method has learned in a line,
-    and `show` prints it at the end, even after Ctrl-C, but not before there is a result. OptionError if an argument is
+    `about` identifies the run, in addition to the arguments. `summary` returns a line about what the method has
+    learned. `show` prints the results at the end, even after Ctrl-C, if there are any. OptionError if an argument is
     wrong, a file cannot be used, or the results belong to another run; PositionError if an opening is not legal.
     """
     if arguments.concurrency > AHEAD:
@@ -78,7 +78,7 @@ def run_method(
     setup = {
         **about,
         "nodes": None if arguments.tc else limit,
-        "tc": str(limit) if arguments.tc else None,  # None, as in older states without this entry
+        "tc": str(limit) if arguments.tc else None,  # None equals a missing entry, so that older runs can continue
         "hash": arguments.hash,
         "openings": [book.name, book.digest],
         "seed": arguments.seed,
@@ -110,7 +110,7 @@ def _play(
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.engine.loader import compile_core
 
-    load_network(BUILT_IN_FILE)  # without it, the values would be tuned for the classical evaluation
+    load_network(BUILT_IN_FILE)  # without a network, the values would be tuned for the classical evaluation
     compile_core()  # before the playing processes start
 
     player = TrialPlayer(method.names, limit, arguments.hash)
@@ -132,8 +132,8 @@ def _play(
 class TrialResults(Closing):
     """The results of all trials, in a journal from which a run continues; without a file, nothing is saved.
 
-    The method first receives the results in the journal. `counts` are the games won, drawn and lost by the first set of
-    each trial. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
+    First, the method receives the results in the journal. `counts` are the games won, drawn and lost by the first set
+    of each trial. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
     """
 
     def __init__(self, file: Path | None, method: Method, setup: dict[str, Any], restart: bool = False) -> None:
@@ -202,7 +202,7 @@ def _display(
 
 
 def print_table(results: TrialResults, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table of what a method has learned, under the results; numbers stand in all columns but the first."""
+    """Print the results, and below them a table of what a method has learned; all columns but the first have numbers."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

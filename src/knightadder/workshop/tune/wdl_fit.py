@@ -30,7 +30,7 @@ Coefficients: TypeAlias = tuple[float, ...]
 
 WIN, DRAW, LOSS = 1, 0, -1
 _BIN = 5  # centipawns; scores are rounded to this step
-# Greater scores, in centipawns, are left out: such positions are won, or are fortresses, which distort the fit.
+# Greater scores, in centipawns, are left out: such positions are won, or are fortresses, and distort the fit.
 _MOST = 1500
 _RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             tell(f"{file}: {bad} games left out: unreadable, unfinished or lost by a fault")
     results = {result for _, _, result in sample.counts}
     if results != {WIN, DRAW, LOSS}:
-        raise PositionError("expected won, drawn and lost games whose moves have scores as comments")
+        raise PositionError("the files must contain won, drawn and lost games whose moves have scores as comments")
     a, b = fit(sample, arguments.degree)
     print(f"# {sample.games} games, {sum(sample.counts.values())} positions")
     print(f"A = {_source(a)}")
@@ -92,9 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
 def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
     """Add the positions of a PGN file to a sample; return the number of games that are left out.
 
-    These are unreadable, have no result, or ended by a fault. Each move has a comment such as ``+0.35/12 0.45s``, the
-    mover's score in pawns. Only the moves of players with `player` in their name count. OptionError if the file cannot
-    be read.
+    Games are left out if they are unreadable, have no result, or ended by a fault. Each move has a comment such as
+    ``+0.35/12 0.45s``, with the mover's score in pawns. Only the moves of players with `player` in their name count.
+    OptionError if the file cannot be read.
     """
     from knightadder.pgn.records import sound_records
 
@@ -102,7 +102,7 @@ def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
 
 
 def _add(game: GameRecord, sample: WdlCounts, player: str | None) -> bool:
-    """Add the positions of a game to a sample; return whether it was played to a result."""
+    """Add the positions of a game to a sample; return whether the game was played to a result."""
     headers = game.headers
     outcome = _RESULTS.get(game.result)
     if outcome is None or not played_out(headers):
@@ -122,7 +122,7 @@ def _materials(positions: np.ndarray) -> np.ndarray:
     """Return the material of packed positions, counted as by `material_of_sets`."""
     import numpy as np
 
-    halves = np.array((1, 3, 3, 5, 9, 0, 5, 0) * 2)  # by the codes of pieces; an unused half of a byte counts as a pawn
+    halves = np.array((1, 3, 3, 5, 9, 0, 5, 0) * 2)  # by piece code; an unused half of a byte counts as a pawn
     of_byte = (halves[:, None] + halves).ravel()
     men = np.unpackbits(positions["occupied"].copy().view(np.uint8).reshape(-1, 8), axis=1).sum(axis=1, dtype=np.int64)
     return np.asarray(of_byte[positions["pieces"]].sum(axis=1) - (32 - men))
@@ -134,15 +134,16 @@ def _materials(positions: np.ndarray) -> np.ndarray:
 def fit(sample: WdlCounts, degree: int) -> tuple[Coefficients, Coefficients]:
     """Return the two polynomials for which the results of a sample are most likely; OptionError if SciPy is missing.
 
-    Each is four coefficients, the highest power first, as in `engine/wdl.py`. Each result must occur in the sample.
+    Each polynomial is four coefficients, the highest power first, as in `engine/wdl.py`. Each of the three results must
+    occur in the sample.
     """
     import numpy as np
 
     with needed_by("tune wdl"):
         from scipy.optimize import minimize
 
-    # The optimizer varies the values of each polynomial at some amounts of material, which are less correlated than
-    # its coefficients. It uses their logarithms, since the values are positive.
+    # The optimizer varies the values of each polynomial at some amounts of material, because the values are less
+    # correlated than the coefficients. It uses their logarithms, since the values are positive.
     nodes = np.linspace(LEAST_MATERIAL, FULL_MATERIAL, degree + 1) / FULL_MATERIAL
     powers = np.vander(nodes, degree + 1)
 

@@ -1,7 +1,8 @@
 """Elo from games in pairs: the pentanomial model.
 
-The two games of a pair have the same opening, and each engine plays White once. So their results are not independent,
-and only their sum is an observation, with five possible values. All statistics are computed from the five counts. See
+The two games of a pair have the same opening, and each engine plays White once. So the two results are not independent,
+and only the sum of each pair is an observation. It has five possible values, and all statistics are computed from the
+numbers of pairs with each value. See
 https://www.chessprogramming.org/Match_Statistics and Michel Van den Bergh, "Normalized Elo" (2021).
 """
 
@@ -14,7 +15,7 @@ from typing import TypeAlias
 try:
     from scipy.special import stdtrit
 except ModuleNotFoundError:
-    HAS_SCIPY = False  # without it, a match shows no errors and no ratings
+    HAS_SCIPY = False  # without SciPy, a match shows no errors and no ratings
 else:
     HAS_SCIPY = True
 
@@ -23,7 +24,7 @@ Pentanomial: TypeAlias = Sequence[float]
 
 CONFIDENCE = 0.95
 
-# Normalized Elo of an advantage of one standard deviation of a game.
+# Normalized Elo of an advantage of one standard deviation of a game's score.
 NORMALIZED_SCALE = 800 / math.log(10)
 
 
@@ -47,7 +48,7 @@ def pentanomial(pairs: Iterable[float]) -> tuple[int, ...]:
 def moments(counts: Pentanomial) -> tuple[float, float]:
     """Return mean and variance of the score of a pair, in points per game (0 to 1), from five counts or probabilities.
 
-    They are a half and zero if there are no pairs.
+    Without pairs, the mean is 0.5 and the variance zero.
     """
     number = sum(counts)
     if not number:
@@ -58,7 +59,7 @@ def moments(counts: Pentanomial) -> tuple[float, float]:
 
 
 def elo_of_score(score: float) -> float:
-    """Return the Elo difference for an expected score; infinite at 0 and 1, and beyond."""
+    """Return the Elo difference for an expected score; infinite if the score is not between 0 and 1."""
     if score <= 0.0:
         return -math.inf
     if score >= 1.0:
@@ -74,8 +75,8 @@ def score_of_elo(elo: float) -> float:
 def elo_interval(counts: Pentanomial) -> Interval:
     """Return an estimate of the Elo difference from five counts of pairs, with Student's t for the interval.
 
-    It is from minus to plus infinity if the error is unknown: with fewer than two pairs, if all have the same points,
-    or without SciPy.
+    The interval is infinite if the error is unknown: with fewer than two pairs, if all pairs have the same points, or
+    without SciPy.
     """
     number = sum(counts)
     mean, variance = moments(counts)
@@ -88,7 +89,7 @@ def elo_interval(counts: Pentanomial) -> Interval:
 def normalized_elo(counts: Pentanomial) -> float:
     """Return normalized Elo: the advantage in scaled standard deviations of a game.
 
-    It is zero without games, and infinite if all pairs have the same points and these are not one.
+    It is zero without games, and infinite if all pairs have the same points, except 1 point each.
     """
     mean, variance = moments(counts)
     if not variance:
@@ -97,8 +98,8 @@ def normalized_elo(counts: Pentanomial) -> float:
 
 
 def likelihood_of_superiority(counts: Pentanomial) -> float:
-    """Return the probability that the first engine is the stronger one (LOS), by the normal approximation; a half if
-    nothing is known.
+    """Return the likelihood of superiority (LOS): the probability that the first engine is stronger, by the normal
+    approximation; 0.5 if nothing is known.
     """
     number = sum(counts)
     mean, variance = moments(counts)

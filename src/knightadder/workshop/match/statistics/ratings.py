@@ -2,7 +2,8 @@
 
 The expected score of two engines is the logistic function of the difference of their ratings. Draws count as half a win
 and half a loss, so results vary less than in the model, and pairs of games even less. As in quasi-binomial regression,
-the errors are scaled by this ratio. For two engines, the result is the interval of the pentanomial model.
+the errors are scaled by the ratio of the observed variation to the model's. For two engines, the result is the
+interval of the pentanomial model.
 See https://www.chessprogramming.org/Match_Statistics, and McCullagh and Nelder, "Generalized Linear Models", chapter 4.
 """
 
@@ -19,8 +20,8 @@ from knightadder.workshop.match.statistics.elo import CONFIDENCE, Pentanomial
 
 _PER_ELO = math.log(10) / 400
 
-# Standard deviation in Elo of a weak prior, a normal distribution around the average: so an engine that won all its
-# games gets a finite rating, and a rating with an error of 30 Elo moves by less than a thousandth of its value.
+# Standard deviation in Elo of a weak prior, a normal distribution around the average. With it, an engine that won all
+# its games gets a finite rating; a rating with an error of 30 Elo changes by less than a thousandth of its value.
 _PRIOR_ELO = 1500.0
 
 
@@ -36,7 +37,7 @@ class Rating:
 def rate(names: Sequence[str], results: Mapping[tuple[str, str], Pentanomial]) -> list[Rating]:
     """Return the ratings of engines that have played each other, best first; their average is zero.
 
-    `results` has the five counts of pairs (see `elo.py`) of each two opponents, from the first one's view.
+    `results` has the five counts of pairs (see `elo.py`) of each two opponents, from the first opponent's view.
     """
     index = {name: number for number, name in enumerate(names)}
     size = len(names)

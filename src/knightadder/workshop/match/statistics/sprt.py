@@ -2,7 +2,8 @@
 
 Two hypotheses about the difference are stated before the match. After each pair of games, the log-likelihood ratio
 (LLR) of the hypotheses is computed. The likelihood of a hypothesis is the likelihood of the best-fitting distribution
-of results under it. The match ends when the LLR leaves an interval, which depends on the chosen error rates.
+of results for which the hypothesis is true. The match ends when the LLR leaves an interval, which depends on the
+chosen error rates.
 
 Sources: Michel Van den Bergh, "A practical introduction to the GSPRT", and "Comments on normalized Elo" for the test of
 normalized Elo; the maximum likelihood distributions are from his "The generalized maximum likelihood ratio for the
@@ -24,7 +25,7 @@ from knightadder.workshop.match.statistics.elo import (
 
 MODELS = ("normalized", "logistic")
 
-# No test needs greater hypotheses, for which a fitting distribution may not exist.
+# No test needs greater hypotheses; a distribution that fits them may not exist.
 MAX_ELO = 200
 
 # Assumed count of a result that has not occurred, so that every logarithm exists.
@@ -35,7 +36,7 @@ _POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """A test: its hypotheses in Elo, of which the first is the smaller one, its error rates, and the Elo model.
+    """A test: two hypotheses in Elo, the smaller first, the error rates, and the Elo model.
 
     `alpha` and `beta` are the probabilities of accepting the second hypothesis if the first is true, and vice versa;
     `model` is ``normalized`` or ``logistic``. No hypothesis exceeds `MAX_ELO`.
@@ -86,14 +87,15 @@ class Sprt:
 
 
 def _fit_mean(observed: Sequence[float], mean: float) -> list[float]:
-    """Return the maximum likelihood distribution with this mean."""
+    """Return the maximum likelihood distribution with mean `mean`."""
     return _fit_zero(observed, [value - mean for value in _POINTS])
 
 
 def _fit_t(observed: Sequence[float], t: float) -> list[float]:
     """Return the maximum likelihood distribution whose mean is `t` standard deviations above a half.
 
-    The condition is not linear in the probabilities, so it is linearized around the last solution until this converges.
+    The condition is not linear in the probabilities, so it is repeatedly linearized around the last solution, until the
+    solutions converge.
     """
     fit = [0.2] * 5
     for _ in range(100):
