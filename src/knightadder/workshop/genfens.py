@@ -40,7 +40,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status; raises the errors of `openings`, and OptionError for a wrong word."""
+    """Run the subcommand and return the exit status.
+
+    Raises the errors of `openings`, and OptionError for a wrong word.
+    """
     from knightadder.engine.loader import compile_core
 
     seed, book = _read(arguments.words)

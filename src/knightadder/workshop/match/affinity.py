@@ -37,7 +37,7 @@ def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
     wanted = games * threads
     if wanted > len(usable):
         raise OptionError(
-            f"--affinity: the games need {wanted} processors (games times threads), but only {len(usable)} can be used"
+            f"--affinity: the games need {wanted} processors (games times threads), but there are {len(usable)}"
         )
     return [tuple(usable[first : first + threads]) for first in range(0, wanted, threads)]
 

@@ -140,7 +140,7 @@ class SideClock:
         return f" {colour}time {max(1, int(self._left * 1000))} {colour}inc {round(control.increment * 1000)}"
 
     def own(self) -> str:
-        """Return the UCI arguments that only this side receives: moves to the next time control, and limits per move."""
+        """Return the UCI arguments only for this side: moves to the next time control, and limits per move."""
         return (f" movestogo {self._moves_left}" if self._moves_left else "") + self._own
 
     def charge(self, seconds: float) -> float | None:

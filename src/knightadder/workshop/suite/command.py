@@ -210,7 +210,7 @@ def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
 
 
 def _print_sums(suites: dict[str, list[Answer]]) -> None:
-    """Print for each suite a line for each theme and a line for the whole suite, then a line for all suites together."""
+    """Print a line for each theme and each whole suite, then a line for all suites together."""
     for name, answers in suites.items():
         groups = themes(answers)
         if 1 < len(groups) <= len(answers) / 5:  # otherwise the names are not themes

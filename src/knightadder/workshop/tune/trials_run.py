@@ -202,7 +202,7 @@ def _display(
 
 
 def print_table(results: TrialResults, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print the results, and below them a table of what a method has learned; all columns but the first have numbers."""
+    """Print the results, and a table of what a method has learned; all columns but the first have numbers."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
