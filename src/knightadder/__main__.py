@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command and return its exit status; Ctrl-C may come before the command can be imported."""
+    """Run the command and return its exit status, even after Ctrl-C during the import of the command."""
     try:
         from knightadder.cli import main as run
 

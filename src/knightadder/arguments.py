@@ -1,4 +1,4 @@
-"""Command-line arguments: the options that several commands have, and types for argparse.
+"""Command-line arguments: the options that several commands share, and types for argparse.
 
 Each type raises `argparse.ArgumentTypeError` for invalid text.
 """
@@ -23,7 +23,7 @@ _Default = TypeVar("_Default")
 
 
 def whole(least: int, most: int = MOST) -> Callable[[str], int]:
-    """Return a type of arguments: the whole numbers from `least` to `most`."""
+    """Return an argument type: whole numbers from `least` to `most`."""
 
     def read(text: str) -> int:
         with contextlib.suppress(ValueError):
@@ -35,7 +35,7 @@ def whole(least: int, most: int = MOST) -> Callable[[str], int]:
 
 
 def number(least: float, most: float = math.inf) -> Callable[[str], float]:
-    """Return a type of arguments: the finite numbers from `least` to `most`."""
+    """Return an argument type: finite numbers from `least` to `most`."""
 
     def read(text: str) -> float:
         with contextlib.suppress(ValueError):
@@ -90,12 +90,12 @@ _SHARED: dict[str, dict[str, Any]] = {
         "nargs": "*",
         "default": [],
         "metavar": "KEY=VALUE",
-        "help": "a different UCI engine: its command alone, or the keys cmd and option.NAME",
+        "help": "external UCI engine to use: its command alone, or the keys cmd and option.NAME",
     },
     "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
     "--concurrency": {"type": positive, "metavar": "N", "help": "number of worker processes"},
     "--seed": {"type": not_negative, "default": 1, "metavar": "N", "help": "random seed"},
-    "--restart": {"action": "store_true", "help": "begin again, and forget what an unfinished run has done"},
+    "--restart": {"action": "store_true", "help": "begin again, and discard the results of an unfinished run"},
     "--interval": {
         "type": positive,
         "default": 20,
@@ -110,14 +110,15 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--result-share": {"type": share, "metavar": "S", "help": "share of the game's result in the target"},
 }
 
-# For each argument that sets a UCI option, the option's name, by the argument's attribute.
+# The names of UCI options, by the attribute of the argument that sets the option.
 _OPTIONS = {"threads": "Threads", "hash": "Hash", "syzygy": "SyzygyPath", "eval": "EvalType", "eval_file": "EvalFile"}
 
 
 def declare(command: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
-    """Declare options, such as ``--nodes``, that mean the same in several commands; a help text ends with its default.
+    """Declare options, such as ``--nodes``, that mean the same in several commands; the default is added to the help
+    text.
 
-    The changes are arguments of ``add_argument`` that differ from their usual declaration.
+    `changes` are arguments of ``add_argument`` that replace the usual declaration.
     """
     from argparse import SUPPRESS
 
@@ -138,12 +139,12 @@ def declare_player(command: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="NAME",
-        help="the player's name as in the games; may be given several times, for other spellings",
+        help="the player's name as in the games; may be given several times, for different spellings",
     )
 
 
 def engine_options(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the UCI options that a command's arguments stand for; OptionError if an ``--option`` has no ``=``."""
+    """Return the UCI options that a command's arguments set; OptionError if an ``--option`` has no ``=``."""
     given = vars(arguments)
     options = {name: str(given[key]) for key, name in _OPTIONS.items() if given.get(key) is not None}
     return {**options, **named_values(given.get("option", ()))}
@@ -167,14 +168,14 @@ def named_values(texts: Iterable[str]) -> dict[str, str]:
 
 
 class KeyValues(dict[str, str]):
-    """Words of the form ``key=value``, as in arguments such as ``--engine`` or ``--openings``: values by key."""
+    """Values by key, from words of the form ``key=value``, as in the arguments ``--engine`` and ``--openings``."""
 
     @classmethod
     def read(cls, words: Iterable[str], keys: Collection[str], what: str) -> Self:
-        """Return the values of words; if a key is given several times, the last one counts.
+        """Return the values of words; if a key is given several times, the last value counts.
 
-        A key that ends with a dot allows any name after it; `what` is the argument that has the words, for messages.
-        OptionError if a word is not of that form, or its key is not allowed.
+        A key that ends with a dot allows any name after it; `what` is the argument's name, for messages. OptionError if
+        a word has a different form, or its key is not allowed.
         """
         values = cls()
         for word in words:
@@ -189,12 +190,12 @@ class KeyValues(dict[str, str]):
         return values
 
     def named(self, prefix: str) -> dict[str, str]:
-        """Return the values whose keys have a prefix, by key without the prefix."""
+        """Return the values whose keys have a prefix, by their keys without the prefix."""
         return {key.removeprefix(prefix): value for key, value in self.items() if key.startswith(prefix)}
 
     def number(self, key: str, default: _Default, least: float = 0) -> float | _Default:
-        """Return a finite number, or the default if there is no such key; OptionError if it is not a number, or too
-        small.
+        """Return a finite number, or the default if the key is missing; OptionError if the value is not a number, or is
+        too small.
         """
         return self._number(float, "a number", key, default, least)
 
@@ -216,7 +217,7 @@ class KeyValues(dict[str, str]):
         return value
 
     def choice(self, key: str, choices: Sequence[str], default: _Default) -> str | _Default:
-        """Return one of several words, or the default if there is no such key; OptionError if it is another word."""
+        """Return one of several words, or the default if the key is missing; OptionError for a different word."""
         if key not in self:
             return default
         if self[key] not in choices:

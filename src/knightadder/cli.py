@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        The arguments; by default, the process's.
+        The arguments (default: the arguments of the process).
 
     Returns
     -------
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _uci()
     if arguments == ["xboard"]:
         return _xboard()
-    if arguments and arguments[0].startswith("genfens "):  # OpenBench passes UCI lines: this line, and quit
+    if arguments and arguments[0].startswith("genfens "):  # OpenBench passes whole UCI lines
         arguments = arguments[0].split()
 
     def run() -> int:
@@ -104,9 +104,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def exit_status(name: str, run: Callable[[], int]) -> int:
-    """Run a program and return its exit status, see `main`; an expected error becomes a line on standard error.
+    """Call `run` and return an exit status, see `main`; an expected error becomes a line on standard error.
 
-    The line begins with the name of the program, which returns its exit status if nothing fails.
+    The line begins with the program's name. If nothing fails, the exit status is the value that `run` returns.
     """
     try:
         status = run()
@@ -134,7 +134,7 @@ def _open_missing_streams() -> None:
 
 
 def _drop_output() -> None:
-    """Write nothing more to standard output, not even by the final flush."""
+    """Write nothing more to standard output, not even in the final flush."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -170,7 +170,7 @@ def build_parser() -> "argparse.ArgumentParser":
 
     for name, speak, text in (
         ("uci", _uci, "speak UCI (the default without arguments)"),
-        ("xboard", _xboard, "speak XBoard's and WinBoard's protocol"),
+        ("xboard", _xboard, "speak the protocol of XBoard and WinBoard"),
     ):
         command = commands.add_parser(name, help=text)
         declare(command, "--hash", default=16, help="initial size of the hash table")
@@ -237,7 +237,7 @@ def _xboard(arguments: "argparse.Namespace | None" = None) -> int:
 
 
 def _first_options(arguments: "argparse.Namespace | None") -> "Options":
-    """Return the options that a chess program sees; OptionError if an argument is refused."""
+    """Return the engine options set by a command's arguments; OptionError if an argument is refused."""
     from knightadder.engine.options import Options
 
     options = Options()
@@ -299,7 +299,7 @@ def _analyse(arguments: "argparse.Namespace") -> int:
         _set_position(engine, arguments.fen)
         board = chess.Board(engine.fen(), chess960=arguments.chess960)
         endless = arguments.depth is None and arguments.time is None and arguments.nodes is None
-        ended = not any(board.legal_moves)  # there is nothing to search without end
+        ended = not any(board.legal_moves)  # a finished game needs no endless search
         limits = Limits(
             depth=1 if ended else arguments.depth,
             nodes=None if ended else arguments.nodes,
@@ -361,9 +361,9 @@ def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
 def _search(
     engine: "Engine", limits: "Limits", show: "Callable[[Report], None]", refresh: Callable[[], None]
 ) -> "Result":
-    """Search and show the reports; return the result. Ctrl-C ends the search, not the program.
+    """Search and show the reports; return the result. Ctrl-C stops the search, but not the program.
 
-    The engine's thread only queues its reports. This thread passes each of them to `show`, and calls `refresh` after
+    The engine's thread only queues its reports. This thread passes each report to `show`, and calls `refresh` after
     each batch.
     """
     reports: SimpleQueue[Report] = SimpleQueue()
@@ -391,7 +391,7 @@ def _search(
 
 
 def _watch_plain(engine: "Engine", limits: "Limits", board: "chess.Board") -> "Result":
-    """Search and print a text line for each reported line."""
+    """Search and print a line of text for each reported variation."""
     from knightadder.engine.info import Info, Message
 
     several = engine.options.multipv > 1
@@ -456,8 +456,8 @@ def _table(lines: "dict[int, Info]", board: "chess.Board") -> "Table":
 def score_text(info: "Info", white_to_move: bool) -> str:
     """Return the score of a line as text, in pawns or as a mate, from White's view.
 
-    Examples are ``+0.34``, ``-1.20``, ``#3`` (White mates in three) and ``#-2``. A bound has ``>=`` or ``<=`` before
-    it, and ``#`` alone is checkmate on the board. The score of the line is from the view of the side to move.
+    Examples are ``+0.34``, ``-1.20``, ``#3`` (White mates in three) and ``#-2``. ``>=`` or ``<=`` before the score
+    marks a bound, and ``#`` alone means checkmate on the board. `info` has the score from the side to move's view.
     """
     from knightadder.engine.info import Bound
 
@@ -477,7 +477,7 @@ def score_text(info: "Info", white_to_move: bool) -> str:
 def line_text(moves: Sequence[str], board: "chess.Board") -> str:
     """Return a line of UCI moves in standard algebraic notation with move numbers.
 
-    A line with an illegal move (a bug of the engine) is returned unchanged, so that the analysis continues.
+    A line with an illegal move (an engine bug) is returned unchanged, so that the analysis continues.
     """
     end = board.copy(stack=False)
     try:

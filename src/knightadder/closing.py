@@ -1,4 +1,4 @@
-"""The base of objects that are closed at the end of a ``with`` block."""
+"""The base class of objects that are closed at the end of a ``with`` block."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ from knightadder.pool import Pool, failure, version
 from knightadder.text import tell
 
 _LOOK_SECONDS = 2.0  # seconds between queries of a cluster's workers
-_MOST_DEATHS = 10  # times that four workers may die of a task (Dask's allowed-failures) before it is blamed
+_MOST_DEATHS = 10  # resubmissions of a task before it is given up; Dask reports it each time four workers died of it
 
-# For `local:4`: lost workers are replaced, even if that takes long; workers are not profiled, because that costs time.
+# For `local:4`: lost workers are replaced, even if this takes long; workers are not profiled, because this costs time.
 _LOCAL = {
     "distributed.deploy.lost-worker-timeout": "1 day",
     "distributed.worker.profile.enabled": False,
@@ -39,7 +39,7 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
     """Connect to a cluster for a ``with`` block, see `knightadder.executor.open_pool`."""
     with contextlib.ExitStack() as stack:
         try:
-            for name in _LOGGERS:  # this module reports what matters
+            for name in _LOGGERS:  # this module reports important events itself
                 stack.enter_context(silence_logging_cmgr(logging.CRITICAL, name))
             target = {"address": address}
             if address.startswith("local:"):
@@ -54,7 +54,7 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
             pool = stack.enter_context(workers_of(stack.enter_context(client), pickled))
         except EngineError:
             raise
-        except Exception as error:  # many kinds: no such host, no certificate, a worker that does not start
+        except Exception as error:  # many kinds: an unknown host, a missing certificate, a worker that does not start
             reason = str(error).strip() or type(error).__name__
             raise OptionError(f"cannot connect to the cluster {address}: {reason}") from None
         yield pool
@@ -94,7 +94,7 @@ def _local(address: str) -> Iterator[str]:
 
 def dask_setup(worker: Worker) -> None:
     """Set up a process of a local cluster; Dask calls this function of a preloaded module."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # because the starting process ends this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # because the parent process terminates this process
 
 
 @contextlib.contextmanager
@@ -119,11 +119,11 @@ def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
 def _remote(
     name: str, wanted: str, pickled: bytes, owner: str
 ) -> tuple[WorkerPlugin, SchedulerPlugin, Callable[[bytes], Any]]:
-    """Return the plugin that keeps a task on each worker, the one that removes it when its client is gone, for example
-    killed, and the function that calls the task.
+    """Return the plugin that keeps a task on each worker, the plugin that removes the task when its client is gone (for
+    example killed), and the function that calls the task.
 
     They are defined inside this function so that Dask sends their code, not their names. So even a worker without
-    Knightadder can load them, and report that.
+    Knightadder can load them, and report that Knightadder is missing.
     """
 
     class TaskKeeper(WorkerPlugin):
@@ -158,18 +158,19 @@ def _remote(
 class _Cluster(Pool):
     def __init__(self, client: Client, call: Callable[[bytes], Any]) -> None:
         self._client, self._call = client, call
-        self._refused: set[str] = set()  # addresses of workers that have a different version
+        self._refused: set[str] = set()  # addresses of workers with a different version
         self._workers: dict[str, int] = {}
         self._looked = -_LOOK_SECONDS
         self._waiting = False
 
     def submit(self, item: Any) -> Future[Any]:
-        # Not by `Client.get_executor`: its futures never end if a result is lost on the way (distributed 2026.8).
+        # `Client.get_executor` is not used: its futures never finish if a result is lost in transfer (distributed
+        # 2026.8).
         loop: Any = self._client.loop
         return asyncio.run_coroutine_threadsafe(self._result(pickle.dumps(item)), loop.asyncio_loop)
 
     async def _result(self, item: bytes) -> Any:
-        """Do the task for an item, again if a worker dies of it or refuses it."""
+        """Run the task for an item, and repeat it if a worker dies of it or refuses it."""
         deaths = 0
         while deaths < _MOST_DEATHS:
             self._must_be_connected()
@@ -189,7 +190,7 @@ class _Cluster(Pool):
                 if accepted:
                     return value
                 self._refuse(*value)
-        raise EngineError("a task was given up because all workers that ran it died")
+        raise EngineError("a task was given up because every worker that ran it died")
 
     def _refuse(self, address: str, found: str) -> None:
         if address not in self._refused:

@@ -1,4 +1,4 @@
-"""Digests of files and of this engine's sources, by which runs know that nothing has changed."""
+"""Digests of files and of this engine's sources, by which a run notices changes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def source_digest(
     folders: Sequence[str] = ("core", "engine", "data"),
     suffixes: Sequence[str] = (".py", ".json", ".nnue"),
 ) -> str:
-    """Return a digest of the sources, values and networks that decide how the engine plays; see `digest_of`.
+    """Return a digest of the sources, values and networks that determine how the engine plays; see `digest_of`.
 
-    Unlike the key of the compiled code, it is the same on all machines.
+    Unlike the key of the compiled code, the digest is the same on all machines.
     """
     files = {
         file.relative_to(package).as_posix(): file

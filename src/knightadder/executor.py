@@ -1,4 +1,4 @@
-"""Opens pools: processes of this machine, or with ``--cluster``, of many machines that Dask connects."""
+"""Opens pools: processes of this machine, or with ``--cluster``, processes of many machines that Dask connects."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from knightadder.engine.errors import EngineError
 from knightadder.extras import needed_by
 from knightadder.pool import Pool, Tasks, failure
 
-_END_SECONDS = 10.0  # seconds that a process gets to end before it is killed
+_END_SECONDS = 10.0  # seconds in which a process must end before it is killed
 
 
 def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None:
-    """Declare ``--concurrency``, with these changes, or else ``--cluster``: where a command's tasks are done."""
+    """Declare ``--concurrency``, with the given changes, and ``--cluster``: they say where a command's tasks run."""
     where = command.add_mutually_exclusive_group()
     declare(where, "--concurrency", **concurrency)
     where.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="do the work on a Dask cluster: the address of its scheduler (tcp://host:8786), the name of its scheduler "
-        "file, config (the address in Dask's configuration), or local:4 (four processes of this machine)",
+        help="do the work on a Dask cluster; give the address of the scheduler (tcp://host:8786), the name of the "
+        "scheduler file, config (the address in Dask's configuration), or local:4 (four processes of this machine)",
     )
 
 
 @contextlib.contextmanager
 def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int) -> Iterator[Pool]:
-    """Open a pool for a ``with`` block: a cluster, or if there is none, this many processes. SIGTERM then has the
-    effect of Ctrl-C.
+    """Open a pool for a ``with`` block: a cluster, or without a cluster, `processes` processes. In the block, SIGTERM
+    has the effect of Ctrl-C.
 
     OptionError if Dask is not installed, or there is no such cluster.
     """
@@ -58,7 +58,7 @@ def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int)
 
 @contextlib.contextmanager
 def _handling(number: int, handler: Callable[[int, FrameType | None], Any] | signal.Handlers) -> Iterator[None]:
-    """Handle a signal with this handler in a ``with`` block; only possible in the main thread."""
+    """Handle a signal with a handler in a ``with`` block; does so only in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -77,16 +77,16 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 class _Processes(Pool):
-    """Processes, each with a thread that waits for its answers.
+    """Processes, and for each process a thread that waits for its answers.
 
-    Each process has its own pipe. So if a process is killed while it writes an answer, reading the answer raises an
-    error. Python's own executor has one pipe for all processes, and would wait forever for the rest.
+    Each process has a separate pipe. So if a process is killed while it writes an answer, reading the answer raises an
+    error. Python's own executor has one pipe for all processes, and would wait forever for the rest of the answer.
     """
 
     def __init__(self, pickled: bytes, count: int) -> None:
         self._pickled, self._count = pickled, count
         self._context = multiprocessing.get_context("spawn")
-        # Carries no data; when it closes, the processes end.
+        # This pipe carries no data; when it closes, the processes end.
         self._theirs, self._ours = self._context.Pipe(duplex=False)
         self._started: list[tuple[SpawnProcess, Connection]] = []
         self._free: SimpleQueue[Connection] = SimpleQueue()
@@ -100,7 +100,7 @@ class _Processes(Pool):
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(self._theirs, theirs, self._pickled))
-        with _handling(signal.SIGINT, signal.SIG_IGN):  # inherited by the process, which this one will end
+        with _handling(signal.SIGINT, signal.SIG_IGN):  # inherited by the new process; this process will terminate it
             process.start()
         theirs.close()
         self._started.append((process, ours))
@@ -133,7 +133,7 @@ class _Processes(Pool):
                 process.join(_END_SECONDS)
         finally:  # even at a second Ctrl-C
             for process, _connection in self._started:
-                process.kill()  # one that is stopped, or hangs
+                process.kill()  # because it is stopped, or hangs
             self._threads.shutdown()
             for process, connection in self._started:
                 process.join()
@@ -142,7 +142,7 @@ class _Processes(Pool):
 
 
 def _work(parent: Connection, connection: Connection, pickled: bytes) -> None:
-    """Answer items in a separate process, until the starting process closes `parent` or ends."""
+    """Run in a separate process: answer items until the parent process closes `parent` or ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks = Tasks(pickled)
 

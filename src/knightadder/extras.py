@@ -27,9 +27,7 @@ _NAMES = {
 
 @contextlib.contextmanager
 def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
-    """Run a ``with`` block that imports libraries of an extra for a command; OptionError if one of them is not
-    installed.
-    """
+    """Run a ``with`` block that imports libraries of an extra for a command; OptionError if a library is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -40,18 +38,18 @@ def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra where this Python looks for it.
+    """Return the command that installs an extra for this Python.
 
-    pip finds the installed packages, and asks a package index only for the missing ones. But a different Python's pip
-    would look for Knightadder itself, so the command names this Python. A development checkout is installed in place
-    (``-e``); without that, the command would replace it by a copy, which later changes of the sources do not affect.
-    The executable has no place for more packages; its users need a Python first.
+    pip finds the installed packages, and asks a package index only for missing packages. But the pip of a different
+    Python would look for Knightadder itself, so the command names this Python. A development checkout is installed in
+    place (``-e``); without ``-e``, the command would install a copy, which ignores later changes of the sources. The
+    executable cannot take more packages; its users need an installed Python.
     """
     if FROZEN:
-        return f"this executable has no room for it; with Python: pip install knightadder[{extra}]"
+        return f"the executable does not include it; install Python, then: pip install knightadder[{extra}]"
     if importlib.util.find_spec("pip"):
         words = [sys.executable, "-m", "pip", "install"]
-    else:  # the environment was made by uv
+    else:  # uv made the environment
         words = ["uv", "pip", "install", "--python", sys.executable]
     checkout = _PACKAGE.parents[1]
     if _PACKAGE.parent.name == "src" and (checkout / "pyproject.toml").is_file():

@@ -21,7 +21,7 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some net
 
 @contextlib.contextmanager
 def reading(file: Path) -> Iterator[None]:
-    """Turn an OSError in a ``with`` block that reads a file into an OptionError of one line."""
+    """Turn an OSError in a ``with`` block that reads a file into an OptionError with a one-line message."""
     try:
         yield
     except OSError as error:
@@ -38,16 +38,17 @@ def make_folder(folder: Path, parents: bool = True) -> None:
 
 @contextlib.contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Keep other processes from a file, or a folder, while a ``with`` block runs; OptionError if one has locked it.
+    """Lock a file or folder while a ``with`` block runs; OptionError if another process has locked it.
 
-    The operating system releases the lock when the process ends, for any reason. File systems without locks get none.
+    The operating system releases the lock when the process ends, for any reason. On a file system without locks,
+    nothing is locked.
     """
-    import filelock  # imported here, since most commands lock nothing
+    import filelock  # imported late, because most commands lock nothing
 
     if file.exists() and not file.is_file() and not file.is_dir():
         yield  # no lock for a device or a pipe
         return
-    place = file.resolve()  # so links to a file share its lock
+    place = file.resolve()  # so that links to a file share its lock
     place = place.parent / f".{place.name}.lock"
     lock = filelock.FileLock(place)
     try:
@@ -65,20 +66,21 @@ def locked(file: Path) -> Iterator[None]:
         yield
     finally:
         if lock.is_locked:
-            with contextlib.suppress(OSError):  # some systems cannot remove an open file; it may stay
+            with contextlib.suppress(OSError):  # some systems cannot remove an open file; then it stays
                 place.unlink()
             lock.release()
 
 
-# --- whole or not at all -------------------------------------------------------------------------------------------
+# --- writing completely or not at all
+# -------------------------------------------------------------------------------------------
 
 
 def check_new(file: Path, force: bool) -> None:
-    """Refuse a file that cannot be written, or exists and may not be overwritten: OptionError, before hours of work."""
+    """Raise OptionError, before hours of work, if a file cannot be written, or exists and may not be overwritten."""
     if file.is_dir():
         raise OptionError(f"cannot write {file}: it is a folder")
     if file.exists() and not force:
-        raise OptionError(f"{file} is there already: give --force to overwrite it")
+        raise OptionError(f"{file} already exists: give --force to overwrite it")
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
     target = file.resolve()
@@ -87,7 +89,7 @@ def check_new(file: Path, force: bool) -> None:
 
 
 def check_writable(folder: Path, file: Path) -> None:
-    """Raise OptionError if no file can be made in a folder, for a file or folder that is to be written there."""
+    """Raise OptionError if no file can be created in a folder; `file` is the later output there, for the message."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -96,7 +98,7 @@ def check_writable(folder: Path, file: Path) -> None:
 
 
 def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> None:
-    """Raise OptionError if a file to write, named by `option`, is one of the files of games that a run reads."""
+    """Raise OptionError if an output file, given by `option`, is one of the files of games that a run reads."""
     if file.is_file() and any(other.exists() and file.samefile(other) for other in map(Path, games)):
         raise OptionError(f"{option} {file}: the file of games is not overwritten")
 
@@ -105,9 +107,9 @@ def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> 
 def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
     """Replace a file, so that at any time either the old or the new file exists; OptionError if that fails.
 
-    Yields the file to write: a temporary one in the same folder, which is removed if the ``with`` block fails; or
-    `file` itself if that is not a regular file, such as ``/dev/stdout``. With `tidy`, what killed processes have left
-    is removed, for which the whole folder is read.
+    Yields the file to write: a temporary file in the same folder, which is removed if the ``with`` block fails; or
+    `file` itself if it is not a regular file, such as ``/dev/stdout``. With `tidy`, temporary files of killed processes
+    are removed, for which the whole folder is listed.
     """
     file = file.resolve()  # keeps a link, and replaces its target
     direct = file.exists() and not file.is_file()
@@ -127,7 +129,7 @@ def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
         beside.replace(file)
     except OSError as error:
         if isinstance(error, BrokenPipeError) and not direct:
-            raise  # standard output was closed, and the file has no part in it
+            raise  # standard output was closed; this error does not concern the file
         raise OptionError(f"cannot write {file}: {error.strerror}") from None
     finally:
         if not direct:
@@ -136,19 +138,19 @@ def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
 
 
 def remove_left_behind(folder: Path, names: str) -> None:
-    """Remove the temporary files of processes that were killed while they replaced files whose names match a pattern.
+    """Remove the temporary files that killed processes left while they replaced files whose names match a pattern.
 
-    A process keeps its file open and locked. The lock ends with the process, so process numbers and machine names do
-    not matter.
+    A process keeps its temporary file open and locked. The lock ends with the process, so a file without a lock is left
+    behind, on whichever machine the process ran.
     """
     for entry in folder.glob(f".{names}.*"):
         if entry.suffix[1:].isdecimal():
-            with contextlib.suppress(OSError):  # in use, or another run has removed it
+            with contextlib.suppress(OSError):  # the file is in use, or another run has removed it
                 with entry.open("rb+") as stream:
                     _lock(stream)
                     if os.name == "posix":
                         entry.unlink()
-                if os.name != "posix":  # where an open file cannot be removed
+                if os.name != "posix":  # Windows cannot remove an open file
                     entry.unlink()
 
 
@@ -157,16 +159,16 @@ def _held(beside: Path) -> Iterator[None]:
     """Create a temporary file, and keep it open and locked in a ``with`` block."""
     while True:
         with beside.open("wb") as stream:
-            with contextlib.suppress(OSError):  # another run looks at it now, or the file system has no locks
+            with contextlib.suppress(OSError):  # another run is checking the file, or the file system has no locks
                 _lock(stream)
-            # On Windows, nobody can remove it while it is open.
+            # On Windows, an open file cannot be removed.
             if os.name != "posix" or _is_still(stream, beside):
                 yield
                 return
 
 
 def _is_still(stream: IO[bytes], file: Path) -> bool:
-    """Return whether an open file still has its name: another run may have removed it before it was locked."""
+    """Return whether an open file still exists under its name: another run may have removed it before it was locked."""
     try:
         return os.path.samestat(os.fstat(stream.fileno()), file.stat())
     except FileNotFoundError:
@@ -191,7 +193,7 @@ def write_whole(file: Path, data: bytes | memoryview, tidy: bool = True) -> None
 def appending(file: Path) -> Iterator[io.FileIO]:
     """Lock a file, created if missing, and yield it opened for `append_whole`; OptionError if it cannot be used.
 
-    The file has no buffer. An OSError in the ``with`` block becomes an OptionError too.
+    The file is not buffered. An OSError in the ``with`` block also becomes an OptionError.
     """
     with locked(file):
         try:
@@ -202,9 +204,9 @@ def appending(file: Path) -> Iterator[io.FileIO]:
 
 
 def append_whole(stream: io.FileIO, data: bytes) -> int:
-    """Append to a file opened by `appending`, and return where the data begins in it; 0 in a pipe or device.
+    """Append to a file opened by `appending`, and return the position of the data in the file; 0 for a pipe or device.
 
-    If that fails, or after Ctrl-C, the file is cut to its old size; OptionError if it cannot be written.
+    After an error or Ctrl-C, the file is cut to its old size; OptionError if it cannot be written.
     """
     rest = memoryview(data)
     end = None

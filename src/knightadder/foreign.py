@@ -1,6 +1,6 @@
 """Reads data that others may have written or damaged: JSON, TOML and whole numbers.
 
-Every JSON file and every answer of a worker or a server is read here. Malformed, too deeply nested, out-of-range or
+This module reads every JSON file and every answer of a worker or server. Malformed, too deeply nested, out-of-range or
 wrongly typed data raises a ValueError, so each caller has one kind of error to turn into a line for the user.
 """
 
@@ -22,14 +22,14 @@ _MOST_DIGITS = len(str(MOST))
 
 
 def parse_json(data: bytes | str, kind: Any = Any) -> Any:
-    """Return the value of a JSON text, as bytes in UTF-8 or str, of an expected type.
+    """Return the value of a JSON text, which is str or UTF-8 bytes; the value must have the expected type.
 
-    The type is a dataclass or a type such as ``dict[str, int]``, as msgspec knows them. Values are not converted to a
-    different type, except for whole numbers where a float is expected. ValueError if the text is malformed, nested too
-    deeply, has a number that is not finite or a whole number beyond `MOST`, or is not of the type.
+    `kind` is a dataclass or a type such as ``dict[str, int]`` that msgspec supports. Values are not converted to a
+    different type, except for whole numbers where a float is expected. ValueError if the text is malformed or nested
+    too deeply, a number is not finite, a whole number is beyond `MOST`, or the value has a different type.
     """
     if not isinstance(data, bytes | str):
-        raise ValueError(f"expected JSON, not {type(data).__name__}")  # a worker may return anything
+        raise ValueError(f"expected JSON, not {type(data).__name__}")  # a faulty worker may return any object
     try:
         value = _DECODER.decode(data if isinstance(data, str) else data.decode())
     except RecursionError:
@@ -53,7 +53,7 @@ def parse_toml(data: bytes) -> dict[str, Any]:
 
 
 def parse_whole(text: str) -> int:
-    """Return the whole number in ASCII digits, perhaps after a sign; ValueError if it is not one, or beyond `MOST`."""
+    """Return a whole number from ASCII digits with an optional sign; ValueError for other text, or beyond `MOST`."""
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"{text[:_MOST_DIGITS]!r} is not a whole number")
@@ -63,7 +63,7 @@ def parse_whole(text: str) -> int:
 
 
 def whole_or_none(text: str) -> int | None:
-    """Return the whole number that a text of ASCII digits is; None if it is not one, or beyond `MOST`."""
+    """Return a whole number from ASCII digits; None for other text, or beyond `MOST`."""
     try:
         return parse_whole(text) if text.isdecimal() else None
     except ValueError:
@@ -71,7 +71,7 @@ def whole_or_none(text: str) -> int | None:
 
 
 def rating_or_none(text: str | None) -> int | None:
-    """Return the rating in a PGN tag; None if it has none, or one that is impossibly high."""
+    """Return the rating in a PGN tag; None if the tag has no rating or an impossibly high rating."""
     rating = whole_or_none(text.strip()) if text else None
     return rating if rating is not None and 0 < rating <= _MOST_RATING else None
 

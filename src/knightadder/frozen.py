@@ -1,8 +1,8 @@
-"""Whether this is the executable for those without Python, a *frozen* program: Python and all packages are in it."""
+"""Whether this program is the executable for users without Python: a *frozen* program that contains Python."""
 
 import sys
 
-# Set by PyInstaller.
+# PyInstaller sets this attribute.
 FROZEN: bool = getattr(sys, "frozen", False)
 
 

@@ -1,7 +1,7 @@
 """Names of openings, with their codes in the Encyclopaedia of Chess Openings (ECO).
 
-A name belongs to a position, so lines that transpose to it have the same name. `tools/make_opening_names.py` makes the
-table.
+A name belongs to a position, so all move orders that lead to the position have the same name.
+`tools/make_opening_names.py` makes the table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import chess
 
-# The key of a position without its move counters, like an EPD, but faster to compute.
+# The key of a position: like an EPD, it omits the move counters, but it is faster to compute.
 _Key: TypeAlias = tuple[int | None, ...]
 
 
@@ -27,7 +27,7 @@ class Opening:
     name: str
 
     def tags(self) -> tuple[str, str]:
-        """Return the family and the variation as Lichess's tags, such as ``Sicilian_Defense_Najdorf_Variation``."""
+        """Return the family and the variation as tags of Lichess, such as ``Sicilian_Defense_Najdorf_Variation``."""
         family, _, rest = self.name.partition(": ")
         variation = rest.split(",")[0]
         return _tag(family), _tag(f"{family} {variation}") if variation else f"{_tag(family)}_Other_variations"
@@ -39,7 +39,7 @@ def _tag(name: str) -> str:
 
 
 def named_lines() -> list[tuple[Opening, str]]:
-    """Return the package's table: openings, and moves from the start position to each, in algebraic notation."""
+    """Return the package's table: each opening, with its moves from the start position in algebraic notation."""
     text = resources.files("knightadder").joinpath("data", "openings.tsv").read_text("utf-8")
     rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
     return [(Opening(eco, name), moves) for eco, name, moves in rows]
@@ -48,7 +48,7 @@ def named_lines() -> list[tuple[Opening, str]]:
 def find_opening(board: chess.Board) -> Opening | None:
     """Return the opening of a game's last named position; None if no position has a name.
 
-    A game from a different start position, or a Chess960 game, has an opening only if it reaches a position of the
+    A Chess960 game, or a game with a different start position, has an opening only if it reaches a position of the
     table.
     """
     names = _names()
@@ -72,7 +72,7 @@ def _names() -> dict[_Key, Opening]:
     board = chess.Board()
     played: list[str] = []
     for opening, text in sorted(named_lines(), key=lambda line: line[1]):
-        # Neighbours in this order share their first moves, which are reused because reading moves is slow.
+        # Neighbours in this order share their first moves, which are reused, because parsing moves is slow.
         moves = text.split()
         shared = 0
         while shared < min(len(played), len(moves)) and played[shared] == moves[shared]:

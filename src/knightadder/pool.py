@@ -1,9 +1,9 @@
-"""The workers of a run, wherever they are: their tasks and items.
+"""The workers of a run, on this or other machines: their tasks and items.
 
-A task is an object that can be pickled, and that maps an item (a number, say) to a result. Each working thread
-unpickles it once, so the task can keep loaded data. If it has a method `close`, this is called at the end of the run
-from a different thread, even while the task works. A closed task is not called again. A result depends only on the task
-and the item, so any worker can compute it, and repeat it.
+A task is a callable object that can be pickled. It maps an item (for example a number) to a result. Each working thread
+unpickles the task once, so the task can keep loaded data. If the task has a method `close`, a different thread calls
+this method at the end of the run, even while the task works. A closed task is not called again. A result depends only
+on the task and the item, so any worker can compute or repeat it.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from knightadder.engine.errors import EngineError
 
 Item = TypeVar("Item")
 
-_POLL_SECONDS = 0.5  # between checks for changes; on some systems, Ctrl-C does not end a longer wait
-_AHEAD = 2  # items handed out for each worker, so that no worker waits; twice as many if the order matters
+_POLL_SECONDS = 0.5  # between checks for changes; on some systems, Ctrl-C does not interrupt a longer wait
+_AHEAD = 2  # items handed out per worker, so that no worker waits; twice this number if the order matters
 
 
 class Pool(ABC):
     """Workers that run a task."""
 
     def run(self, items: Iterable[Item | None], in_order: bool = False) -> Generator[tuple[Item, Any], None, None]:
-        """Run the task on items, some of them at once, and yield each item with its result.
+        """Run the task on items, several at a time, and yield each item with its result.
 
-        The next item is taken when there is a worker for it, and no result to yield. An item None means that there is
-        no item until one more result has been yielded. Results come as they are ready, or in the order of the items.
-        After Ctrl-C, finished results are still yielded, unless the order matters. Raises the errors of the task, and
-        EngineError if all workers are lost; items that have not begun are then cancelled.
+        The next item is taken when a worker is free and no result is ready. An item None means that the next item is
+        known only after another result has been yielded. Results are yielded when they are ready, or with `in_order` in
+        the order of the items. After Ctrl-C, finished results are still yielded, except with `in_order`. Raises the
+        errors of the task, and EngineError if all workers are lost; waiting items are then cancelled.
         """
         remaining = iter(items)
         running: dict[Future[Any], Item] = {}  # in the order of the items
@@ -64,19 +64,19 @@ class Pool(ABC):
 
     @abstractmethod
     def submit(self, item: Any) -> Future[Any]:
-        """Hand out the task for an item, again if its worker is lost and another one can do it."""
+        """Start the task for an item; if its worker is lost, another worker repeats it."""
 
     @abstractmethod
     def workers(self) -> int:
-        """Return the number of workers; EngineError if there will never be a worker again."""
+        """Return the number of workers; EngineError if no worker is left and none can join."""
 
     def place(self) -> str:
-        """Return where the tasks run, for the display of progress."""
+        """Return a text about where the tasks run, for the display of progress."""
         return ""
 
 
 def _first_done(running: dict[Future[Any], Any], in_order: bool) -> Future[Any] | None:
-    """Return a finished future: one with a result rather than an error, or in order, only the first of all."""
+    """Return a finished future, if possible one without an error; with `in_order`, only the first item's future."""
     done = [future for future in islice(running, 1 if in_order else None) if future.done()]
     return min(done, key=_has_failed, default=None)
 
@@ -92,17 +92,17 @@ def _has_failed(future: Future[Any]) -> bool:
     return future.cancelled() or future.exception() is not None
 
 
-# --- what runs on a worker -----------------------------------------------------------------------------------------
+# --- on a worker -----------------------------------------------------------------------------------------
 
 
 @cache
 def version() -> str:
-    """Return the package's version and a digest of its sources and networks, which must be the same on all machines."""
+    """Return the package's version with a digest of its sources and networks; all machines must have the same."""
     return f"{__version__}-{source_digest(folders=('',), suffixes=('.py', '.json', '.nnue'))}"
 
 
 class Tasks:
-    """The task of a run in one process: a copy for each thread that works at the same time."""
+    """The task of a run in one process, with a copy for each working thread."""
 
     def __init__(self, pickled: bytes) -> None:
         self._pickled = pickled
@@ -126,7 +126,7 @@ class Tasks:
             self._idle.append(task)
 
     def end(self) -> None:
-        """Close all copies, and call none of them any more."""
+        """Close all copies, and call no copy again."""
         with self._lock:
             self._ended = True
         for task in self._copies:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 # Called with the amount done and a text to show beside it.
 Update: TypeAlias = Callable[[float, str], None]
-# Called with the amount done; returns whether a line is due.
+# Function that receives the amount done, and returns whether a line is due.
 Due: TypeAlias = Callable[[float], bool]
 # Called with the bytes of a file and the games in it that have been read.
 Read: TypeAlias = Callable[[int, int], None]
@@ -21,7 +21,7 @@ _LINE_SECONDS = 10  # seconds between lines
 
 
 def every_seconds(seconds: float, clock: Callable[[], float] = time.monotonic) -> Due:
-    """Return a function that says whether a line is due: some seconds after the start, and after each line."""
+    """Return a function that says whether a line is due: `seconds` after the start or the last line."""
     shown = clock()
 
     def due(done: float) -> bool:
@@ -39,11 +39,11 @@ def every_seconds(seconds: float, clock: Callable[[], float] = time.monotonic) -
 def progress(
     total: int, done: float = 0, unit: str = "", *, stderr: bool = False, due: Due | None = None
 ) -> Iterator[Update]:
-    """Show the progress while a ``with`` block runs: in a bar on a terminal, otherwise in lines.
+    """Show the progress while a ``with`` block runs: as a bar on a terminal, otherwise as lines.
 
-    Yields a function to call after each step, with the amount done and a text to show beside it. The unit is what is
-    counted, such as ``games``; ``bytes`` are shown as MB and the like. `due` says when a line is due, by default every
-    ten seconds. A command whose output may go into a file shows it on standard error.
+    Yields a function to call after each step, with the amount done and a text to show beside it. `unit` names the
+    counted things, such as ``games``; ``bytes`` are shown as kB, MB or GB. `due` says when a line is due, by default
+    every ten seconds. A command that may write its output into a file shows the progress on standard error.
     """
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
@@ -63,8 +63,8 @@ def progress(
 def reading_progress(files: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> Iterator[list[Read]]:
     """Show on standard error how much of some files of games has been read, the speed, and the time left.
 
-    Yield a function for each file, in the order in which they are read. Call it with the bytes of the file that have
-    been read, as it is on disk, and the number of games. `clock` returns the time in seconds.
+    Yields a function for each file, in the order of reading. Call it with the number of bytes read (of the file on
+    disk, which may be compressed) and the number of games. `clock` returns the time in seconds.
     """
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     games = [0] * len(files)
@@ -77,7 +77,7 @@ def reading_progress(files: Sequence[Path], clock: Callable[[], float] = time.mo
             text = f"{sum(games):,} games"
             if seconds >= 1:
                 left = (sum(sizes) - read) * seconds / max(read, 1)
-                text += f", {sum(games) / seconds:,.0f} a second, {_time(left)} left"
+                text += f", {sum(games) / seconds:,.0f} per second, {_time(left)} left"
             update(read, text)
 
         yield [partial(show, index) for index in range(len(files))]
@@ -114,7 +114,8 @@ def _amount(done: float, total: int, unit: str) -> str:
 
 @contextlib.contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
-    """Show the steps of a wait on standard error: in one changing line on a terminal, else each on its own line.
+    """Show the steps of a wait on standard error: on a terminal as one changing line, otherwise as a line for each
+    step.
 
     Yields a function to call with the text of each step.
     """

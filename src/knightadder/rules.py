@@ -1,7 +1,7 @@
 """The start and end of a game by the rules of chess, for games of people and for matches between engines.
 
-It uses python-chess instead of the engine's own code, because matches also test that code. The engine's FEN reader,
-which refuses more positions, also checks the start of a game.
+This module uses python-chess instead of the engine's own code, because matches also test the engine's code. In
+addition, the engine's FEN reader checks the start of a game, because it refuses more positions than python-chess.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from knightadder.core.board.fen import (
 
 
 def read_fen(fen: str, chess960: bool = False, what: str = "position") -> tuple[Board, tuple[str, ...]]:
-    """Return the position of a FEN, and a line for each castling right or en passant square that is impossible and left
+    """Return the position of a FEN, and a line for each impossible castling right or en passant square, which is left
     out.
 
-    With `chess960`, its rules are used even if the castling rights do not need them. `what` names the position in an
-    error. FenError, whose text repeats the FEN, if it cannot be read, or the engine cannot play the position.
+    With `chess960`, the rules of Chess960 are used even if the castling rights do not need them. `what` names the
+    position in errors. FenError, whose text repeats the FEN, if the FEN cannot be read, or the engine cannot play the
+    position.
     """
     try:
         setup = parse_fen(fen)
@@ -46,7 +47,7 @@ def impossible_in(board: Board) -> tuple[str, ...]:
 
 
 def _letter(board: Board, rook: int) -> str:
-    """Return the letter of the right to castle with a rook."""
+    """Return the FEN letter of the right to castle with a rook."""
     color = square_rank(rook) == 0
     king = board.king(color)
     letter = "k" if square_file(rook) > (4 if king is None else square_file(king)) else "q"
@@ -58,7 +59,7 @@ def _letter(board: Board, rook: int) -> str:
 def leave_out_impossible(board: Board) -> tuple[str, ...]:
     """Remove impossible castling rights and en passant squares from a board; return a line for each.
 
-    This is for boards from callers; `read_fen` already does it for FENs.
+    Use it for boards from callers; `read_fen` already does the same for FENs.
     """
     notes = impossible_in(board)
     board.castling_rights = board.clean_castling_rights()
@@ -80,9 +81,9 @@ def problem_of(board: Board) -> str:
 
 
 def outcome_of(board: Board) -> Outcome | None:
-    """Return how this position, with its history, ends the game; None while the game continues.
+    """Return how the game has ended, from a position with its history; None while the game continues.
 
-    Draws by repetition and by fifty moves need no claim.
+    Draws by repetition and by the fifty-move rule need no claim.
     """
     if not any(board.generate_legal_moves()):
         if board.is_check():

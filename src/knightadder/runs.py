@@ -1,7 +1,7 @@
 """Long runs: a run may be interrupted at any moment, and the same command continues it.
 
-Every long command keeps its state beside its output, in a file or a folder, and forgets it with ``--restart``. The
-state belongs to one run, which its header describes, and only one process at a time uses it.
+Every long command keeps its state beside its output, in a file or a folder, and discards the state with ``--restart``.
+The state belongs to one run, described by the state's header, and only one process at a time uses it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ REMEDY = "give --restart to forget it"
 
 
 def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str = REMEDY) -> None:
-    """Raise OptionError if a file, whose header is `found`, belongs to a different run from the one that `wanted`
-    describes.
-    """
+    """Raise OptionError if a file with header `found` belongs to a different run than the run with header `wanted`."""
     if not isinstance(found, dict):
         raise OptionError(f"{file} belongs to a different kind of run, so it is not used")
     differing = [key for key in wanted if found.get(key) != wanted[key]]
@@ -36,7 +34,7 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
 
 
 def state_beside(output: Path | None) -> Path | None:
-    """Return the file with the state of an unfinished run, beside its output; None if the output is not a file."""
+    """Return the file for the state of an unfinished run, beside the output; None if the output is not a file."""
     if output is None or (output.exists() and not output.is_file()):
         return None
     return output.with_name(f"{output.name}.unfinished")
@@ -44,7 +42,7 @@ def state_beside(output: Path | None) -> Path | None:
 
 @contextlib.contextmanager
 def going_on(kept: Callable[[], str]) -> Iterator[None]:
-    """Say where the state is, if Ctrl-C or an error ends a ``with`` block; `kept` says where, or nothing."""
+    """Print where the state is if Ctrl-C or an error ends a ``with`` block; `kept` returns the text, or "" for none."""
     try:
         yield
     except (KeyboardInterrupt, EngineError):
@@ -54,9 +52,9 @@ def going_on(kept: Callable[[], str]) -> Iterator[None]:
 
 
 def claim_folder(file: Path, run: Mapping[str, Any], restart: bool, others: Iterable[Path]) -> None:
-    """Check that a file in the folder of a run describes this run; write it if it is missing.
+    """Check that a file in the folder of a run describes the same run as `run`; write the file if it is missing.
 
-    With `restart`, the description of any run is replaced, after the run's other files are removed. OptionError if the
+    With `restart`, the other files of the old run are removed, and its description is replaced. OptionError if the
     folder belongs to another run, or cannot be used.
     """
     if file.exists():
@@ -77,11 +75,12 @@ def read_header(file: Path) -> Any:
 
 
 class Journal(Closing):
-    """The finished steps of a run, as JSON lines: the first line identifies the run, the others are numbered steps.
+    """The finished steps of a run, as JSON lines: the first line identifies the run, each other line is a numbered
+    step.
 
-    If a step is there several times, it counts once. An incomplete last line, left by a crash, is dropped. A file of
-    another run of the same kind is reused if it has no steps yet, and every file of a run with `restart`. Without a
-    file, nothing is saved. OptionError if the file belongs to another run, is in use, is damaged, or cannot be used.
+    A repeated step counts once. An incomplete last line, left by a crash, is dropped. The file of a different run is
+    overwritten if it is of the same kind and has no steps yet, or with `restart`. Without a file, nothing is saved.
+    OptionError if the file belongs to another run, is in use, is damaged, or cannot be used.
     """
 
     def __init__(self, file: Path | None, run: Mapping[str, Any], restart: bool = False) -> None:
@@ -97,7 +96,7 @@ class Journal(Closing):
             self._held = stack.pop_all()
 
     def _read(self, file: Path, header: bytes, restart: bool) -> None:
-        """Find the lines; cut off an incomplete last line, and write the header if it is missing."""
+        """Find the lines of the file; cut off an incomplete last line, and write the header if it is missing."""
         end = self._read_header(file, header, restart)
         if end is None:
             self._cut(0)
@@ -120,7 +119,7 @@ class Journal(Closing):
         return end
 
     def _cut(self, size: int) -> None:
-        """Cut the file to a size, unless it is already that short; a device cannot be cut."""
+        """Cut the file to a size if it is longer; a device cannot be cut."""
         if self._stream.seek(0, os.SEEK_END) > size:
             self._stream.truncate(size)
 
@@ -165,8 +164,8 @@ class Journal(Closing):
     def entries(self, read: Callable[[dict[str, Any]], T]) -> list[T]:
         """Return all entries, converted by `read`, sorted by number.
 
-        If that raises a ValueError, TypeError, AttributeError, LookupError or ArithmeticError, the line is damaged:
-        OptionError.
+        OptionError if a line is damaged: `read` raises a ValueError, TypeError, AttributeError, LookupError or
+        ArithmeticError.
         """
         entries = []
         for number in sorted(self._places):
@@ -178,7 +177,7 @@ class Journal(Closing):
         return entries
 
     def add(self, number: int, entry: Mapping[str, Any]) -> None:
-        """Append a step; OptionError if it cannot be written, and the file is then unchanged."""
+        """Append a step; OptionError if it cannot be written, which leaves the file unchanged."""
         if self._file is None:
             return
         place = append_whole(self._stream, _line({"number": number, **entry}))

@@ -1,4 +1,4 @@
-"""The user's own SQLite files, such as the drills: made if missing, and used by several processes at once."""
+"""The user's SQLite files, such as the drills: created if missing, and used by several processes at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from knightadder.engine.errors import OptionError
 from knightadder.files import make_folder
 
-_PATIENCE = 30.0  # seconds for another process that writes
+_PATIENCE = 30.0  # seconds to wait while another process writes
 
 
 def user_file(name: str) -> Path:
@@ -21,18 +21,18 @@ def user_file(name: str) -> Path:
 
 
 class UserFile:
-    """An SQLite file with tables of this program, which is made if it is missing, even if it is deleted meanwhile.
+    """An SQLite file with tables of this program. It is created if it is missing, even if it was deleted during use.
 
     Parameters
     ----------
     file : Path
         The file.
     content : str
-        The content as a plural noun, for messages.
+        The kind of content as a plural noun, for messages.
     application, version : int
-        The marks that the file has as SQLite's ``application_id`` and ``user_version``.
+        The file's marks: SQLite's ``application_id`` and ``user_version``.
     tables : str
-        SQL statements that create the tables; with ``IF NOT EXISTS``, because two processes may begin at once.
+        SQL statements that create the tables; with ``IF NOT EXISTS``, because two processes may begin at the same time.
     """
 
     def __init__(self, file: Path, content: str, application: int, version: int, tables: str) -> None:
@@ -43,13 +43,13 @@ class UserFile:
             f"BEGIN IMMEDIATE; {tables} PRAGMA application_id = {application}; PRAGMA user_version = {version}; COMMIT;"
         )
         with self.connected():
-            pass  # a file that cannot be used is refused now
+            pass  # so that a file that cannot be used is refused now
 
     @contextlib.contextmanager
     def connected(self) -> Iterator[sqlite3.Connection]:
         """Open the file for a transaction; OptionError if it cannot be used.
 
-        The file is opened again each time, so that several threads and processes may use it.
+        Each call opens the file again, so that several threads and processes may use it.
         """
         try:
             if not self.file.exists():
@@ -61,11 +61,11 @@ class UserFile:
             raise OptionError(f"cannot use the {self._content} in {self.file}: {error}") from None
 
     def _prepare(self, database: sqlite3.Connection) -> None:
-        """Make the tables in a new file; refuse a file of another kind or version."""
+        """Create the tables in a new file; refuse a file of a different kind or version."""
         marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         if marks == self._marks:
             return
         empty = not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if marks != [0, 0] or not empty:
-            raise OptionError(f"{self.file} is not a file of {self._content}, or a different version made it")
+            raise OptionError(f"{self.file} is not a file of {self._content}, or a different version created it")
         database.executescript(self._schema)

@@ -96,7 +96,7 @@ def test_a_file_of_games(file, analysts, capsys):
     assert BROKEN in text and ATOMIC in text
     assert file.read_text("utf-8") == GAMES
     printed = capsys.readouterr()
-    assert printed.out == f"{out}: 2 games annotated, 2 left as they were\n"
+    assert printed.out == f"{out}: 2 games annotated, 2 copied unchanged\n"
     assert "game 2, line 8 (Huber - ?), is not annotated: illegal san: 'Ke3'" in printed.err
     assert "game 4, line 18, is not annotated: atomic is not supported" in printed.err
     assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]
@@ -249,7 +249,7 @@ def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts,
     folder.mkdir()
     (folder / "game-0001.svg").write_text("mine")
     assert annotate(file, "-o", file.with_name("out.pgn"), "--plot", folder) == 2
-    assert f"there are files in {folder} already: give --force to overwrite them" in capsys.readouterr().err
+    assert f"{folder} already contains files: give --force to overwrite them" in capsys.readouterr().err
     assert (folder / "game-0001.svg").read_text() == "mine"
 
 

@@ -107,7 +107,7 @@ def test_a_table_that_is_there_is_kept(file, capsys):
     table = file.with_name("moves.csv")
     table.write_text("mine", "utf-8")
     assert annotate(file, "--moves", table) == 2
-    assert f"{table} is there already: give --force" in capsys.readouterr().err
+    assert f"{table} already exists: give --force" in capsys.readouterr().err
     assert table.read_text("utf-8") == "mine"
 
 
@@ -130,7 +130,7 @@ def test_an_interrupted_run_writes_the_table_without_another_search(file, monkey
     assert not table.exists() and file.with_name("games.annotated.pgn.unfinished").exists()
     table.write_text("mine", "utf-8")  # by the user, meanwhile
     assert annotate(file, "--moves", table) == 2
-    assert f"{table} is there already: give --force" in capsys.readouterr().err
+    assert f"{table} already exists: give --force" in capsys.readouterr().err
     table.unlink()
     monkeypatch.setattr("knightadder.annotate.command.open_pool", stop)
     assert annotate(file, "--moves", table) == 0

@@ -123,7 +123,7 @@ def test_files_that_cannot_be_used_are_a_line(tmp_path, box):
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE mine (x)")
     database.close()
-    with pytest.raises(OptionError, match=r"other\.sqlite is not a file of drills, or a different version made it"):
+    with pytest.raises(OptionError, match=r"other\.sqlite is not a file of drills, or a different version created it"):
         DrillBox(other)
     with pytest.raises(OptionError, match=r"cannot use .*text\.sqlite"):
         DrillBox(text / "drills.sqlite")

@@ -149,7 +149,9 @@ def test_a_refusal_has_the_servers_reason(connect):
     with FakeLichess() as server:
         server.challenge()
         server.start("game0001")
-        with pytest.raises(Refused, match=r"^http://\S+/move/e2e5 is refused: .*cannot move to e5.* \(status 400\)$"):
+        with pytest.raises(
+            Refused, match=r"^the server refused http://\S+/move/e2e5: .*cannot move to e5.* \(status 400\)$"
+        ):
             connect(server.url)[0].move("game0001", "e2e5")
 
 

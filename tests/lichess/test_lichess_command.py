@@ -144,5 +144,5 @@ def test_an_account_is_upgraded_only_if_its_name_is_typed(capsys, monkeypatch, a
 def test_a_bot_is_not_upgraded_again(capsys):
     with FakeLichess() as server:
         assert run("--url", server.url, "--upgrade") == 0
-    assert "Adder is a bot account already" in capsys.readouterr().out
+    assert "Adder is already a bot account" in capsys.readouterr().out
     assert server.requests == ["GET /api/account"]

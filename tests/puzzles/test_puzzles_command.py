@@ -141,7 +141,7 @@ def test_nothing_is_written_if_nothing_was_done(file, here, capsys):
         (["missing.pgn"], "cannot read missing.pgn: No such file or directory"),
         (["empty.pgn"], "there is no game in empty.pgn"),
         (["games.pgn", "--out", "out.txt"], "--out out.txt: expected a name that ends in .pgn, .epd or .csv"),
-        (["games.pgn", "--out", "empty.pgn"], "empty.pgn is there already: give --force to overwrite it"),
+        (["games.pgn", "--out", "empty.pgn"], "empty.pgn already exists: give --force to overwrite it"),
         (["games.pgn", "--out", "nowhere/out.pgn"], "cannot write nowhere/out.pgn: there is no folder nowhere"),
         (["games.pgn", "--force", "--out", "./games.pgn"], "--out games.pgn: the file of games is not overwritten"),
         (["."], "cannot read .: it is a folder"),

@@ -72,7 +72,10 @@ def test_a_match_plays_the_executable_itself(frozen_program: str, tmp_path: Path
 
 @pytest.mark.usefixtures("frozen_program")
 def test_an_executable_says_that_no_package_can_be_added() -> None:
-    assert install_command("train") == "this executable has no room for it; with Python: pip install knightadder[train]"
+    assert (
+        install_command("train")
+        == "the executable does not include it; install Python, then: pip install knightadder[train]"
+    )
 
 
 def test_what_lies_beside_the_program(tmp_path: Path) -> None:

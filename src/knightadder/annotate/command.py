@@ -1,7 +1,7 @@
 """The subcommand `annotate`: evaluations, best lines and marks for files of games.
 
-The evaluations are collected in a file beside the output; the output is written once all games are evaluated. So after
-an interruption of any kind, the same command continues the run, with the same result as without the interruption.
+The evaluations are collected in a file beside the output; the output is written when all games are evaluated. So after
+an interruption of any kind, the same command continues the run, and the result is the same as without the interruption.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from knightadder.review.summary import Row
 
 _NODES = 200_000  # default number of nodes for each position
-_HASH_MB = 16  # default hash size of each engine; far more than the search of a position uses
+_HASH_MB = 16  # default hash size of each engine; far more than the search of one position uses
 _STANDARD = Path("-")  # standard input, or output
 _EXIT_FAILED = 1  # as in `cli.py`
 
 _DESCRIPTION = """\
-Let the engine evaluate every position of the games in a PGN file, and write them with evaluations ([%eval ...]), marks
-for bad moves (?!, ? and ??) with explanations and the better lines, accuracy, and names of openings. The same command
-continues an interrupted run. Broken games are reported and copied unchanged. docs/annotate.md tells more.
+Let the engine evaluate every position of the games in a PGN file, and write the games with evaluations ([%eval ...]),
+marks for bad moves (?!, ? and ??) with explanations and better lines, accuracy, and names of openings. The same command
+continues an interrupted run. Broken games are reported and copied unchanged. docs/annotate.md describes the details.
 """
 
 
@@ -85,7 +85,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--no-explanations",
         dest="explain",
         action="store_false",
-        help="write no comments that say what is wrong with the marked moves",
+        help="write no comments that explain the marked moves",
     )
     command.add_argument("--summary", type=Path, metavar="FILE", help="file for a table of the games: .csv or .json")
     command.add_argument(
@@ -161,7 +161,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
 
 
 def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
-    """Choose the input and output files; OptionError if two are the same file, or a name cannot be used."""
+    """Choose the input and output files; OptionError if two names are the same file, or a name cannot be used."""
     from knightadder.pgn.game_files import without_compression
 
     if games.is_dir():
@@ -193,9 +193,9 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
 
 
 def _check_new(files: _Files, force: bool) -> None:
-    """Check before hours of work that all files can be written, and that none is overwritten without `force`."""
-    # An output beside which there is the state of an unfinished run belongs to that run, which was interrupted while it
-    # wrote its files.
+    """Check, before hours of work, that all files can be written, and that no file is overwritten without `force`."""
+    # If the state of an unfinished run is beside an existing output, that run was interrupted while it wrote the
+    # output.
     began = files.unfinished.exists()
     for file in (files.out, files.summary, files.moves):
         if file is not None and file != _STANDARD:
@@ -204,13 +204,13 @@ def _check_new(files: _Files, force: bool) -> None:
         if files.graphs.exists() and not files.graphs.is_dir():
             raise OptionError(f"cannot write to {files.graphs}: it is not a folder")
         if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force:
-            raise OptionError(f"there are files in {files.graphs} already: give --force to overwrite them")
+            raise OptionError(f"{files.graphs} already contains files: give --force to overwrite them")
         parents = files.graphs.resolve().parents
         check_writable(next(folder for folder in parents if folder.exists()), files.graphs)
 
 
 def _survey(file: Path) -> tuple[str, int]:
-    """Give the file's digest and the number of its games."""
+    """Return the file's digest and the number of its games."""
     from knightadder.pgn.games import read_texts
 
     return content_digest(file), sum(1 for _ in read_texts(file))
@@ -295,11 +295,11 @@ def _evaluate(
 
 @contextlib.contextmanager
 def _new_pictures(folder: Path) -> Iterator[Path]:
-    """Yield a new folder, whose files are moved to this one when all are there.
+    """Yield a temporary folder; at the end, its files are moved into `folder`.
 
-    So after an interruption, no file in the user's folder is from the interrupted run.
+    So an interrupted run leaves no files in the user's folder.
     """
-    folder = folder.resolve()  # keeps a link
+    folder = folder.resolve()  # so that a link stays a link
     beside = folder.with_name(f"{folder.name}.unfinished")
     try:
         if beside.is_dir():
@@ -324,10 +324,10 @@ def _write(
     arguments: argparse.Namespace,
     about: dict[str, Any],
 ) -> list[Row]:
-    """Write the games, their moves, their graphs and the table of games; return that table.
+    """Write the games, their moves, their graphs and the table of games; return the table's rows.
 
-    If one of the files cannot be written, the others stay unchanged, so that the same command can go on. `is_other`
-    says whether the evaluations are from a different engine. `pictures` is the folder for the graphs, or None. `about`
+    If a file cannot be written, the other files stay unchanged, so that the same command can continue. `is_other` says
+    whether the evaluations are from an external engine. `pictures` is the folder for the graphs, or None. `about`
     describes the run.
     """
     from knightadder.annotate.moves_file import writing_moves
@@ -377,7 +377,7 @@ def _write(
             stream.write(f"{written}\n\n")
         if files.summary and summary:
             _write_summary(files.summary, summary, rows, {"file": files.name, **about})
-            summary.flush()  # a full disk is noticed before one of the files is replaced
+            summary.flush()  # so that a full disk is noticed before a file is replaced
         if files.out != _STANDARD:
             stream.flush()
     return rows
@@ -400,7 +400,7 @@ def _write_summary(file: Path, stream: TextIO, rows: Sequence[Row], about: dict[
 
 @contextlib.contextmanager
 def _replacing(file: Path) -> Iterator[TextIO]:
-    """Open a file that replaces this one when it is completely written; on an error this one stays unchanged."""
+    """Open a temporary file that replaces `file` when it is complete; after an error, `file` stays unchanged."""
     if file == _STANDARD:
         stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
         try:
@@ -425,5 +425,5 @@ def _report(files: _Files, rows: Sequence[Row]) -> int:
 
         Console().print(players_table(rows))
     games = f"{len(annotated)} game{'' if len(annotated) == 1 else 's'} annotated"
-    print(f"{files.out}: {games}" + (f", {broken} left as they were" if broken else ""))
+    print(f"{files.out}: {games}" + (f", {broken} copied unchanged" if broken else ""))
     return 0 if annotated else _EXIT_FAILED

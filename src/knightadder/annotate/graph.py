@@ -34,7 +34,7 @@ def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path)
     known = [
         (ply, win_percent(review.scale(each.score.white()))) for ply, each in enumerate(review.evaluations) if each
     ]
-    # The unit is whole moves: the position after White's move 10 is at 9.5, the one after Black's at 10.
+    # The unit is whole moves: the position after White's move 10 is at 9.5, the position after Black's move 10 at 10.
     moves = [(first_ply + ply) / 2 for ply, _ in known]
     wins = [win for _, win in known]
     figure = Figure(figsize=(8, 3), layout="constrained")

@@ -21,7 +21,7 @@ from knightadder.review.evaluation import (
 )
 from knightadder.uci.analyst import UciAnalyst
 
-# Runs a task on items and yields each with its result, in any order, as `Pool.run` does.
+# Function that runs a task on items and yields each item with its result, in any order, as `Pool.run` does.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 
 
@@ -29,8 +29,8 @@ class BlockEvaluator:
     """The task that evaluates a block of positions, with an engine that each worker keeps.
 
     `limit` applies to the search of each position, and `multipv` is the number of best lines. `hash_mb` is the size of
-    the hash table in MiB. `options` are further UCI options. `other` is a different engine to use, with its options
-    already set.
+    the hash table in MiB. `options` are additional UCI options. `other` is an external engine to use, whose options
+    are already set.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class BlockEvaluator:
         return json.dumps([said, found, self._other and self._other.name]).encode()
 
     def close(self) -> None:
-        """End a different engine, even in the middle of a search."""
+        """Terminate an external engine, even in the middle of a search."""
         if self._other is not None:
             self._other.close()
 
@@ -87,12 +87,11 @@ def evaluate_games(
     tell: Callable[[str], None] = lambda line: None,
     on_name: Callable[[str], None] = lambda name: None,
 ) -> Iterator[tuple[int, list[Any] | str]]:
-    """Evaluate games, given by all of their blocks, game by game, with `run`, which runs a `BlockEvaluator`.
+    """Evaluate games with `run`, which runs a `BlockEvaluator`; `blocks` contains all blocks of each game, in order.
 
-    Yield the number of each game when it is done, and its evaluations as in `to_json`, or the error of a search.
-    `on_block` is called after each block, `tell` once with each message of an engine about its options, and `on_name`
-    with the name of a different engine. EngineError if the engine cannot be loaded, or a worker fails or returns
-    anything else.
+    When a game is done, yields its number, and its evaluations as in `to_json` or the error of a search. `on_block` is
+    called after each block, `tell` once with each message of an engine about its options, and `on_name` with the name
+    of an external engine. EngineError if the engine cannot be loaded, or a worker fails or returns damaged data.
     """
     told: set[str] = set()
     named: str | None = None

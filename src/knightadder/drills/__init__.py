@@ -1,1 +1,1 @@
-"""Drills: the mistakes of a player's games, and opening repertoires, to play on the board with spaced repetition."""
+"""Drills: positions to play on the board with spaced repetition, from a player's mistakes and opening repertoires."""

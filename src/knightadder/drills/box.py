@@ -1,4 +1,4 @@
-"""The file of drills: an SQLite database with the drills, and when each is due by spaced repetition."""
+"""The file of drills: an SQLite database with the drills, and the time when each drill is due (spaced repetition)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Grade: TypeAlias = Literal["again", "hard", "good"]
 
 _APPLICATION = 0x4B41_4452  # the file's application_id in SQLite: "KADR"
 _VERSION = 1  # version of the schema, in the file's user_version
-# A drill that is not `used` was in a repertoire once; it keeps its card in case it returns to a repertoire. `card` is
-# the state of the spaced repetition as JSON, and null until the first answer; `due` is in seconds, as Python's
-# timestamps.
+# A drill that is not `used` was in an earlier repertoire; it keeps its card in case it returns to a repertoire. `card`
+# is the state of the spaced repetition as JSON, and null until the first answer; `due` is a time in seconds, as in
+# Python's timestamps.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS drills (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, white INTEGER NOT NULL, theme TEXT NOT NULL,
@@ -36,14 +36,14 @@ INSERT INTO drills (key, kind, white, theme, opening, drill, used) VALUES (?, ?,
 ON CONFLICT (key) DO UPDATE
 SET theme = excluded.theme, opening = excluded.opening, drill = excluded.drill, used = 1
 """
-# A drill that is due within this time is asked now if there is nothing else, as Anki does.
+# If no other drill is due, a drill that is due within this time is asked now, as in Anki.
 _AHEAD = timedelta(minutes=20)
 _RATINGS = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The drills to choose from; a field that is empty or None is no restriction."""
+    """A filter for the drills to choose from; an empty field, or None, is no restriction."""
 
     kind: str = ""
     white: bool | None = None
@@ -62,7 +62,7 @@ ALL = Choice()
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The drills of a kind, side, theme and opening: their number, those never asked, and those that are due."""
+    """The drills of a kind, side, theme and opening: the number of all drills, of new drills and of due drills."""
 
     kind: str
     white: bool
@@ -75,9 +75,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The drill to ask next and its number in the file, None if there is none; and the time when the earliest drill is
-    due.
-    """
+    """The drill to ask next and its number in the file, or None; and the time when the earliest drill is due."""
 
     number: int | None
     drill: Drill | None
@@ -85,7 +83,7 @@ class Asked:
 
 
 class DrillBox:
-    """A file of drills, which is made if it is missing.
+    """A file of drills, which is created if it is missing.
 
     Several threads and processes may use it. All methods raise OptionError if the file cannot be used.
 
@@ -94,7 +92,7 @@ class DrillBox:
     file : Path
         The file.
     now : callable, optional
-        Returns the time.
+        Function that returns the current time.
     """
 
     def __init__(self, file: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -104,15 +102,17 @@ class DrillBox:
         self._database = UserFile(file, "drills", _APPLICATION, _VERSION, _TABLES)
 
     def add(self, drills: Iterable[Drill]) -> int:
-        """Add drills; return how many are new. Existing ones get the new description, and keep their progress."""
+        """Add drills; return the number of new drills. Existing drills get the new description, and keep their
+        progress.
+        """
         with self._database.connected() as database:
             before = _count(database)
             database.executemany(_PUT, map(_row, drills))
             return _count(database) - before
 
     def set_repertoire(self, white: bool, drills: Sequence[Drill]) -> int:
-        """Replace the repertoire of a side; return how many drills are new. Drills that are in both keep their
-        progress.
+        """Replace the repertoire of a side; return the number of new drills. Drills that are in both repertoires keep
+        their progress.
         """
         with self._database.connected() as database:
             before = _count(database)
@@ -121,7 +121,7 @@ class DrillBox:
             return _count(database) - before
 
     def repertoires(self) -> dict[bool, dict[str, tuple[str, ...]]]:
-        """Return the repertoire of each colour: for each position, by its key, the moves to play."""
+        """Return the repertoire of each colour: the moves to play, by the key of the position."""
         found: dict[bool, dict[str, tuple[str, ...]]] = {True: {}, False: {}}
         with self._database.connected() as database:
             rows = database.execute("SELECT white, drill FROM drills WHERE used AND kind = 'repertoire'").fetchall()
@@ -141,14 +141,14 @@ class DrillBox:
         return [Group(kind, bool(white), *rest) for kind, white, *rest in rows]
 
     def next(self, choice: Choice = ALL, after: int = 0) -> Asked:
-        """Return the drill to ask next: one that is due, a new one, or one that is due soon.
+        """Return the drill to ask next: a due drill, else a new drill, else a drill that is due soon.
 
         Parameters
         ----------
         choice : Choice, optional
             The drills to choose from.
         after : int, optional
-            The drill that was asked before, which is not asked again at once if there is another one.
+            The number of the last drill, which is not asked again immediately if there is another drill.
         """
         where, values = choice._where()
         now = self._now()
@@ -169,7 +169,7 @@ class DrillBox:
         return self._drill(row[0]) if row else None
 
     def answer(self, number: int, grade: Grade) -> datetime | None:
-        """Note how a drill was answered; return when it is due again, None if there is no such drill."""
+        """Store an answer to a drill; return when the drill is due again, None if there is no such drill."""
         now = self._now()
         with self._database.connected() as database:
             database.execute("BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-"""The subcommand ``drills``: adds a repertoire, shows where games left it, and lists the drills."""
+"""The subcommand ``drills``: adds a repertoire, shows where games left the repertoire, and lists the drills."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN_MOVES = 3
 
 _DESCRIPTION = """\
 Drills are positions to play on the board, with spaced repetition: your own mistakes, which `knightadder report
---drills` collects, and repertoires from PGN files. `knightadder play --drills` asks them. docs/drills.md tells more.
+--drills` collects, and repertoires from PGN files. `knightadder play --drills` asks them. See docs/drills.md.
 """
 
 
@@ -57,10 +57,10 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command = kinds.add_parser(
         "repertoire",
         help="train a repertoire from PGN files with variations",
-        description="Make a drill of each position of a repertoire. The files are the whole repertoire of the side: "
-        "give the command again after each change. Positions that have not changed keep their progress.",
+        description="Make a drill of each position of a repertoire. The files must contain the whole repertoire of the "
+        "side: give the command again after each change. Unchanged positions keep their progress.",
     )
-    command.add_argument("files", nargs="+", type=Path, metavar="FILE.pgn", help="the repertoire of one side")
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE.pgn", help="files of one side's repertoire")
     command.add_argument("--side", choices=("white", "black"), required=True, help="the side that has this repertoire")
     declare_file(command)
     command.set_defaults(run=_run_repertoire)
@@ -97,7 +97,9 @@ def _run_left(arguments: argparse.Namespace) -> int:
     box = open_box(arguments.drills_file)
     repertoires = box.repertoires()
     if not any(repertoires.values()):
-        raise PositionError(f"there is no repertoire in {box.file}: `knightadder drills repertoire` adds one")
+        raise PositionError(
+            f"there is no repertoire in {box.file}: add a repertoire with `knightadder drills repertoire`"
+        )
     with game_files(arguments.files) as files:
         reached, left = departures(_sound(files), arguments.player, repertoires)
     print(f"{_games(reached)} of {arguments.player[0]} reached a repertoire.")
@@ -107,7 +109,7 @@ def _run_left(arguments: argparse.Namespace) -> int:
 
 
 def _sound(files: Sequence[tuple[str, Path]]) -> Iterator[PgnGame]:
-    """Yield the games that can be used, and report the others."""
+    """Yield the sound games, and report the broken games."""
     from knightadder.pgn.games import BrokenGame, read_games, tell_left_out
 
     for name, file in files:

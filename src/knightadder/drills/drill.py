@@ -1,4 +1,4 @@
-"""A drill: a position, and the moves that are right in it."""
+"""A drill: a position and its right moves."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ class Drill:
     Attributes
     ----------
     kind : str
-        ``mistake``: a mistake of a game; ``repertoire``: a position of a repertoire.
+        ``mistake`` for a mistake in a game, ``repertoire`` for a position of a repertoire.
     fen : str
         The position.
     good : tuple of tuple of str
-        The right moves, each as the line that it begins, in UCI notation. The first line is shown as the solution.
+        The right moves. Each is given as a line that begins with the move, in UCI notation; the first line is shown as
+        the solution.
     theme : str
-        In a few words, the kind of the mistake.
+        The kind of mistake, in a few words.
     opening : str
         The family of the opening.
     chess960 : bool
@@ -33,7 +34,7 @@ class Drill:
     played : str
         The move played in the game, in UCI notation.
     about, link : str
-        The game, in words, and its address.
+        A description of the game, and the game's web address.
     comment : str
         A comment on the right move.
     """

@@ -1,4 +1,4 @@
-"""Repertoires from PGN files with variations, and where games leave them."""
+"""Repertoires from PGN files with variations, and the positions in which games leave a repertoire."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from knightadder.text import one_line, plain_name
 
 _BAD = {chess.pgn.NAG_MISTAKE, chess.pgn.NAG_BLUNDER, chess.pgn.NAG_DUBIOUS_MOVE}
 _COMMAND = re.compile(r"\[%[^\]]*\]")
-_SHOWN_PLIES = 7  # number of plies shown of the line after a right move
+_SHOWN_PLIES = 7  # maximum plies shown of a line that begins with a right move
 _POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
-    """Return a drill for each position of a side's repertoire, with all moves that the files have there.
+    """Return a drill for each position of a side's repertoire, with all moves that the files have in the position.
 
-    Moves of the side that are marked ``?``, ``??`` or ``?!`` are not part of it. A line ends before a null move. Broken
-    games are reported and left out. OptionError if a file cannot be read.
+    Moves of the side that are marked ``?``, ``??`` or ``?!`` are not part of the repertoire. A line ends before a null
+    move. Broken games are reported and left out. OptionError if a file cannot be read.
     """
     found: dict[str, Drill] = {}
     for file in files:
@@ -58,7 +58,7 @@ def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
         if board.turn == white:
             children = [child for child in children if not child.nags & _BAD]
             if children:
-                lines = {child.uci(): _line(child) for child in reversed(children)}  # a move may be there twice
+                lines = {child.uci(): _line(child) for child in reversed(children)}  # a move may occur twice
                 drill = Drill(
                     "repertoire",
                     board.fen(),
@@ -93,15 +93,15 @@ class Departure:
     Attributes
     ----------
     before : str
-        The moves of the first of these games up to the position, in algebraic notation.
+        The moves that led to the position in the first of the games, in algebraic notation.
     own : bool
-        Whether the player left the repertoire; if not, the opponents played a move to which it has no answer.
+        Whether the player left the repertoire; if not, the opponents played a move without an answer in the repertoire.
     played : Counter of str
-        The moves played there, with their number of games.
+        The moves played in the position, with the number of games.
     wanted : tuple of str
         The moves of the repertoire.
     points : list of float
-        What the player scored in these games, where it is known.
+        The player's scores in the games with a result.
     """
 
     before: str
@@ -126,9 +126,9 @@ def departures(
     games : iterable of PgnGame
         Sound games.
     names : sequence of str
-        The names of the player.
+        All spellings of the player's name.
     repertoires : mapping
-        By colour, the moves in UCI notation of each position, by its `position_key`.
+        For each colour, the moves in UCI notation by `position_key`.
 
     Returns
     -------
@@ -158,9 +158,9 @@ def departures(
 def _leave(
     game: chess.pgn.Game, white: bool, repertoire: Mapping[str, Sequence[str]]
 ) -> tuple[str, Departure, str] | None:
-    """Find where a game leaves a repertoire for good: the position's key, the departure, and the move played.
+    """Find where a game finally leaves a repertoire: the position's key, the departure, and the move played.
 
-    None if the game never reached it; the move is empty if the game ended first.
+    None if the game never reached the repertoire; the move is empty if the game ended within the repertoire.
     """
     board, reached, inside, last = game.board(), False, False, None
     left: tuple[str, Departure, str] | None = None

@@ -1,1 +1,1 @@
-"""A bot for Lichess: answers challenges and plays, by Lichess's bot API."""
+"""A bot for Lichess: answers challenges and plays games through Lichess's bot API."""

@@ -1,4 +1,4 @@
-"""Lichess's bot API: requests, and retries after a failure."""
+"""Lichess's bot API: requests, and retries after failures."""
 
 import logging
 import threading
@@ -18,21 +18,22 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-# Timeouts in seconds: to connect, for an answer, and between a stream's lines (an empty one comes every six or so).
+# Timeouts in seconds: for a connection, for an answer, and between a stream's lines (about every six seconds, Lichess
+# sends an empty line).
 _TIMEOUTS = 5.0, 6.0, 15.0
 
 _TOO_MANY_REQUESTS = 429
-_PAUSE = 60.0  # "wait a full minute before resuming API usage"
+_PAUSE = 60.0  # seconds; Lichess's documentation: "wait a full minute before resuming API usage"
 _ATTEMPTS = 6
-_MOST_CONNECTIONS = 64  # two for each game, because its stream occupies one
+_MOST_CONNECTIONS = 64  # two for each game, because the game's stream occupies one connection
 _LONGEST_CHAT = 140
 
 
 class Lichess:
     """The requests of a bot, for all its threads. The access token needs the scope ``bot:play``.
 
-    When `ending` is set, waits are cut short. The timeouts, in seconds, are for connecting, for an answer, and
-    between the lines of a stream.
+    When `ending` is set, all waiting stops. The timeouts, in seconds, are for connecting, for an answer, and between
+    the lines of a stream.
     """
 
     def __init__(
@@ -59,10 +60,10 @@ class Lichess:
     # --- the account -----------------------------------------------------------------------------------------------
 
     def account(self) -> Json:
-        """Give the account's data: ``id`` and ``username``, which are texts, ``title`` and more."""
+        """Return the account's data: ``id`` and ``username``, which are strings, ``title`` and more."""
         account = self._repeat("GET", "/api/account")
         if not all(isinstance(account.get(name), str) for name in ("id", "username")):
-            raise Unreachable(f"no valid answer from {self._url}/api/account: this is not an account")
+            raise Unreachable(f"no valid answer from {self._url}/api/account: it does not describe an account")
         return account
 
     def upgrade(self) -> None:
@@ -70,13 +71,13 @@ class Lichess:
         self._once("POST", "/api/bot/account/upgrade")
 
     def introduce(self, name: str) -> None:
-        """Name the account in every later request, as Lichess asks bots to do."""
+        """Send the account's name with every later request, as Lichess asks bots to do."""
         self._session.headers["User-Agent"] = f"knightadder/{__version__} user:{name}"
 
     # --- streams ---------------------------------------------------------------------------------------------------
 
     def events(self) -> EventStream:
-        """Open the stream of challenges and games, which begins with the current ones."""
+        """Open the stream of challenges and games, which begins with the current challenges and games."""
         return self._open("/api/stream/event")
 
     def game(self, game_id: str) -> EventStream:
@@ -90,16 +91,16 @@ class Lichess:
         self._repeat("POST", f"/api/challenge/{challenge_id}/accept")
 
     def decline(self, challenge_id: str, reason: str) -> None:
-        """Decline a challenge for one of Lichess's reasons."""
+        """Decline a challenge; `reason` is one of Lichess's keys."""
         self._repeat("POST", f"/api/challenge/{challenge_id}/decline", json={"reason": reason})
 
     # --- games -----------------------------------------------------------------------------------------------------
 
     def move(self, game_id: str, move: str, offer_draw: bool = False) -> float:
-        """Send a move, once, and return the seconds that the request took.
+        """Send a move once, without retries, and return the seconds that the request took.
 
-        Refused if it is not the bot's turn, the move is illegal or the game is over; Unreachable if it is unknown
-        whether the move was made: the game's stream shows it.
+        Refused if it is not the bot's turn, the move is illegal or the game is over. Unreachable if it is unknown
+        whether the move was made; then the game's stream shows it.
         """
         self._pause()
         began = self._clock.now()
@@ -108,16 +109,16 @@ class Lichess:
         return self._clock.now() - began
 
     def chat(self, game_id: str, text: str) -> None:
-        """Send a chat message to the opponent, once; cut to 140 characters."""
+        """Send a chat message to the opponent once, without retries; it is cut to 140 characters."""
         message = {"room": "player", "text": text[:_LONGEST_CHAT]}
         self._once("POST", f"/api/bot/game/{game_id}/chat", json=message)
 
     def abort(self, game_id: str) -> None:
-        """Abort a game that has hardly begun; an aborted game has no result."""
+        """Abort a game in its first moves; an aborted game has no result."""
         self._repeat("POST", f"/api/bot/game/{game_id}/abort")
 
     def resign(self, game_id: str) -> None:
-        """Resign a game, or abort it if that is possible."""
+        """Abort a game if possible, otherwise resign it."""
         self._repeat("POST", f"/api/bot/game/{game_id}/resign")
 
     def accept_draw(self, game_id: str) -> None:
@@ -132,7 +133,7 @@ class Lichess:
         """Claim victory in a game that the opponent has left."""
         self._repeat("POST", f"/api/bot/game/{game_id}/claim-victory")
 
-    # --- how requests are made -------------------------------------------------------------------------------------
+    # --- making requests -------------------------------------------------------------------------------------
 
     def _open(self, path: str) -> EventStream:
         return EventStream(self._send("GET", path, self._silence, stream=True))
@@ -151,7 +152,7 @@ class Lichess:
         url = self._url + path
         try:
             response = self._session.request(method, url, timeout=(self._connect, timeout), **content)
-        except Exception as error:  # any reason why there is no answer
+        except Exception as error:  # any reason for a missing answer
             raise Unreachable(f"no valid answer from {url}: {reason_of(error)}") from None
         status = response.status_code
         if status < 400:
@@ -172,7 +173,7 @@ class Lichess:
             self._clock.wait(self._ending, seconds)
 
     def _repeat(self, method: str, path: str, **content: Any) -> Json:
-        """Repeat a request that is safe to repeat, until there is an answer or the attempts are used up."""
+        """Make a request that is safe to repeat, until there is an answer or the attempts are used up."""
         backoff = Backoff()
         for _ in range(_ATTEMPTS - 1):
             try:
@@ -197,7 +198,7 @@ class _Bearer(AuthBase):
 
 
 def _explanation(response: requests.Response) -> str:
-    """Give the server's explanation of an error."""
+    """Return the server's explanation of an error."""
     try:
         text = parse_json(response.content, Json).get("error")
     except (ValueError, requests.RequestException):  # the body is not JSON, or never arrives

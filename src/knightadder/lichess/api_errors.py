@@ -4,12 +4,10 @@ from knightadder.engine.errors import EngineError
 
 
 class Refused(EngineError):
-    """The server has understood a request and refuses it, with an HTTP status from 400 to
-    499; repeating it is useless.
-    """
+    """The server understood a request and refused it, with an HTTP status from 400 to 499; repeating it is useless."""
 
     def __init__(self, status: int, reason: str, url: str) -> None:
-        super().__init__(f"{url} is refused: {reason} (status {status})")
+        super().__init__(f"the server refused {url}: {reason} (status {status})")
         self.status = status
 
 
@@ -20,7 +18,7 @@ class Unreachable(EngineError):
 def reason_of(error: BaseException) -> str:
     """Return the reason why a request failed, in the system's words: ``Connection refused``.
 
-    The libraries wrap the system's error several times: requests wraps the error of urllib3, and so on.
+    Libraries wrap the system's error several times: for example, requests wraps the error of urllib3.
     """
     seen = [error]
     while True:

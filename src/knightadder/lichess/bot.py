@@ -24,7 +24,7 @@ Json: TypeAlias = dict[str, Any]
 logger = logging.getLogger(__name__)
 
 _LOOK_UP = 1.0  # seconds between checks for overdue games
-_START_WITHIN = 60.0  # seconds between accepting a challenge and its game; later it counts as cancelled
+_START_WITHIN = 60.0  # maximum seconds from accepting a challenge to its game; then the game counts as cancelled
 _START_AFTER_DOUBT = 10.0
 
 
@@ -37,7 +37,7 @@ class _GameDone:
 
 @dataclass(frozen=True, slots=True)
 class _Interrupt:
-    """A request to end the bot."""
+    """A request to stop the bot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class _Running:
 
 
 class Bot:
-    """Plays on Lichess."""
+    """Accepts challenges on Lichess and plays the games."""
 
     def __init__(
         self, lichess: Lichess, account: Json, engines: GameEngines, settings: BotSettings, clock: Timer
@@ -62,19 +62,19 @@ class Bot:
         self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
         self._follower = Follower("events", lichess.events, lambda event, _: self._inbox.put(event), clock)
         self._games: dict[str, _Running] = {}
-        self._expected: dict[str, float] = {}  # games that will start, with the time by which they must
-        self._seen: set[str] = set()  # all games that have been started
+        self._expected: dict[str, float] = {}  # games that will start, with the latest time of their start
+        self._seen: set[str] = set()  # all games that have started
         self._declined: set[str] = set()
         self._interrupts = 0
         self._failure: Refused | None = None
 
     @property
     def games_played(self) -> int:
-        """Number of games that have been started."""
+        """Number of games that have started."""
         return len(self._seen)
 
     def interrupt(self) -> None:
-        """Accept no more challenges, and end when all games are over; a second call resigns them.
+        """Accept no more challenges, and stop when all games are over; a second call resigns the games.
 
         May be called from any thread and from a signal handler.
         """
@@ -83,7 +83,7 @@ class Bot:
     def run(self) -> None:
         """Play until the number of games is reached, or until `interrupt` is called.
 
-        Refused if the server no longer accepts the bot; the running games have then been played to their end.
+        Refused if the server no longer accepts the bot; this is raised after the running games have ended.
         """
         self._follower.start()
         try:
@@ -110,23 +110,23 @@ class Bot:
     # --- ending ----------------------------------------------------------------------------------------------------
 
     def _ending(self) -> bool:
-        """Return whether the bot starts no more games."""
+        """Return whether the bot will start no more games."""
         limit = self._settings.games
         return bool(self._interrupts or self._failure or (limit and self._begun() >= limit))
 
     def _leaves(self) -> bool:
-        """Say whether the bot resigns running games."""
+        """Return whether the bot resigns running games."""
         return self._interrupts > 1 or bool(self._interrupts and self._settings.on_interrupt == "resign")
 
     def _begun(self) -> int:
-        """Count the games that have been started or are expected."""
+        """Return the number of games that have started or are expected."""
         return len(self._seen) + len(self._expected)
 
     def _look_up(self) -> None:
-        """Drop games that have not started in time, and resign running games if that is due."""
+        """Drop games that have not started in time, and resign running games after `interrupt` if required."""
         now = self._clock.now()
         for game_id in [game_id for game_id, until in self._expected.items() if until < now or self._leaves()]:
-            logger.info("game %s: has not started", game_id)
+            logger.info("game %s: did not start", game_id)
             del self._expected[game_id]
         if self._leaves():
             for game in self._games.values():
@@ -143,7 +143,7 @@ class Bot:
                 self._expected.pop(_id(event["challenge"]["id"]), None)
             elif kind == "gameStart":
                 self._on_game(event["game"])
-        except Exception as error:  # an event must not end the bot, whatever it contains
+        except Exception as error:  # no event may stop the bot, whatever it contains
             logger.warning("unexpected content of event %.40r (%s: %.80r)", kind, type(error).__name__, str(error))
 
     def _on_challenge(self, challenge: Json) -> None:
@@ -160,7 +160,7 @@ class Bot:
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_WITHIN
                 self._lichess.accept(challenge_id)
-                # From now: accepting may have taken a minute.
+                # The time is taken now, because accepting may have taken a minute.
                 self._expected[challenge_id] = self._clock.now() + _START_WITHIN
                 logger.info("challenge %s: accepted, from %s", challenge_id, name)
             else:
@@ -168,7 +168,8 @@ class Bot:
                 self._lichess.decline(challenge_id, objection)
                 logger.info("challenge %s: declined, from %s: %s", challenge_id, name, objection)
         except (Refused, Unreachable) as error:
-            # The challenge was withdrawn, or it was accepted but the answer was lost: then its game is about to start.
+            # The challenge was withdrawn, or the server accepted it, but the answer was lost; then its game is about to
+            # start.
             logger.info("challenge %s: %s", challenge_id, error)
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT
@@ -182,14 +183,14 @@ class Bot:
         if game_id in self._seen:
             return
         if not (game.get("compat") or {}).get("bot", True):
-            logger.info("game %s: is not for bots", game_id)
+            logger.info("game %s: bots may not play it", game_id)
             return
         self._seen.add(game_id)
         try:
             engine = self._engines.take()
         except EngineError as error:
             logger.error("game %s: %s", game_id, error)
-            # So that the opponent need not wait for the bot's flag to fall.
+            # The bot resigns, so that the opponent need not wait for the bot's flag to fall.
             with contextlib.suppress(Refused, Unreachable):
                 self._lichess.resign(game_id)
             return
@@ -213,7 +214,7 @@ class Bot:
         """Play a game, in its own thread."""
         try:
             play.run()
-        except Exception:  # one game must not end the others
+        except Exception:  # a failure in one game must not stop the other games
             logger.exception("game %s: failed", game_id)
         finally:
             self._engines.give_back(engine)
@@ -221,7 +222,7 @@ class Bot:
 
 
 def _id(value: object) -> str:
-    """Check and give the id of a game or challenge, which becomes part of URLs; ValueError if it is invalid."""
+    """Return the id of a game or challenge, which becomes part of URLs; ValueError if it is invalid."""
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", value):
         raise ValueError(f"{value!r:.40} is not an id")
     return value

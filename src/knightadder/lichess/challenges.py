@@ -1,4 +1,4 @@
-"""Decides which challenges to accept, and gives the reason for declining the others."""
+"""Decides which challenges to accept, and gives the reason for declining a challenge."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ OPPONENTS = ("all", "humans", "bots")
 
 
 class DeclineReason(StrEnum):
-    """Lichess's keys for the reasons to decline a challenge; Lichess shows a sentence for each."""
+    """Lichess's keys for the reasons to decline a challenge; Lichess shows the challenger a sentence for each key."""
 
     GENERIC = "generic"
     LATER = "later"
@@ -24,17 +24,17 @@ class DeclineReason(StrEnum):
     TIME_CONTROL = "timeControl"
     RATED = "rated"  # the bot plays only rated games
     CASUAL = "casual"  # the bot plays only casual games
-    STANDARD = "standard"  # only standard games
-    VARIANT = "variant"  # not this variant
+    STANDARD = "standard"  # the bot plays only standard games
+    VARIANT = "variant"  # the bot does not play the variant
     NO_BOT = "noBot"
     ONLY_BOT = "onlyBot"
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Rules for accepting challenges, from `VARIANTS`, `SPEEDS`, `MODES` and `OPPONENTS`.
+    """Rules for accepting challenges; the values are from `VARIANTS`, `SPEEDS`, `MODES` and `OPPONENTS`.
 
-    The bounds apply to the challenger's rating for the game's kind; with a bound, challengers without a rating are
+    The bounds apply to the challenger's rating for the speed or variant; with a bound, challengers without a rating are
     declined.
     """
 
@@ -46,7 +46,7 @@ class Policy:
     max_rating: int | None = None
 
     def objection(self, challenge: Mapping[str, Any]) -> DeclineReason | None:
-        """Return why a challenge, as Lichess describes it, is declined; None if it is accepted."""
+        """Return why a challenge is declined, None if it is accepted; `challenge` is Lichess's description."""
         challenger = challenge.get("challenger") or {}
         is_bot = challenger.get("title") == "BOT"
         if is_bot and self.opponents == "humans":

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 _UNAUTHORIZED = 401
 
 _EPILOG = """\
-All options except --config, --log, --verbose and --upgrade may also be given in a TOML file, with underscores instead
-of hyphens, and UCI options in its table [options]. The command line takes precedence. The token is read from the
+All options except --config, --log, --verbose and --upgrade may also be given in the TOML file of --config, with
+underscores instead of hyphens; UCI options go into its table [options]. The command line takes precedence. The token is
+read from the
 environment variable LICHESS_TOKEN, unless --token-file names a file. After Ctrl-C, the bot accepts no more challenges
 and exits when all games are over; a second Ctrl-C resigns them. docs/lichess.md describes how to make a bot account.
 """
@@ -49,7 +50,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--upgrade", action="store_true", default=False, help="turn the account into a bot account, and exit"
     )
-    command.add_argument("--token-file", metavar="FILE", help="file that contains the access token")
+    command.add_argument("--token-file", metavar="FILE", help="file with the access token")
     command.add_argument("--url", help="address of the server (default: https://lichess.org)")
 
     group = command.add_argument_group("challenges")
@@ -66,7 +67,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(group, "--concurrency", help="number of games at the same time (default: 1)")
     group.add_argument("--games", type=int, metavar="N", help="exit after N games")
     group.add_argument(
-        "--on-interrupt", metavar="WHAT", help="what Ctrl-C does to running games: finish or resign (default: finish)"
+        "--on-interrupt", metavar="WHAT", help="after Ctrl-C, finish or resign the running games (default: finish)"
     )
 
     group = command.add_argument_group("engine")
@@ -82,7 +83,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--move-overhead",
         type=int,
         metavar="MS",
-        help="minimum time that each move takes besides thinking, such as network delay (default: 100)",
+        help="minimum time to allow for each move besides thinking, such as network delay (default: 100)",
     )
     group.add_argument(
         "--correspondence-seconds", type=float, metavar="S", help="thinking time of a move in correspondence games"
@@ -93,27 +94,29 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--draw-score",
         type=int,
         metavar="CP",
-        help="offer and accept draws while the score is at most this far from zero (0: never)",
+        help="offer and accept draws while the score is at most CP centipawns from zero (0: never)",
     )
     group.add_argument(
-        "--resign-score", type=int, metavar="CP", help="resign when this many centipawns behind (0: never)"
+        "--resign-score", type=int, metavar="CP", help="resign when the engine is CP centipawns behind (0: never)"
     )
     group.add_argument(
         "--resign-moves",
         type=int,
         metavar="N",
-        help="resign after N moves in a row with a score this low (0: never)",
+        help="resign only after N moves in a row with a score of --resign-score or lower (0: never)",
     )
     group.add_argument(
         "--abort-after",
         type=float,
         metavar="S",
-        help="abort a game if the opponent does not begin it in this time (default: 30)",
+        help="abort a game if the opponent makes no first move within this time (default: 30)",
     )
     group.add_argument(
-        "--greeting", metavar="TEXT", help="chat message at the start; {me} and {opponent} stand for the players' names"
+        "--greeting",
+        metavar="TEXT",
+        help="chat message at the start of a game; {me} and {opponent} stand for the players' names",
     )
-    group.add_argument("--goodbye", metavar="TEXT", help="chat message at the end")
+    group.add_argument("--goodbye", metavar="TEXT", help="chat message at the end of a game")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -152,13 +155,13 @@ def run(arguments: argparse.Namespace) -> int:
             return _upgrade(lichess, account)
         if account.get("title") != "BOT":
             raise OptionError(
-                f"{account['username']} is not a bot account; --upgrade makes it one, if it has never played"
+                f"{account['username']} is not a bot account: --upgrade makes it a bot account if it has never played"
             )
         return _play(lichess, account, settings, clock, ending)
 
 
 def _play(lichess: Lichess, account: dict[str, Any], settings: BotSettings, clock: Any, ending: threading.Event) -> int:
-    """Load the engine and play."""
+    """Load the engine, play, and return the exit status."""
     from knightadder.library.engine import Engine
     from knightadder.lichess.bot import Bot
     from knightadder.lichess.engines import GameEngines
@@ -178,25 +181,25 @@ def _upgrade(lichess: Lichess, account: dict[str, Any]) -> int:
     """Make the account a bot account, if the user confirms by typing its name."""
     name = str(account["username"])
     if account.get("title") == "BOT":
-        print(f"{name} is a bot account already")
+        print(f"{name} is already a bot account")
         return 0
-    print(f"This makes {name} a bot account forever: after that, only programs may play with it.")
+    print(f"This makes {name} a bot account forever: from then on, only programs may play with the account.")
     print("Lichess allows this only for an account that has never played a game.")
     try:
-        answer = input(f"To go on, type the name of the account: {name}\n> ")
+        answer = input(f"To continue, type the name of the account: {name}\n> ")
     except EOFError:
         answer = ""
     if answer.strip() != name:
         print("Nothing was changed")
         return 1
     lichess.upgrade()
-    print(f"{name} is a bot account now")
+    print(f"{name} is now a bot account")
     return 0
 
 
 @contextlib.contextmanager
 def _interrupts(bot: Bot, ending: threading.Event) -> Iterator[None]:
-    """End the bot on Ctrl-C or a request to terminate; at the third signal at once."""
+    """Stop the bot after Ctrl-C or a request to terminate; the third signal stops it immediately."""
     count = 0
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -218,7 +221,7 @@ def _interrupts(bot: Bot, ending: threading.Event) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _logging(file: str | None, verbose: bool) -> Iterator[None]:
-    """Log to stderr, and to a file if wanted; one line per event."""
+    """Log to standard error, and to a file if given; one line per event."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if file is not None:
         try:

@@ -17,16 +17,16 @@ class MovePlayer(Protocol):
         """Set UCI options by name."""
 
     def new_game(self) -> None:
-        """Clear what the engine has learnt from the previous game."""
+        """Clear the tables that the previous game has filled."""
 
     def play(self, board: chess.Board, limit: chess.engine.Limit, *, ponder: bool = False) -> PlayResult:
         """Choose a move; with `ponder`, continue to search after the expected reply."""
 
     def stop(self) -> None:
-        """End the running search soon; callable from any thread."""
+        """Stop the running search soon; may be called from any thread."""
 
     def close(self) -> None:
-        """End the engine."""
+        """Terminate the engine."""
 
 
 class GameEngines:
@@ -58,7 +58,7 @@ class GameEngines:
             self._free.append(engine)
 
     def close(self) -> None:
-        """End all engines."""
+        """Terminate all engines."""
         with self._lock:
             for engine in self._all:
                 engine.close()

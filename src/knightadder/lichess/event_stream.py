@@ -17,39 +17,39 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-# A connection counts as good if it lasted this many seconds, or delivered more than its first event: then the next
-# attempt need not wait long.
+# A connection counts as good if it lasted at least this many seconds, or delivered more than its first event. After a
+# good connection, the next attempt comes soon.
 _GOOD = 10.0
-_MOST_WAIT = 15.0  # seconds; no longer, because game clocks may be running
+_MOST_WAIT = 15.0  # maximum seconds between attempts; short, because game clocks may be running
 
 
 class EventStream:
-    """One connection: an iterator over its events, which ends with the connection."""
+    """One connection: an iterator over its events, which stops when the connection ends."""
 
     def __init__(self, response: requests.Response) -> None:
         self._response = response
         self.url = response.url
 
     def __iter__(self) -> Iterator[Json]:
-        """Yield the events as they come; Unreachable if the connection fails, or a line is not an object of JSON."""
+        """Yield the events as they arrive; Unreachable if the connection fails, or a line is not a JSON object."""
         try:
             for line in self._response.iter_lines():
                 if line:  # empty lines only keep the connection alive
                     yield parse_json(line, Json)
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError, AttributeError) as error:
-            raise Unreachable(f"{self.url} has dropped: {reason_of(error)}") from None
+            raise Unreachable(f"the connection to {self.url} was lost: {reason_of(error)}") from None
         except ValueError:
-            raise Unreachable(f"{self.url} has a line that is not an event") from None
+            raise Unreachable(f"{self.url} sent a line that is not an event") from None
         finally:
             self._response.close()
 
     def close(self) -> None:
-        """Close the stream, which no thread must be reading."""
+        """Close the stream; no thread may be reading it."""
         self._response.close()
 
     def interrupt(self) -> None:
         """End the stream from a thread that does not read it."""
-        # urllib3 before 2.3 has no shutdown(); then the stream ends with the next line, even an empty one.
+        # urllib3 before 2.3 has no shutdown(); then the stream ends with the next line, which may be empty.
         with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
             self._response.raw.shutdown()
 
@@ -57,8 +57,8 @@ class EventStream:
 class Follower:
     """Keeps a stream of events open, in a separate thread, until the server refuses it or `close` is called.
 
-    `name` names the thread, and the stream in the log. `deliver` is called with each event and its connection's number,
-    from 1; with a `Refused` if the server refuses the stream.
+    `name` is the name of the thread, and of the stream in the log. `deliver` is called with each event and its
+    connection's number, from 1; if the server refuses the stream, it is called with a `Refused`.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Follower:
         self._stream: EventStream | None = None
         self._attempt = 0
         self._events = 0  # events from the current attempt
-        self._dropped = 0  # the number of the last connection that was dropped
+        self._dropped = 0  # number of the last dropped connection
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
@@ -84,7 +84,7 @@ class Follower:
     def reconnect(self) -> int:
         """Drop the connection, even while it is being opened, and open a new one.
 
-        Returns the number of the dropped one. Events of connections with higher numbers are not out of date.
+        Returns the number of the dropped connection. Events of connections with higher numbers are up to date.
         """
         with self._lock:
             self._dropped = self._attempt
@@ -115,7 +115,7 @@ class Follower:
                 if not self._closed.is_set():
                     self._deliver(error, self._attempt)
                 return
-            except Exception:  # the follower must go on after any error
+            except Exception:  # the follower must continue after any error
                 logger.exception("%s: failed", self._name)
                 reason = "an error in the program"
             if self._events > 1 or self._clock.now() - opened > _GOOD:

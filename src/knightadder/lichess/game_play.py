@@ -1,8 +1,8 @@
 """One game: reads the events of its stream and sends moves.
 
-A move is sent once. If the answer is lost, so that it is unknown whether the move arrived, the stream is reopened. Its
-first event lists all moves played, and the move is sent again only if it is not among them. If the first copy arrives
-late, the server refuses it: first the other side is to move, and later the piece is no longer on the move's
+A move is sent once. If the answer is lost, it is unknown whether the move arrived, so the stream is reopened. The first
+event of the new stream lists all moves, and the move is sent again only if the list lacks it. If the first copy then
+arrives late, the server refuses it: at first the opponent is to move, and later the piece is no longer on the move's
 from-square.
 """
 
@@ -40,15 +40,15 @@ Json: TypeAlias = dict[str, Any]
 logger = logging.getLogger(__name__)
 
 _MOST_REFUSALS = 3  # refusals of one move, after which the bot resigns
-_MOST_CLAIM = 86_400.0  # seconds until a claim; larger values are invalid
+_MOST_CLAIM = 86_400.0  # maximum seconds until victory can be claimed; larger values are invalid
 _CLAIM_AGAIN = 30.0  # seconds to wait after a refused claim
-# The engine is told of a new lag only if the lag has changed by one of these factors, because that ends pondering.
+# The engine receives a new lag only if the lag has changed by one of these factors, because setting it stops pondering.
 _OVERHEAD_FALL, _OVERHEAD_GROWTH = 0.5, 1.25
 
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """An event of the stream, or its refusal, with the connection's number and the time of arrival."""
+    """An event of the stream, or the refusal of the stream, with the connection's number and the time of arrival."""
 
     event: Json | Refused
     connection: int
@@ -66,8 +66,8 @@ class _Answer:
 
 
 class GamePlay:
-    """Plays a game to its end. The bot's id determines its side, and its name is for the greeting; all games share the
-    lag.
+    """Plays a game to its end. The bot's id determines its side, and the name is used in the greeting; all games share
+    the `Lag`.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class GamePlay:
         self._distrusted = 0  # events of connections up to this one are out of date
         self._answered: tuple[str, ...] | None = None  # the moves before the bot's last move
         self._unsure: _Answer | None = None  # a move that may or may not have arrived
-        self._missed: tuple[str, ...] | None = None  # the moves before the bot's last, if the server did not show it
+        self._missed: tuple[str, ...] | None = None  # the moves before a bot's move that the server did not show
         self._abort_at: float | None = None
         self._claim_at: float | None = None
         self._replied: tuple[str, ...] | None = None  # the moves of the position in which an offer was answered
@@ -135,7 +135,7 @@ class GamePlay:
     # --- incoming events -------------------------------------------------------------------------------------------
 
     def _deliver(self, event: Json | Refused, connection: int) -> None:
-        """Accept an event, in the stream's thread; the end of the game also stops the search for a move."""
+        """Receive an event, in the stream's thread; the end of the game also stops the engine's search."""
         if not isinstance(event, Refused):
             state = event.get("state", event)
             if isinstance(state, dict) and "moves" in state:
@@ -169,7 +169,7 @@ class GamePlay:
             self._resynchronise()
 
     def _begin(self, info: GameInfo, event: Json, arrived: float) -> None:
-        """Handle the description of the whole game, at its beginning or after a reconnection."""
+        """Handle the description of the whole game, at the game's beginning or after a reconnection."""
         state = read_state(event.get("state") or {})
         first, self._info = self._info is None, info
         if first:
@@ -182,7 +182,7 @@ class GamePlay:
                 self._missed = state.moves
                 self._resynchronise()
                 return
-            logger.warning("game %s: the server has forgotten the last move", self._id)
+            logger.warning("game %s: the server has lost the last move", self._id)
             self._answered = None
         self._on_state(info, state, arrived)
 
@@ -209,7 +209,7 @@ class GamePlay:
             self._think(info, state, arrived)
 
     def _answer_offers(self, info: GameInfo, state: GameState) -> None:
-        """Decline takebacks; accept draws unless it is the bot's turn, when `_think` answers draw offers."""
+        """Decline takebacks, and accept draws; if it is the bot's turn, `_think` answers draw offers instead."""
         if self._replied == state.moves:
             return
         opponent = not info.colour
@@ -246,7 +246,7 @@ class GamePlay:
     # --- deadlines -------------------------------------------------------------------------------------------------
 
     def _patience(self) -> float | None:
-        """Give the seconds until the next deadline; None without deadlines."""
+        """Return the seconds until the next deadline; None without deadlines."""
         deadlines = [time for time in (self._abort_at, self._claim_at) if time is not None]
         return max(min(deadlines) - self._clock.now(), 0) if deadlines else None
 
@@ -263,7 +263,7 @@ class GamePlay:
     # --- moves -----------------------------------------------------------------------------------------------------
 
     def _think(self, info: GameInfo, state: GameState, arrived: float) -> None:
-        if self._ended.is_set():  # while this thread waited for an answer
+        if self._ended.is_set():  # the game ended while this thread waited for an answer
             return
         settings = self._settings
         board = info.board(state)
@@ -295,7 +295,7 @@ class GamePlay:
             self._send(answer)
 
     def _send(self, answer: _Answer) -> None:
-        """Send a move from the position on the board."""
+        """Send a move from the current position."""
         try:
             seconds = self._lichess.move(self._id, answer.move, answer.offer_draw)
         except Unreachable as error:
@@ -307,7 +307,7 @@ class GamePlay:
                 return
             logger.warning("game %s: move %s: %s", self._id, answer.move, error)
             if answer.refusals + 1 == _MOST_REFUSALS:
-                self._give_up("the server takes no move")
+                self._give_up("the server refuses all moves")
                 return
             self._unsure = replace(answer, refusals=answer.refusals + 1)
             self._resynchronise()
@@ -332,7 +332,7 @@ class GamePlay:
         return (not info.colour) in offers
 
     def _claims_repetition(self, board: chess.Board, result: PlayResult) -> bool:
-        """Say whether the side to move can claim a draw by threefold repetition and has nothing better."""
+        """Return whether the side to move can claim a draw by threefold repetition and has nothing better."""
         score = result.line.score.pov(board.turn)
         return board.is_repetition(3) and score <= chess.engine.Cp(0)
 

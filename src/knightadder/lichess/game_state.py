@@ -1,4 +1,4 @@
-"""A game as its stream describes it: the constant part and the changing part."""
+"""A game as described by its stream: the constant part and the changing part."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 
 @dataclass(frozen=True, slots=True)
 class GameState:
-    """A game at one moment: all moves so far in UCI notation, and seconds on White's and Black's clocks and per move.
+    """The state of a game: all moves so far in UCI notation, and the seconds on both clocks and of both increments.
 
-    `status` is ``started``, ``mate``, ``resign`` and so on; the offers are the colours that offer a draw, and those
-    that ask to take back moves.
+    `status` is ``started``, ``mate``, ``resign`` and so on. The offers are the colours that offer a draw, and the
+    colours that ask to take back moves.
     """
 
     moves: tuple[str, ...]
@@ -38,7 +38,9 @@ class GameState:
 
 @dataclass(frozen=True, slots=True)
 class GameInfo:
-    """The constant part of a game: the bot's side, its opponent, the keys of variant and speed, and the first board."""
+    """The constant part of a game: the bot's side, its opponent, Lichess's keys of variant and speed, and the start
+    position.
+    """
 
     colour: chess.Color
     variant: str
@@ -58,7 +60,7 @@ class GameInfo:
         return board
 
     def my_turn(self, state: GameState) -> bool:
-        """Say whether the bot is to move."""
+        """Return whether the bot is to move."""
         return not state.over and (self.start.turn == self.colour) == (len(state.moves) % 2 == 0)
 
 
@@ -76,7 +78,7 @@ def read_info(event: Mapping[str, Any], account_id: str) -> GameInfo:
             start=starting_board(None if fen == "startpos" else fen, event["variant"]["key"] == "chess960"),
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise Unreachable(f"the game is not described as expected ({type(error).__name__}: {error})") from None
+        raise Unreachable(f"unexpected description of the game ({type(error).__name__}: {error})") from None
 
 
 def read_state(event: Mapping[str, Any]) -> GameState:
@@ -92,7 +94,7 @@ def read_state(event: Mapping[str, Any]) -> GameState:
             takeback_offers=frozenset(_NAMES[name] for name in _NAMES if event.get(f"{name[0]}takeback")),
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise Unreachable(f"the state is not described as expected ({type(error).__name__}: {error})") from None
+        raise Unreachable(f"unexpected description of the game's state ({type(error).__name__}: {error})") from None
 
 
 def _text(value: object) -> str:
@@ -108,10 +110,10 @@ def _seconds(milliseconds: object) -> float:
 
 
 def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
-    """Return the board of a game's first position, None for the usual one; ValueError if the text is not a FEN.
+    """Return the board of a game's start position; None means the usual position. ValueError if the text is not a FEN.
 
-    Positions also come from people, who may write wrong castling rights and en-passant squares; impossible ones are
-    dropped. They can also allow castling from unusual squares.
+    People may enter positions with wrong castling rights and en passant squares; impossible rights and squares are
+    dropped. Positions can also allow castling from unusual squares.
     """
     board = chess.Board(fen or chess.STARTING_FEN, chess960=True)
     leave_out_impossible(board)

@@ -23,19 +23,18 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ON_INTERRUPT = ("finish", "resign")
 _DEFAULT_POLICY = Policy()
 
-# Options that the bot sets itself, for each game or each move.
+# UCI options that the bot sets itself, for each game or each move.
 _OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
 
 
 @dataclass(frozen=True, slots=True)
 class BotSettings:
-    """All settings. The names are the same in the file and, with hyphens, on the command line, whose help describes
-    them.
+    """All settings. The names are the same in the file and, with hyphens, on the command line; its help describes them.
 
     Without a token file, the environment variable is used. For the number of games and for the nodes per move, 0 means
-    no limit. A measured move overhead replaces `move_overhead` if it is higher. See `Policy` for the challenges to
-    accept, and `Settlement` for draws and resigning. ``{me}`` and ``{opponent}`` are replaced in messages. OptionError
-    if a value is invalid.
+    no limit. If the measured move overhead is higher than `move_overhead`, it is used instead. See `Policy` for the
+    challenges to accept, and `Settlement` for draws and resigning. In messages, ``{me}`` and ``{opponent}`` are
+    replaced by names. OptionError if a value is invalid.
     """
 
     url: str = "https://lichess.org"
@@ -100,7 +99,7 @@ class BotSettings:
             Settlement().set(option, str(number))
 
     def policy(self) -> Policy:
-        """Give the rules for accepting challenges."""
+        """Return the rules for accepting challenges."""
         return Policy(
             self.variants,
             self.speeds,
@@ -111,19 +110,19 @@ class BotSettings:
         )
 
     def engine_options(self) -> dict[str, str | int | bool]:
-        """Give the UCI options for an engine."""
+        """Return the UCI options for an engine."""
         options: dict[str, str | int | bool] = {"Hash": self.hash, "Threads": self.threads}
         if self.syzygy:
             options["SyzygyPath"] = self.syzygy
         return {**options, **self.options}
 
     def settlement(self) -> dict[str, int]:
-        """Give the options for a `Settlement`."""
+        """Return the options for a `Settlement`."""
         return {"Draw Score": self.draw_score, "Resign Score": self.resign_score, "Resign Moves": self.resign_moves}
 
 
 def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSettings:
-    """Combine the settings of a TOML file and the command line, by the names of `BotSettings`.
+    """Combine the settings of a TOML file and of the command line; both have the names of `BotSettings`.
 
     OptionError if the file cannot be read, or a name or value is invalid.
     """

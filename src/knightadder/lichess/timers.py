@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 
 class Timer:
-    """The real time; tests may pass a class with the same methods whose time runs faster."""
+    """The real time; tests may pass a class with the same methods, in which time runs faster."""
 
     def now(self) -> float:
-        """Give the time in seconds since an arbitrary moment."""
+        """Return the time in seconds since an arbitrary moment."""
         return monotonic()
 
     def wait(self, event: threading.Event, seconds: float) -> bool:
-        """Wait this many seconds, or until the event is set; say whether it is set."""
+        """Wait `seconds`, or until the event is set; return whether it is set."""
         return event.wait(seconds)
 
     def get(self, queue: "SimpleQueue[T]", seconds: float | None) -> T | None:
-        """Take an item from a queue; ``None`` if the queue stays empty for this many seconds."""
+        """Take an item from a queue; None if the queue stays empty for `seconds`."""
         try:
             return queue.get(timeout=seconds)
         except Empty:
@@ -30,9 +30,10 @@ class Timer:
 
 
 class Backoff:
-    """Exponential backoff with jitter: each wait is about twice as long as the one before, up to `most` seconds.
+    """Exponential backoff with jitter: each wait is about twice as long as the last wait, up to `most` seconds.
 
-    A wait is drawn from the upper half of its range, so that clients that failed together do not retry together.
+    Each wait is drawn at random from the upper half of its range, so that clients that failed together do not retry
+    together.
     """
 
     def __init__(self, first: float = 0.5, most: float = 60.0, draw: Callable[[], float] = random.random) -> None:
@@ -40,7 +41,7 @@ class Backoff:
         self._failures = 0
 
     def next(self) -> float:
-        """Give the seconds to wait after one more failure."""
+        """Return the seconds to wait after another failure."""
         longest = min(self._first * 2.0 ** min(self._failures, 30), self._most)
         self._failures += 1
         return longest * (1 + self._draw()) / 2

@@ -7,16 +7,15 @@ from knightadder.lichess.game_state import GameInfo, GameState
 _MOST_OVERHEAD_MS = 5000  # maximum of the option Move Overhead
 _LEAST_CLOCK = 0.01
 
-# The clocks do not run until both sides have moved, but after half a minute without a move the game is aborted.
+# The clocks do not run until both sides have moved, but the game is aborted after half a minute without a move.
 _FIRST_MOVE_SHARE = 1 / 20
 _LONGEST_FIRST_MOVE = 5.0
 
 
 class Lag:
-    """Estimates the time that a move takes to the server, as TCP estimates round trips (RFC 6298). An estimate is never
-    below a minimum.
+    """Estimates the network delay of a move, as TCP estimates round trips (RFC 6298); the estimate has a minimum.
 
-    The time of a request covers both ways: the opponent's move to the bot, and the bot's answer.
+    The time of a request covers both ways: from the opponent's move to the bot, and the bot's answer back.
     """
 
     def __init__(self, least_ms: int) -> None:
@@ -25,7 +24,7 @@ class Lag:
         self._deviation = 0.0
 
     def note(self, seconds: float) -> None:
-        """Note how long a request took."""
+        """Take the time of a request into account."""
         if self._mean is None:
             self._mean, self._deviation = seconds, seconds / 2
         else:
@@ -33,7 +32,7 @@ class Lag:
             self._mean += (seconds - self._mean) / 8
 
     def overhead_ms(self) -> int:
-        """Give an overhead that hardly any move exceeds: the mean plus four mean deviations, in milliseconds."""
+        """Return an overhead that hardly any move exceeds: the mean plus four mean deviations, in milliseconds."""
         measured = 0.0 if self._mean is None else (self._mean + 4 * self._deviation) * 1000
         return round(min(max(measured, self._least_ms), _MOST_OVERHEAD_MS))
 
@@ -43,7 +42,7 @@ def limit_of(
 ) -> chess.engine.Limit:
     """Return the search limit for a move of the bot.
 
-    `late` are the seconds since the state arrived, which have passed on the bot's clock. The nodes are a limit in
+    `late` is the number of seconds since the state arrived; they have passed on the bot's clock. `nodes` is a limit in
     addition to the clock.
     """
     if info.speed == "correspondence":

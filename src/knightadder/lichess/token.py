@@ -10,9 +10,9 @@ VARIABLE = "LICHESS_TOKEN"
 
 
 def read_token(file: str) -> str:
-    """Read the token from a file, or without one from the environment variable ``LICHESS_TOKEN``.
+    """Read the token from a file, or without a file from the environment variable ``LICHESS_TOKEN``.
 
-    OptionError if there is no valid token; the error's text never contains what was read.
+    OptionError if there is no valid token; the error's text never contains the text that was read.
     """
     if file:
         try:
@@ -25,7 +25,7 @@ def read_token(file: str) -> str:
     else:
         text, place = os.environ.get(VARIABLE, ""), VARIABLE
         if not text.strip():
-            raise OptionError(f"no token: set {VARIABLE}, or name a file that contains it with --token-file")
+            raise OptionError(f"no token: set {VARIABLE}, or give a file that contains the token with --token-file")
     token = text.strip()
     if not re.fullmatch(r"[!-~]+", token):  # visible ASCII, which an HTTP header can carry
         raise OptionError(f"{place} contains no token")

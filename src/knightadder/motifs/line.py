@@ -1,4 +1,4 @@
-"""A line that is played out on boards, in which the motifs of a solution are looked for."""
+"""A line played out on boards, in which the motifs of a solution are searched for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import chess
 
 
 def boards_along(board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Board]:
-    """Return the board before each move, and the one after the last move; each has the moves that led to it."""
+    """Return the board before each move, and the board after the last move; each board has its earlier moves."""
     boards = [board.copy()]
     for move in moves:
         board = boards[-1].copy()
@@ -20,8 +20,8 @@ def boards_along(board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.
 
 @dataclass(frozen=True, slots=True)
 class PlayedLine:
-    """A solution with its boards: those before each move, and after the last one. Between the solver's moves are the
-    replies.
+    """A solution: alternating moves of the solver and replies, the board before each move, and the board after the last
+    move.
     """
 
     boards: Sequence[chess.Board]
@@ -29,20 +29,22 @@ class PlayedLine:
 
     @property
     def solver(self) -> chess.Color:
-        """The side that solves."""
+        """The side of the solver."""
         return self.boards[0].turn
 
     def turns(self) -> range:
-        """Return the numbers of the solver's moves."""
+        """Return the indices of the solver's moves."""
         return range(0, len(self.moves), 2)
 
     def followed(self) -> Iterator[tuple[chess.Move, chess.Board, chess.Move, chess.Move]]:
-        """Yield each move of the solver but the last, the board after it, the reply, and the solver's next move."""
+        """Yield each move of the solver except the last, with the board after it, the reply, and the solver's next
+        move.
+        """
         for turn in self.turns()[:-1]:
             yield self.moves[turn], self.boards[turn + 1], self.moves[turn + 1], self.moves[turn + 2]
 
     def takes_later(self, turn: int, square: chess.Square) -> bool:
-        """Return whether the solver, after the move of this number, takes the piece that now stands on a square."""
+        """Return whether the solver, after the move with index `turn`, takes the piece that stands on a square then."""
         for number in range(turn + 1, len(self.moves)):
             move = self.moves[number]
             if number % 2 and square in (move.from_square, move.to_square):

@@ -1,4 +1,4 @@
-"""Mates that have names: patterns of the last position of a solution, named as Lichess names them."""
+"""Named mates: patterns in the last position of a solution, with Lichess's names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from knightadder.motifs.line import PlayedLine
 
 @dataclass(frozen=True, slots=True)
 class _Mate:
-    """A position of checkmate: its board, the square of the mated king, and the square of the piece that moved last."""
+    """A checkmate: the board, the square of the mated king, and the square of the piece that moved last."""
 
     board: chess.Board
     king: chess.Square
@@ -28,11 +28,11 @@ class _Mate:
         return not self.board.turn
 
     def by(self, *kinds: chess.PieceType) -> bool:
-        """Return whether the piece that moved last gives check and is of one of these kinds."""
+        """Return whether the piece that moved last gives check and has one of the given types."""
         return self.mover in self.board.checkers() and self.board.piece_type_at(self.mover) in kinds
 
     def around(self) -> chess.SquareSet:
-        """Return the squares beside the king."""
+        """Return the squares around the king."""
         return chess.SquareSet(chess.BB_KING_ATTACKS[self.king])
 
     def is_on_edge(self) -> bool:
@@ -46,7 +46,7 @@ class _Mate:
         return square_distance(square, self.king) == 1 and _is_straight(square, self.king)
 
     def guards(self, square: chess.Square, kind: chess.PieceType) -> chess.SquareSet:
-        """Return the winner's pieces of a kind that guard a square."""
+        """Return the winner's pieces of a type that guard a square."""
         return self.board.attackers(self.winner, square) & self.board.pieces(kind, self.winner)
 
     def is_blocked(self, square: chess.Square) -> bool:
@@ -59,13 +59,13 @@ def _is_straight(first: chess.Square, second: chess.Square) -> bool:
 
 
 def _beyond(king: chess.Square, files: int, ranks: int) -> chess.Square | None:
-    """Return the square at this distance in files and ranks from the king; None if it is off the board."""
+    """Return the square `files` files and `ranks` ranks away from the king; None if it is off the board."""
     file, rank = square_file(king) + files, square_rank(king) + ranks
     return chess.square(file, rank) if 0 <= file <= 7 and 0 <= rank <= 7 else None
 
 
 def _is_anastasia(mate: _Mate) -> bool:
-    """A rook or queen mates along the edge; a piece of the king's own and a knight behind it shut the king in."""
+    """A rook or queen mates along the edge; a piece of the king's side and a knight behind it shut the king in."""
     file = square_file(mate.king)
     if file not in (0, 7) or mate.is_in_corner() or not mate.by(ROOK, QUEEN) or square_file(mate.mover) != file:
         return False
@@ -233,7 +233,7 @@ MATES: dict[str, Callable[[_Mate], bool]] = {
 
 
 def named_mates(line: PlayedLine) -> list[str]:
-    """Return the names of the mate at the end of a line; none if it does not end with mate, or with no named one."""
+    """Return the names of the mate at the end of a line; an empty list if there is no mate, or the mate has no name."""
     end = line.boards[-1]
     king = end.king(end.turn)
     if king is None or not end.is_checkmate():

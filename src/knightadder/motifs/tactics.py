@@ -16,13 +16,13 @@ from knightadder.motifs.line import PlayedLine
 VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 100}
 
 _SLIDERS = (chess.BISHOP, chess.ROOK, chess.QUEEN)
-_SACRIFICE = 2  # points; less is the exchange of a piece for one of about the same value
+_SACRIFICE = 2  # minimum points; less is an exchange of pieces of about the same value
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a motif in a line: the number of the solver's move, and the squares of the opponent's pieces that
-    the motif concerns.
+    """The place of a motif in a line: the index of the solver's move, and the squares of the opponent's pieces in the
+    motif.
     """
 
     turn: int
@@ -30,7 +30,7 @@ class Place:
 
 
 def find_fork(line: PlayedLine) -> Place | None:
-    """Find a piece that attacks two targets and is not taken, if the solver then takes one of them.
+    """Find a piece that attacks two targets and is not taken, if the solver then takes one of the targets.
 
     A target is the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
     """
@@ -70,7 +70,7 @@ def find_pin(line: PlayedLine) -> Place | None:
 
 
 def find_skewer(line: PlayedLine) -> Place | None:
-    """Find a line piece that attacks a piece that has to move, and wins the less valuable one behind it."""
+    """Find a line piece that attacks a piece that has to move, and wins the less valuable piece behind it."""
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
         after, end = line.boards[turn + 1], line.boards[turn + 3]
@@ -93,7 +93,7 @@ def find_skewer(line: PlayedLine) -> Place | None:
 
 
 def find_discovered_attack(line: PlayedLine) -> Place | None:
-    """Find a piece that moves out of the way of a second one, which takes what it attacks."""
+    """Find a piece that moves out of the way of a second piece, which then takes the piece that it now attacks."""
     for turn in line.turns()[:-1]:
         before, move, after = line.boards[turn], line.moves[turn], line.boards[turn + 1]
         then = line.moves[turn + 2]
@@ -114,7 +114,7 @@ def find_discovered_attack(line: PlayedLine) -> Place | None:
 
 
 def has_discovered_check(line: PlayedLine) -> bool:
-    """Return whether a piece moves out of the way of a second one, which gives check."""
+    """Return whether a piece moves out of the way of a second piece, which then gives check."""
     return any(
         after.checkers() & ~chess.BB_SQUARES[move.to_square]
         for move, before, after in line.solver_moves()
@@ -123,7 +123,7 @@ def has_discovered_check(line: PlayedLine) -> bool:
 
 
 def has_double_check(line: PlayedLine) -> bool:
-    """Return whether two pieces give check at once."""
+    """Return whether two pieces give check at the same time."""
     return any(len(after.checkers()) > 1 for _, _, after in line.solver_moves())
 
 
@@ -139,9 +139,9 @@ def has_hanging_piece(line: PlayedLine) -> bool:
 
 
 def has_sacrifice(line: PlayedLine) -> bool:
-    """Return whether the solver gives up material for a time: two points or more, which the next move does not regain.
+    """Return whether the solver gives up two or more points of material, and does not regain them with the next move.
 
-    It is not a sacrifice if the opponent promotes a pawn.
+    Material lost to the promotion of a pawn is not a sacrifice.
     """
     if any(move.promotion for move in line.moves[1::2]):
         return False
@@ -152,7 +152,7 @@ def has_sacrifice(line: PlayedLine) -> bool:
 def has_attraction(line: PlayedLine) -> bool:
     """Return whether a capturing piece is checked, or lost, on the square of its capture.
 
-    It is a king that is checked there at once, or a piece worth more than the captured one, which is taken later.
+    The piece is a king that is checked immediately, or a piece worth more than the captured piece that is taken later.
     """
     for turn in line.turns()[:-1]:
         move, reply = line.moves[turn], line.moves[turn + 1]
@@ -173,8 +173,8 @@ def has_attraction(line: PlayedLine) -> bool:
 
 
 def has_deflection(line: PlayedLine) -> bool:
-    """Return whether a guard takes a piece or answers a check, and so no longer guards the square where the solver
-    takes, promotes or mates.
+    """Return whether a guard takes a piece or answers a check, and therefore no longer guards the square on which the
+    solver takes, promotes or mates.
     """
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
@@ -208,7 +208,7 @@ def _advances_pawn(board: chess.Board, move: chess.Move) -> bool:
 
 
 def has_attack_on_f2_f7(line: PlayedLine) -> bool:
-    """Return whether the solver takes on the square f2 or f7 beside a king that stands on its first square."""
+    """Return whether the solver takes on f2 or f7 beside a king that stands on its home square."""
     target, king = (chess.F7, chess.E8) if line.solver == chess.WHITE else (chess.F2, chess.E1)
     return any(
         move.to_square == target and before.is_capture(move) and before.king(not line.solver) == king
@@ -217,17 +217,17 @@ def has_attack_on_f2_f7(line: PlayedLine) -> bool:
 
 
 def has_kingside_attack(line: PlayedLine) -> bool:
-    """Return whether the solver attacks a king that stands where it castles on the king's side."""
+    """Return whether the solver attacks a king on g or h, as after kingside castling."""
     return _attacks_castled_king(line, (6, 7), 7, 20)
 
 
 def has_queenside_attack(line: PlayedLine) -> bool:
-    """Return whether the solver attacks a king that stands where it castles on the queen's side."""
+    """Return whether the solver attacks a king on the queen's side, as after queenside castling."""
     return _attacks_castled_king(line, (0, 1, 2), 0, 18)
 
 
 def _attacks_castled_king(line: PlayedLine, files: Sequence[int], corner_file: int, pieces: int) -> bool:
-    """Return whether a king on one of these files of its back rank is checked, and the attack scores two points.
+    """Return whether a king on one of `files` of its back rank is checked, and the attack scores two points.
 
     A check scores a point, and so does a capture near the corner; a move far from the corner loses a point. With fewer
     than `pieces` pieces on the board, the position is an endgame, which does not count.
@@ -251,7 +251,7 @@ def _attacks_castled_king(line: PlayedLine, files: Sequence[int], corner_file: i
 
 
 def has_exposed_king(line: PlayedLine) -> bool:
-    """Return whether a king without pawns of its own in front of it and beside it is checked, before the last move."""
+    """Return whether a king is checked before the last move, and has none of its pawns in front of it or beside it."""
     start = line.boards[0]
     king = start.king(not line.solver)
     if king is None:
@@ -259,7 +259,7 @@ def has_exposed_king(line: PlayedLine) -> bool:
     file, rank = chess.square_file(king), chess.square_rank(king)
     forward = -1 if line.solver == chess.WHITE else 1
     if (rank if forward == 1 else 7 - rank) > 2:
-        return False  # it has left its shelter
+        return False  # the king has left its shelter
     near = chess.SquareSet(chess.BB_KING_ATTACKS[king]) & (chess.BB_RANKS[rank] | chess.BB_RANKS[rank + forward])
     near -= chess.SquareSet(chess.BB_FILES[file] & chess.BB_RANKS[rank])
     if near & start.pieces(chess.PAWN, not line.solver):
@@ -268,8 +268,10 @@ def has_exposed_king(line: PlayedLine) -> bool:
 
 
 def has_quiet_move(line: PlayedLine) -> bool:
-    """Return whether a move before the last one neither takes nor attacks anything, and there is no check before or
-    after it. A move of the king or of an advanced pawn is not called quiet.
+    """Return whether a move before the last move neither takes nor attacks anything, without a check before or after
+    it.
+
+    Moves of the king or of an advanced pawn do not count as quiet.
     """
     for turn in line.turns()[:-1]:
         move, before, after = line.moves[turn], line.boards[turn], line.boards[turn + 1]
@@ -283,7 +285,7 @@ def has_quiet_move(line: PlayedLine) -> bool:
 
 
 def find_trapped_piece(line: PlayedLine) -> Place | None:
-    """Find a piece that was attacked, and whose moves would all have lost it, too, if the solver takes it."""
+    """Find an attacked piece that the solver takes, and that every move would have lost as well."""
     for turn in line.turns()[1:]:
         target, reply, before = line.moves[turn].to_square, line.moves[turn - 1], line.boards[turn - 1]
         square = reply.from_square if reply.to_square == target else target
@@ -325,7 +327,7 @@ def is_unsafe(board: chess.Board, square: chess.Square) -> bool:
 
 
 def _is_guarded(board: chess.Board, square: chess.Square) -> bool:
-    """Return whether the piece on a square is guarded, also through a piece that attacks it."""
+    """Return whether the piece on a square is guarded, directly or through a piece that attacks it."""
     color = board.color_at(square)
     assert color is not None
     if board.attackers(color, square):
@@ -340,7 +342,7 @@ def _is_guarded(board: chess.Board, square: chess.Square) -> bool:
 
 
 def has_capturing_defender(line: PlayedLine) -> bool:
-    """Return whether the solver takes a guard, and then the piece that it guarded, or mates on the square."""
+    """Return whether the solver takes a guard, and then takes the guarded piece, or mates on the guarded square."""
     for turn in line.turns()[:-1]:
         first, then = line.moves[turn], line.moves[turn + 2]
         start, middle, end = line.boards[turn], line.boards[turn + 2], line.boards[turn + 3]
@@ -356,7 +358,7 @@ def has_capturing_defender(line: PlayedLine) -> bool:
 
 
 def _takes_unguarded(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether a move takes an unguarded piece that is worth no more than the one that takes it."""
+    """Return whether a move takes an unguarded piece that is worth no more than the capturing piece."""
     victim, taker = board.piece_type_at(move.to_square), board.piece_type_at(move.from_square)
     if victim is None or taker in (None, chess.KING) or not board.is_capture(move):
         return False
@@ -389,7 +391,7 @@ def has_interference(line: PlayedLine) -> bool:
         square = move.to_square
         if middle.piece_at(square) is None or not middle.is_capture(move) or _is_guarded(middle, square):
             continue
-        # The solver's last move may have come between them, or the reply.
+        # The solver's last move may have come between the piece and its guard, or the reply.
         for back, cause in ((2, line.moves[turn - 2]), (1, line.moves[turn - 1])):
             if line.moves[turn - 1].to_square == square:
                 continue
@@ -401,7 +403,7 @@ def has_interference(line: PlayedLine) -> bool:
 
 
 def has_intermezzo(line: PlayedLine) -> bool:
-    """Return whether the solver plays another move first, and then takes back what could be taken back at once."""
+    """Return whether the solver could recapture immediately, but first plays a different move, and then recaptures."""
     for turn in line.turns()[1:]:
         move, first, reply = line.moves[turn], line.moves[turn - 2], line.moves[turn - 1]
         if not line.boards[turn].is_capture(move) or first.to_square == move.to_square:
@@ -419,7 +421,7 @@ def has_intermezzo(line: PlayedLine) -> bool:
 
 
 def has_x_ray_attack(line: PlayedLine) -> bool:
-    """Return whether a line piece takes back on a square that it attacked through the piece that took there."""
+    """Return whether a line piece recaptures on a square that it attacked through the piece that took there."""
     return any(
         first.to_square == reply.to_square == then.to_square
         and after.piece_type_at(reply.from_square) != chess.KING
