@@ -97,9 +97,7 @@ def _run_left(arguments: argparse.Namespace) -> int:
     box = open_box(arguments.drills_file)
     repertoires = box.repertoires()
     if not any(repertoires.values()):
-        raise PositionError(
-            f"there is no repertoire in {box.file}: add a repertoire with `knightadder drills repertoire`"
-        )
+        raise PositionError(f"there is no repertoire in {box.file}: `knightadder drills repertoire` adds one")
     with game_files(arguments.files) as files:
         reached, left = departures(_sound(files), arguments.player, repertoires)
     print(f"{_games(reached)} of {arguments.player[0]} reached a repertoire.")
