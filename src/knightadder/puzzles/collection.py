@@ -1,7 +1,7 @@
-"""A collection of puzzles to choose from by theme and rating: a small file in memory, or the index of a large one.
+"""A collection of puzzles to choose from by theme and rating: a small file in memory, or the index of a large file.
 
-Lichess's database has millions of puzzles. It is read once, which takes some seconds; only the place, the rating and
-the themes of each puzzle are kept, in a file in the user's cache folder. From then on, it is opened at once.
+Lichess's database has millions of puzzles. It is read once, which takes several seconds; the place, the rating and the
+themes of each puzzle are kept in an index in the user's cache folder. From then on, it opens immediately.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from knightadder.progress import progress
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import puzzle_of_row, read_puzzles
 
-_LARGE = 1 << 20  # bytes; a smaller file is read whole, and each of its puzzles is checked
-_TOLD = 5  # broken lines that are reported one by one
+_LARGE = 1 << 20  # bytes; a smaller file is read completely, and each of its puzzles is checked
+_TOLD = 5  # maximum number of broken lines that are reported one by one
 
-# An index has this mark, whose number is the version; the lines of the puzzles if the indexed file is compressed; the
-# rows; the `_Head` as JSON; and the length of that in eight bytes.
+# An index consists of this mark, whose number is the version; the lines of the puzzles if the indexed file is
+# compressed; the rows; the `_Head` as JSON; and the length of the JSON in eight bytes.
 _MARK = b"Knightadder puzzles 1\n"
 _LENGTH = 8
-# The place of a puzzle's line, the line's number in the file, the rating (0 if unknown), and the number of its text of
-# themes, because many puzzles have the same themes.
+# The place of a puzzle's line, the line's number in the file, the rating (0 if unknown), and the index of its text of
+# themes; many puzzles share a text.
 _ROW = np.dtype([("offset", "<u8"), ("line", "<u4"), ("rating", "<u2"), ("themes", "<u4")])
 _MOST_RATING = 9_999
 _RANKS = 8
@@ -52,8 +52,8 @@ _Rows: TypeAlias = npt.NDArray[np.void]
 
 @dataclass(frozen=True, slots=True)
 class PuzzleChoice:
-    """The puzzles to choose from: with a theme, unless it is empty, and with a rating from `low` to `high`, both
-    included; None is no limit.
+    """A filter for the puzzles to choose from: by theme, unless it is empty, and by rating, from `low` to `high`
+    inclusive; None is no limit.
     """
 
     theme: str = ""
@@ -69,16 +69,17 @@ class PuzzleCollection:
     rows : array
         The rating and the themes of each puzzle, see `_ROW`.
     themes : sequence of str
-        The texts of themes, to which the rows refer.
+        The texts of themes; the rows have indices into them.
     read : callable
-        Reads a puzzle by its index, from 0; ValueError if it is broken, with a line for the user.
+        Function that reads a puzzle by its index, from 0; it raises ValueError, with a line for the user, if the puzzle
+        is broken.
     """
 
     def __init__(self, rows: _Rows, themes: Sequence[str], read: Callable[[int], Puzzle]) -> None:
         self._rows = rows
         self._texts = [text.split() for text in themes]
         self._read = read
-        self._having: dict[str, npt.NDArray[np.bool_]] = {}  # by theme: which texts have it
+        self._having: dict[str, npt.NDArray[np.bool_]] = {}  # for each theme, which texts contain it
 
     @classmethod
     def of(cls, puzzles: Sequence[Puzzle]) -> PuzzleCollection:
@@ -99,7 +100,7 @@ class PuzzleCollection:
 
     @cached_property
     def themes(self) -> dict[str, int]:
-        """The number of puzzles with each theme, by its name in alphabetical order."""
+        """The number of puzzles with each theme, by the theme's name in alphabetical order."""
         counts: dict[str, int] = {}
         for names, count in zip(
             self._texts, np.bincount(self._rows["themes"], minlength=len(self._texts)), strict=True
@@ -110,12 +111,12 @@ class PuzzleCollection:
 
     @cached_property
     def ratings(self) -> tuple[int, int] | None:
-        """The lowest and the highest rating; None if there is none."""
+        """The lowest and the highest rating; None if no puzzle has a rating."""
         known = self._rows["rating"][self._rows["rating"] > 0]
         return (int(known.min()), int(known.max())) if len(known) else None
 
     def numbers(self, choice: PuzzleChoice, after: int = 0) -> Iterator[int]:
-        """Yield the numbers of the puzzles to choose from: first those after a number, then those up to it."""
+        """Yield the numbers of the chosen puzzles: first numbers greater than `after`, then numbers up to it."""
         chosen = np.ones(len(self), bool)
         if choice.theme:
             if choice.theme not in self._having:
@@ -131,10 +132,10 @@ class PuzzleCollection:
 
 
 def open_puzzles(file: Path, cache: Path | None = None) -> tuple[PuzzleCollection, list[str]]:
-    """Open a file of puzzles, as `read_puzzles` reads it; return them, and a line for the user about each fault.
+    """Open a file of puzzles, see `read_puzzles`; return the collection, and a line for the user about each fault.
 
-    A large CSV file is indexed, which shows its progress on standard error. The index is kept in the folder `cache`, by
-    default in the user's cache folder. OptionError if the file cannot be read or has no puzzle.
+    A large CSV file is indexed, with progress on standard error. The index is kept in the folder `cache`, by default in
+    the user's cache folder. OptionError if the file cannot be read or has no puzzle.
     """
     complaints: list[str] = []
     if file.is_file() and file.stat().st_size > _LARGE and without_compression(file).suffix.lower() == ".csv":
@@ -152,7 +153,7 @@ def _cache_folder() -> Path:
 
 
 def _open_large(file: Path, cache: Path, complaints: list[str]) -> PuzzleCollection:
-    """Open a large file by its index, which is made if it is missing or old; append lines for the user."""
+    """Open a large file with its index, which is made if it is missing or old; append lines for the user."""
     index = cache / f"{hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]}.index"
     found = _read_index(index, file)
     if found is not None:
@@ -171,7 +172,7 @@ def _open_large(file: Path, cache: Path, complaints: list[str]) -> PuzzleCollect
     complaints += _make_index(file, Path(folder, "index"))
     found = _read_index(Path(folder, "index"), file)
     if found is None:
-        raise OptionError(f"{file} has changed while it was read")
+        raise OptionError(f"{file} changed while it was read")
     return found
 
 
@@ -179,8 +180,9 @@ def _open_large(file: Path, cache: Path, complaints: list[str]) -> PuzzleCollect
 class _Head:
     """The description of an index.
 
-    `size` and `time` are those of the indexed file: when it changes, it is indexed again. `columns` are the names of
-    its columns, `copied` says whether the index has the lines, and `rows` is the place of the rows in the index.
+    `size` and `time` describe the indexed file: if they have changed, the file is indexed again. `columns` are the
+    names of its columns, `copied` says whether the index contains the lines, and `rows` is the place of the rows in the
+    index.
     """
 
     size: int
@@ -193,7 +195,7 @@ class _Head:
 
 
 def _read_index(index: Path, file: Path) -> PuzzleCollection | None:
-    """Open an index; None if it is missing, damaged, of a different version or of an earlier state of the file."""
+    """Open an index; None if it is missing, damaged, from a different version or from an earlier state of the file."""
     try:
         with index.open("rb") as stream:
             if stream.read(len(_MARK)) != _MARK:
@@ -214,7 +216,7 @@ def _read_index(index: Path, file: Path) -> PuzzleCollection | None:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of an indexed file, which are in `place`: the file itself or its index."""
+    """The lines of an indexed file; `place` is the file that contains them: the indexed file or its index."""
 
     file: Path
     place: Path
@@ -222,7 +224,7 @@ class _Lines:
     rows: _Rows
 
     def puzzle(self, index: int) -> Puzzle:
-        """Read a puzzle, as the collection does."""
+        """Read a puzzle by its index."""
         row = self.rows[index]
         with reading(self.place), self.place.open("rb") as stream:
             stream.seek(int(row["offset"]))
@@ -245,7 +247,7 @@ def _make_index(file: Path, index: Path) -> list[str]:
         progress(state.st_size, unit="bytes", stderr=True) as update,
     ):
         out.write(_MARK)
-        copied = not isinstance(getattr(stream, "raw", None), io.FileIO)  # it is decompressed
+        copied = not isinstance(getattr(stream, "raw", None), io.FileIO)  # the file is compressed
         first = stream.readline()
         columns = next(csv.reader([decoded_line(first)]), [])
         missing = [name for name in ("FEN", "Moves") if name not in columns]
@@ -286,7 +288,7 @@ def _make_index(file: Path, index: Path) -> list[str]:
 
 
 def _quoted(line: bytes) -> list[bytes]:
-    """Split a line with quotes."""
+    """Split a CSV line with quotation marks."""
     with contextlib.suppress(csv.Error):
         return [field.encode() for field in next(csv.reader([decoded_line(line)]), [])]
     return []

@@ -28,7 +28,7 @@ _HASH_MB = 32  # default hash size of each process
 _DESCRIPTION = """\
 Find puzzles in games: positions where only one move wins or saves the game, at each step of the solution. Each puzzle
 gets themes (mateIn2, fork, ...) and a rating on Lichess's scale. The same command continues an interrupted run.
-knightadder play --puzzles FILE trains them. docs/puzzles.md tells more.
+Solve them with knightadder play --puzzles FILE. docs/puzzles.md describes the details.
 """
 
 
@@ -54,7 +54,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add_workers(command, help="number of processes (default: one for each processor core)")
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
     declare(command, "--syzygy", "--eval", "--eval-file")
-    declare(command, "--engine", help="a different UCI engine that finds the puzzles; keys: cmd, option.NAME")
+    declare(command, "--engine", help="external UCI engine that finds the puzzles; keys: cmd, option.NAME")
     declare(command, "--force", "--restart")
     command.set_defaults(run=run)
 
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status.
 
     OptionError if a file cannot be read or written, or already exists; PositionError if the files contain no game;
-    EngineError if the engine cannot be loaded or a worker fails, and the puzzles found before are written.
+    EngineError if the engine cannot be loaded or a worker fails. Puzzles found before a failure are still written.
     """
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell_reasons(results: Iterable[GameResult]) -> None:
-    """Say why games gave no puzzle."""
+    """Print why games gave no puzzle."""
     reasons = Counter(result.reason for result in results if result.reason)
     if reasons:
         games = f"{reasons.total()} game{'' if reasons.total() == 1 else 's'}"
@@ -164,7 +164,7 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
 
 
 def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
-    """Read the games of all files, which are given by their names for the user and their paths."""
+    """Read the games of all files; each file is given by its name for the user and its path."""
     from knightadder.pgn.games import read_texts
     from knightadder.puzzles.puzzle_maker import Item
 
@@ -175,7 +175,7 @@ def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
 
 
 def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str) -> int:
-    """Write the puzzles in the order of the games, each once; return their number."""
+    """Write each puzzle once, in the order of the games; return their number."""
     from knightadder.puzzles.output import text_of
 
     results = [told for _, told in sorted(found.items()) if told]

@@ -2,10 +2,10 @@
 
 The idea comes from Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
 the side to move a clear advantage, and continues as long as only one move keeps it. Scores are compared as winning
-chances, from -1 to 1, by Lichess's formula. A very quick search of each position finds the candidates; longer ones
-confirm that there was a mistake. Then three searches, each with several times as many nodes as the one before, must
-agree on each move of the solution, and that no other move is good enough. The last two also search the other moves
-alone.
+chances, from -1 to 1, by Lichess's formula. A very quick search of each position finds the candidates; longer searches
+confirm that there was a mistake. Then three searches, each with several times as many nodes as the search before, must
+agree on each move of the solution, and that no other move is good enough. The last two searches also search the other
+moves alone.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate
 
 SCAN_NODES = 700  # nodes of the search of each position of a game
 
-# Nodes of the other searches, as shares of the deciding search's nodes.
+# Nodes of the other searches, as a share of the deciding search's nodes.
 _CONFIRM_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
-_SECOND_LOOK = 4  # multiple of the nodes of the deciding search, for a search from an empty hash table
+_SECOND_LOOK = 4  # multiple of the deciding search's nodes for a second search, from an empty hash table
 
-# Winning chances: a solution wins with at least `_WON`, or saves the game with less and at least `_HELD`. Any other
-# move must be worse by `_GAP`, as in Lichess's puzzler.
+# Winning chances: a solution wins if its chances are at least `_WON`, and saves the game if they are at least `_HELD`.
+# Every other move must be worse by `_GAP`, as in Lichess's puzzler.
 _WON = 0.5  # 300 centipawns on the scale of Stockfish
 _HELD = -0.2  # -110 centipawns
 _GAP = 0.7
-_SLACK = 0.15  # tolerance of the quick searches, which see less
+_SLACK = 0.15  # tolerance of the quick searches, which are less reliable
 _SCAN_SLACK = 0.3
 
-_WORSE_IF_PASSED = 0.3  # winning chances that the right to pass would be worth in zugzwang, as in Lichess's puzzler
-_FEW_MOVES = 15  # legal moves; zugzwang with more is so rare that it is not looked for
+_WORSE_IF_PASSED = 0.3  # minimum gain in winning chances by passing in zugzwang, as in Lichess's puzzler
+_FEW_MOVES = 15  # maximum legal moves in zugzwang; with more legal moves, zugzwang is too rare to look for
 
 _MOST_MOVES = 6  # maximum number of the solver's moves
-_MOST_QUIET = 60  # plies without capture or pawn move before a puzzle; later the fifty-move rule may decide
-_APART = 6  # minimum number of plies between puzzles of a game; closer ones are often about the same threat
+_MOST_QUIET = 60  # maximum halfmove clock at a puzzle; with more, the fifty-move rule may matter
+_APART = 6  # minimum number of plies between puzzles of a game; closer puzzles are often about the same threat
 
 
 Scan: TypeAlias = Callable[[chess.Board], Sequence[SearchedPosition | None]]
 
 
 class Reason(StrEnum):
-    """Why a game has no puzzle. If there are several reasons, the last one in this order is reported."""
+    """The reason why a game has no puzzle. Of several reasons, the last in this order is reported."""
 
     NO_MISTAKE = "no large mistake"
     UNCLEAR = "deeper searches saw no clear advantage"
@@ -65,10 +65,9 @@ _BY_RANK = tuple(Reason)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A puzzle in a game: its solution, the half-moves played before, and the score for the solver, on Stockfish's
-    scale.
+    """A puzzle in a game: its solution, the number of plies before it, and the solver's score on Stockfish's scale.
 
-    `saves` says whether the solution only holds the balance, and `zugzwang` whether the opponent would rather not move.
+    `saves` says whether the solution only saves the game, and `zugzwang` whether the opponent would prefer to pass.
     """
 
     solution: Solution
@@ -102,7 +101,7 @@ def find_puzzles(
     found: list[Found] = []
     reasons = {Reason.NO_MISTAKE}
     known: set[str] = set()  # positions of solutions
-    free = 0  # the first ply where the next puzzle may begin
+    free = 0  # the first ply at which the next puzzle may begin
     for ply in _candidates(evaluations, boards, scale):
         board = boards[ply].copy(stack=False)
         if ply < free or board.epd() in known:
@@ -134,7 +133,7 @@ def find_puzzles(
 def _candidates(
     evaluations: Sequence[SearchedPosition | None], boards: Sequence[chess.Board], scale: Scale
 ) -> Iterator[int]:
-    """Yield the plies of positions that may be puzzles: the last move was a mistake there, or the next one."""
+    """Yield the plies of positions that may be puzzles: the move before the position, or after it, was a mistake."""
     for ply in range(1, len(boards)):
         if evaluations[ply] is None or evaluations[ply - 1] is None or boards[ply].legal_moves.count() < 2:
             continue
@@ -148,10 +147,11 @@ def _candidates(
 
 
 def _is_task(before: float | None, now: float | None, after: float | None, slack: float) -> bool:
-    """Return whether there is a win or a draw to find: the opponent let it slip, or the player of the game then did.
+    """Return whether there is a win or a draw to find: the opponent just allowed it, or the side to move then missed
+    it.
 
-    The arguments are the chances of the side to move: before the opponent's move, after it, and after the move of the
-    game.
+    The arguments are the chances of the side to move: before the opponent's move, after the opponent's move, and after
+    the move played in the game.
     """
     if before is None or now is None or now < _HELD - slack:
         return False
@@ -189,7 +189,7 @@ class _Seeker:
 
     def task(self, boards: Sequence[chess.Board], ply: int) -> bool | Reason:
         """Return whether the task at a ply is to save the game (True) or to win it (False), or why there is no task."""
-        # From the end to the start, so that the hash table helps.
+        # The positions are searched from the end to the start, so that the hash table helps.
         after = -self._worth(boards[ply + 1]) if ply + 1 < len(boards) else None
         now, before = self._worth(boards[ply]), -self._worth(boards[ply - 1])
         if now >= _WON - _SLACK and before < _WON and now - before >= _GAP - _SLACK:
@@ -197,7 +197,7 @@ class _Seeker:
         return True if now < _WON and _is_task(before, now, after, _SLACK) else Reason.UNCLEAR
 
     def _worth(self, board: chess.Board) -> float:
-        """Return the chances of the side to move."""
+        """Return the winning chances of the side to move."""
         if board.is_checkmate():
             return -1.0
         if not any(board.legal_moves):
@@ -252,25 +252,25 @@ class _Seeker:
         decided = self._decided(board, self._deep, saves, quick.move)
         if isinstance(decided, Reason):
             return decided
-        self._analyst.new_game()  # so that an error of the deciding search is not simply repeated
+        self._analyst.new_game()  # so that an error of the deciding search is not repeated
         return self._decided(board, self._second_look, saves, quick.move)
 
     def _decided(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, move: chess.Move) -> _Step | Reason:
-        """Search a position, then all other moves alone; return the best move if it is the only good one."""
+        """Search a position, then all moves except the best; return the best move if no other move is good."""
         best = self._best(board, limit, saves)
         if isinstance(best, Reason):
             return best
         if best.move != move:
             return Reason.UNCLEAR
         others = [other for other in board.legal_moves if other != move]
-        if others:  # because the search of two lines spent most of its nodes on the better one
+        if others:  # because the search of two lines spent most of its nodes on the better line
             second = self._analyst.analyse(board, limit, root_moves=others).best
             if winning_chances(best.score) - winning_chances(self._scale(second.score.relative)) < _GAP:
                 return Reason.SEVERAL
         return best
 
     def _best(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, slack: float = 0.0) -> _Step | Reason:
-        """Search a position; return the best move if only this move is good enough."""
+        """Search a position; return the best move if no other move is good enough."""
         lines = self._analyst.analyse(board, limit, multipv=2).lines
         if lines[0].move is None:
             return Reason.UNCLEAR

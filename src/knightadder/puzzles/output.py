@@ -11,7 +11,7 @@ import chess.pgn
 
 from knightadder.puzzles.puzzle import Puzzle
 
-# Columns of https://database.lichess.org/#puzzles; those about solvers stay empty.
+# Columns of https://database.lichess.org/#puzzles; the columns about solvers stay empty.
 COLUMNS = (
     *("PuzzleId", "FEN", "Moves", "Rating", "RatingDeviation", "Popularity", "NbPlays", "Themes", "GameUrl"),
     "OpeningTags",

@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 _APPLICATION = 0x4B41_505A  # the file's application_id in SQLite: "KAPZ"
 _VERSION = 1  # version of the tables, in the file's user_version
-# `rating`, `deviation` and `volatility` are the user's after the answer, so each answer is saved with its effect.
+# `rating`, `deviation` and `volatility` are the user's values after the answer.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answers (
     id INTEGER PRIMARY KEY, puzzle TEXT NOT NULL UNIQUE, time REAL NOT NULL, solved INTEGER NOT NULL,
     themes TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL, volatility REAL NOT NULL
 );
 """
-# Glickman's values for a new player.
+# Glickman's values for a new player (Glicko-2).
 _FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY = 1500.0, 350.0, 0.06
-_LOWEST_DEVIATION = 45.0  # as on Lichess, so that the rating never stands still
+_LOWEST_DEVIATION = 45.0  # minimum deviation, as on Lichess, so that the rating never stops changing
 _PERIOD = timedelta(days=1)  # without answers, the deviation grows with each period
-_MOST_PERIODS = 3650  # by then, it has reached the highest deviation
-_PUZZLE_DEVIATION = 350.0  # of a puzzle's rating without one of its own: the mean error of this program's ratings
-_PUZZLE_RATINGS = 100, 4000  # what Glicko-2 computes with
+_MOST_PERIODS = 3650  # maximum number of periods to compute: then the deviation has reached its maximum
+_PUZZLE_DEVIATION = 350.0  # deviation of a puzzle's rating if the file gives none: the mean error of our ratings
+_PUZZLE_RATINGS = 100, 4000  # range of ratings with which Glicko-2 computes
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The user's progress: the rating with its deviation, the numbers of puzzles tried and solved, the present and the
-    best streak of solved puzzles.
+    """The user's progress: the rating with its deviation, the numbers of puzzles tried and solved, and the current and
+    the best streak of solved puzzles.
     """
 
     rating: float = _FIRST_RATING
@@ -55,7 +55,7 @@ class ThemeProgress:
 
 
 class PuzzleProgress:
-    """The file of the user's answers to puzzles, which is made if it is missing.
+    """The file of the user's answers to puzzles, which is created if it is missing.
 
     Several threads and processes may use it. All methods raise OptionError if the file cannot be used.
 
@@ -64,7 +64,7 @@ class PuzzleProgress:
     file : Path, optional
         The file, by default ``puzzles.sqlite`` in the user's data folder.
     now : callable, optional
-        Returns the time.
+        Function that returns the current time.
     """
 
     def __init__(self, file: Path | None = None, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -73,7 +73,7 @@ class PuzzleProgress:
         self._database = UserFile(self.file, "answers to puzzles", _APPLICATION, _VERSION, _TABLES)
 
     def standing(self) -> Standing:
-        """Return the present standing."""
+        """Return the current standing."""
         with self._database.connected() as database:
             return _standing(database)
 
@@ -97,7 +97,7 @@ class PuzzleProgress:
     def answer(
         self, puzzle: str, solved: bool, themes: Sequence[str], rating: int | None, deviation: int | None = None
     ) -> Standing:
-        """Note the first answer to a puzzle, by its name; return the standing after it. Later answers do not count.
+        """Store the first answer to a puzzle, by its name; return the standing after it. Later answers do not count.
 
         The user's rating changes as after a game against the puzzle, unless the puzzle has no rating.
         """
@@ -117,7 +117,7 @@ class PuzzleProgress:
 
 @dataclass(frozen=True, slots=True)
 class _Player:
-    """The user's rating, and the time since which it is known."""
+    """The user's rating, and the time of its last change."""
 
     rating: float
     deviation: float

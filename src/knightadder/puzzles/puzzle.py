@@ -1,4 +1,4 @@
-"""A puzzle: a position, its solution (the only good moves, with the replies between them), and data about it."""
+"""A puzzle: a position, its solution (the only good moves, with the replies between them), and other data."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from knightadder.motifs.line import boards_along
 class Solution:
     """The solution of a puzzle: the position to solve, the solver's moves and, between them, the replies.
 
-    The first and the last move are the solver's. `previous` is the opponent's last move, in the position before, if
-    they are known.
+    The first and the last move are the solver's. `previous` is the opponent's last move, with the position before it,
+    if known.
     """
 
     fen: str
@@ -47,7 +47,7 @@ class Solution:
         return cls(board.fen(), tuple(moves), previous_fen, previous, board.chess960)
 
     def board(self) -> chess.Board:
-        """Return a new board with the position to solve, after the opponent's last move if that is known."""
+        """Return a new board with the position to solve, with the opponent's last move in its history if known."""
         if self.previous is None:
             return chess.Board(self.fen, chess960=self.chess960)
         board = chess.Board(self.previous_fen or chess.STARTING_FEN, chess960=self.chess960)
@@ -55,7 +55,7 @@ class Solution:
         return board
 
     def boards(self) -> list[chess.Board]:
-        """Return the boards before each move, and after the last one."""
+        """Return the boards before each move, and the board after the last move."""
         return boards_along(self.board(), self.moves)
 
     def steps(self) -> Iterator[tuple[chess.Board, chess.Move]]:
@@ -73,11 +73,10 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A puzzle: its solution, name, themes as Lichess names them (in alphabetical order), and rating in Elo if it is
-    known.
+    """A puzzle: its solution, name, themes with Lichess's names (in alphabetical order), and rating in Elo, if known.
 
-    `game` is the address of the game, with the ply of the position; it may be empty. `openings` are the tags of the
-    game's opening and its variation, as Lichess writes them. `deviation` is that of the rating, if it is known.
+    `game` is the address of the game, with the ply of the position; it may be empty. `openings` are Lichess's tags of
+    the game's opening and variation. `deviation` is the deviation of the rating, if known.
     """
 
     solution: Solution

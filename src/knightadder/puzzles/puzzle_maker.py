@@ -27,16 +27,14 @@ from knightadder.review.evaluation import Analyst, SearchedPosition, at_the_end,
 from knightadder.uci.analyst import UciAnalyst
 
 _LICHESS_GAME = re.compile(r"https?://lichess\.org/\w{8}(?=$|\w{4}$|/|#|\?)")
-_LAST_OPENING_MOVE = 20  # later positions have little to do with the opening; the same as on Lichess
+_LAST_OPENING_MOVE = 20  # as on Lichess; later positions have little to do with the opening
 _SCAN_HASH_MB = 1
-_RATING_HASH_MB = 1  # cleared before each search, which is quick if it is small
+_RATING_HASH_MB = 1  # small, because the table is cleared before each search
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A game to look for puzzles in: its number among those of all files, from 0, the
-    name of its file, and its text.
-    """
+    """A game to search for puzzles: its index, from 0, among the games of all files, the file's name, and its text."""
 
     number: int
     file: str
@@ -46,7 +44,8 @@ class Item:
 class PuzzleMaker:
     """The task, whose result is JSON: see `result_of`. `nodes` is the node limit of the search that decides on a move.
 
-    A different engine, with its options already set, may find the puzzles; this one then only rates them.
+    `other` is an external engine, with its options already set, that finds the puzzles; this engine then only rates
+    them.
     """
 
     def __init__(
@@ -91,13 +90,13 @@ class PuzzleMaker:
         return _Told(rows, game.notes, reason=findings.reason).to_json()
 
     def close(self) -> None:
-        """End a different engine, even in the middle of a search."""
+        """Terminate an external engine, even in the middle of a search."""
         if self._other is not None:
             self._other.close()
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:
-    """Return the position after the moves of a game, up to the first null move: later ones make no fair puzzles."""
+    """Return the position before the first null move of a game, or at its end; later positions make no fair puzzles."""
     board = game.board()
     for move in moves_of(game):
         board.push(move)
@@ -105,7 +104,7 @@ def _end_of(game: chess.pgn.Game) -> chess.Board:
 
 
 def _scan(game: chess.Board) -> list[SearchedPosition | None]:
-    """Evaluate the positions of a game by very short searches, many at once because each call takes its time."""
+    """Evaluate the positions of a game by very short searches, many per call, because each call has an overhead."""
     boards = boards_along(game.root(), game.move_stack)
     open_boards = [board for board in boards if board.is_valid() and any(board.legal_moves)]
     limit = chess.engine.Limit(nodes=SCAN_NODES)
@@ -124,7 +123,7 @@ def _scan(game: chess.Board) -> list[SearchedPosition | None]:
 def _place(address: str, found: Found) -> str:
     """Return the address of a position in a game as in Lichess's database: ``/black`` if Black moved last, and the ply.
 
-    Addresses of other sites get no side, because with it they would lead elsewhere.
+    Web addresses of other sites get no side, because these sites do not know it.
     """
     lichess = _LICHESS_GAME.match(address)
     if lichess:
@@ -135,7 +134,7 @@ def _place(address: str, found: Found) -> str:
 
 
 def _opening_tags(end: chess.Board, found: Found) -> tuple[str, ...]:
-    """Return the tags of the opening of a game in which a puzzle was found; none if the opening is long over."""
+    """Return the tags of the opening of a game in which a puzzle was found; none if the puzzle comes too late."""
     board = end.copy()
     while board.ply() > found.ply:
         board.pop()
@@ -169,7 +168,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: the puzzles of a game with the changes that were needed to read it, or its fault."""
+    """The result of the task: the puzzles of a game and the changes that were needed to read the game, or its fault."""
 
     puzzles: list[_Row] | None = None
     notes: list[str] = field(default_factory=list)
@@ -198,8 +197,8 @@ def _row(found: Found, themes: tuple[str, ...], rating: int, game: str, openings
 def result_of(result: bytes) -> GameResult:
     """Return the content of a result of the task.
 
-    BrokenGame if the game cannot be used; EngineError if it is not a result of the task, or has illegal positions or
-    moves.
+    BrokenGame if the game cannot be used; EngineError if the data is not a result of the task, or has illegal positions
+    or moves.
     """
     try:
         value: _Told = parse_json(result, _Told)

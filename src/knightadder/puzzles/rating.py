@@ -23,9 +23,9 @@ from knightadder.review.evaluation import Analyst
 LOWEST, HIGHEST = 400, 3000
 
 _EFFORTS = tuple(4**power for power in range(3, 9))  # nodes, from 64 to 65,536
-_GLANCE = 400  # nodes of the search that tells how tempting the moves are
+_GLANCE = 400  # nodes of the search that estimates how tempting the moves are
 _CANDIDATES = 4  # number of moves that this search compares
-_TEMPERATURE = 100  # centipawns by which a move must be worse to be e times less tempting
+_TEMPERATURE = 100  # a move that is worse by this number of centipawns is e times less tempting
 _LEAST_CHANCE = 0.01
 _MOST_CHECKS, _MOST_CAPTURES, _MOST_GAIN = 6, 6, 9
 
@@ -49,7 +49,7 @@ WEIGHTS = {
 
 
 class _Step(NamedTuple):
-    """A move of the solver: the board before and after it, the move, and the square of the reply before it."""
+    """A move of the solver: the boards before and after it, the move, and the target square of the reply before it."""
 
     before: chess.Board
     move: chess.Move
@@ -68,7 +68,7 @@ def rate(solution: Solution, analyst: Analyst) -> int:
 
 
 def parts(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
-    """Return the parts of the sum by their names, before they are weighted; EngineError if a search fails."""
+    """Return the unweighted parts of the sum by name; EngineError if a search fails."""
     return {**_looks(solution), **_costs(solution, analyst)}
 
 
@@ -81,11 +81,11 @@ def _steps(solution: Solution) -> Iterator[_Step]:
 
 
 def _costs(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
-    """Return what the moves of the solution cost the engine.
+    """Return the parts of the sum that measure the engine's effort for the moves of the solution.
 
-    ``effort`` is the number of searches that are too short for the engine to settle on a move, added up over the moves.
-    ``doubt`` says how unlikely it is that a player who only glances at the positions finds all moves, and ``least`` is
-    the chance to find the most difficult one.
+    ``effort`` is the number of searches that are too short for the engine to settle on the right move, added up over
+    the moves. ``doubt`` measures how unlikely a player who only glances at the positions is to find all moves, and
+    ``least`` is the chance of finding the most difficult move.
     """
     effort, chances = 0, []
     for board, move in solution.steps():
@@ -99,7 +99,7 @@ def _costs(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
 
 
 def _effort(board: chess.Board, move: chess.Move, analyst: Analyst) -> int:
-    """Return how many searches, from the shortest one on, are too short for the engine to settle on a move."""
+    """Return how many searches, beginning with the shortest, are too short for the engine to settle on a move."""
     for count in range(len(_EFFORTS), 0, -1):
         analyst.new_game()
         if analyst.analyse(board, chess.engine.Limit(nodes=_EFFORTS[count - 1])).best.move != move:
@@ -108,7 +108,7 @@ def _effort(board: chess.Board, move: chess.Move, analyst: Analyst) -> int:
 
 
 def _chance(board: chess.Board, move: chess.Move, analyst: Analyst) -> float:
-    """Return the chance that a move is preferred to the best other move, by their scores in a short search."""
+    """Return the chance that a player prefers a move to the best other move, by their scores in a short search."""
     analyst.new_game()
     lines = analyst.analyse(board, chess.engine.Limit(nodes=_GLANCE), multipv=_CANDIDATES).lines
     own = [capped(line.score.relative) for line in lines if line.move == move]
@@ -119,7 +119,7 @@ def _chance(board: chess.Board, move: chess.Move, analyst: Analyst) -> float:
 
 
 def _looks(solution: Solution) -> Mapping[str, float]:
-    """Return features of the solution: numbers of moves of each kind, and choices in the first position."""
+    """Return features of the solution: the number of moves of each kind, and of the choices in the first position."""
     steps = list(_steps(solution))
     first, solver, end = steps[0].before, steps[0].before.turn, steps[-1].after
     checks = [move for move in first.legal_moves if first.gives_check(move)]
@@ -142,7 +142,7 @@ def _looks(solution: Solution) -> Mapping[str, float]:
 
 
 def _is_sacrifice(step: _Step) -> bool:
-    """Return whether a move leaves its piece to be taken, and takes less than that piece is worth."""
+    """Return whether a move puts its piece where it can be taken, and captures less than the piece's value."""
     taken, mover = step.before.piece_type_at(step.move.to_square), step.before.piece_type_at(step.move.from_square)
     if mover is None or step.after.is_checkmate() or step.after.piece_at(step.move.to_square) is None:
         return False

@@ -18,12 +18,12 @@ from knightadder.rules import read_fen
 
 
 def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
-    """Return the puzzles of a file in its order, and a line for each entry that is not a puzzle, with file and line
-    number.
+    """Return the puzzles of a file in its order, and a line, with file and line number, for each entry that is not a
+    puzzle.
 
-    The suffix is ``.csv``, with the columns of Lichess, where the first move is the opponent's; ``.epd``, with the
-    solution in ``pv`` or its first move in ``bm``; else PGN, with the solution as the moves of a game. OptionError if
-    the file cannot be read.
+    A file with the suffix ``.csv`` has Lichess's columns, in which the first move is the opponent's. A file with the
+    suffix ``.epd`` has the solution in ``pv``, or its first move in ``bm``. Every other file is PGN, with the solution
+    as the moves of a game. OptionError if the file cannot be read.
     """
     readers: dict[str, Callable[[Path], Iterable[tuple[int, Puzzle | str]]]] = {".csv": _read_csv, ".epd": _read_epd}
     entries = list(readers.get(without_compression(file).suffix.lower(), _read_pgn)(file))
@@ -46,7 +46,7 @@ def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 
 
 def puzzle_of_row(row: Mapping[str, str | None]) -> Puzzle:
-    """Return the puzzle of a row by the names of Lichess's columns; ValueError if it is broken, with what is wrong."""
+    """Return the puzzle of a row with Lichess's columns; ValueError, which says what is wrong, if it is broken."""
     board, _ = read_fen(_value(row, "FEN"))
     fen = board.fen()
     names = _value(row, "Moves").split()
@@ -67,7 +67,7 @@ def puzzle_of_row(row: Mapping[str, str | None]) -> Puzzle:
 
 
 def _value(row: Mapping[str, str | None], column: str) -> str:
-    """Return a value, which is empty in a row that is too short; ValueError if there is no such column."""
+    """Return a value of a row, empty if the row is too short; ValueError if there is no such column."""
     if column not in row:
         raise ValueError(f"there is no column '{column}'")
     return row[column] or ""
@@ -97,7 +97,7 @@ def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 
 
 class _Chess960Board(chess.Board):
-    """A board with the rules of Chess960 by default: `set_epd` reads the moves on new boards of its own class."""
+    """A board with the rules of Chess960 by default, because `set_epd` reads the moves on new boards of its class."""
 
     def __init__(self, fen: str | None = chess.STARTING_FEN, *, chess960: bool = True) -> None:
         super().__init__(fen, chess960=chess960)

@@ -10,12 +10,12 @@ from knightadder.foreign import whole_or_none
 from knightadder.pgn.game_files import without_compression
 from knightadder.pgn.games import read_texts
 
-# As `puzzle_maker` writes it: the file, the number of the game, and the ply of the position.
+# A place as `puzzle_maker` writes it: the file, the number of the game, and the ply of the position.
 _PLACE = re.compile(r"(.+)\?game=([0-9]+)(?:/black)?#([0-9]+)")
 
 
 def source_of(place: str) -> tuple[Path, int, int] | None:
-    """Return the file, the game's number and the ply of a puzzle's place; None if it is not in a PGN file."""
+    """Return the file, the game's number and the ply from a puzzle's place; None if the place is not in a PGN file."""
     found = _PLACE.fullmatch(place)
     if found is None or without_compression(Path(found[1])).suffix.lower() != ".pgn":
         return None
@@ -24,9 +24,9 @@ def source_of(place: str) -> tuple[Path, int, int] | None:
 
 
 def read_source(file: Path, number: int, folder: Path) -> str:
-    """Return the PGN of a game of a file; OptionError if there is no such file or game.
+    """Return the PGN of a game in a file; OptionError if there is no such file or game.
 
-    A file that is no longer at its place is looked for in `folder`, where the puzzles are.
+    A file that is no longer at its place is looked for in `folder`, the folder of the puzzles.
     """
     place = next((each for each in (file, folder / file, folder / file.name) if each.is_file()), file)
     for text in read_texts(place):

@@ -1,10 +1,10 @@
-"""The themes of puzzles in words. Lichess's own names are for programs, such as ``xRayAttack``."""
+"""The themes of puzzles in words, because Lichess's own names, such as ``xRayAttack``, are for programs."""
 
 from __future__ import annotations
 
 import re
 
-# By name: the words for the user, and in a sentence what it means, where the words do not tell.
+# For each of Lichess's names: the words for the user, and a sentence that explains them, if needed.
 _WORDS = {
     "advancedPawn": ("Advanced pawn", "A pawn deep in the opponent's camp decides"),
     "advantage": ("Advantage", "The solution wins, but not by much"),
@@ -76,7 +76,7 @@ _WORDS = {
 
 
 def words_of(theme: str) -> tuple[str, str]:
-    """Return a theme in words, and its meaning in a sentence, which is empty if the words tell it."""
+    """Return a theme in words, and a sentence with its meaning, which is empty if the words suffice."""
     if theme in _WORDS:
         return _WORDS[theme]
     parts = re.sub(r"(?<=[a-z])(?=[A-Z0-9])", " ", theme).split()

@@ -1,4 +1,4 @@
-"""The themes of a puzzle, by the names of Lichess (https://lichess.org/training/themes)."""
+"""The themes of a puzzle, with Lichess's names (https://lichess.org/training/themes)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDGAMES = {
 }
 
 
-# Names that say nothing of the idea of a solution.
+# Themes that say nothing about the idea of a solution.
 _GENERAL = {
     *("veryLong", "opening", "middlegame", "endgame", "advantage", "crushing"),
     *_LENGTHS.values(),

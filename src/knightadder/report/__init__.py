@@ -1,1 +1,1 @@
-"""The subcommand `report`: how a player plays, in one page."""
+"""The subcommand `report`: a page about how a player plays."""

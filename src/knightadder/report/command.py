@@ -1,4 +1,4 @@
-"""The subcommand `report`: how a player plays, in one page that needs no server and no network."""
+"""The subcommand `report`: a page about how a player plays, which needs no server and no network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAMED = 5  # number of players to name if nobody has the given name
 _DESCRIPTION = """\
 Report how a player plays: results and performance by opening and colour, accuracy by phase and by time left, where
 points are lost, won and worse positions, and puzzles from the player's own mistakes to solve on a board in the page.
-The page is one HTML file. The same command continues an interrupted run. docs/report.md tells more.
+The page is one HTML file. The same command continues an interrupted run. docs/report.md describes the page.
 """
 
 
@@ -54,7 +54,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=not_negative,
         default=_PUZZLES,
         metavar="N",
-        help=f"greatest number of puzzles in the page (default: {_PUZZLES})",
+        help=f"maximum number of puzzles in the page (default: {_PUZZLES})",
     )
     command.add_argument(
         "--drills",
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     with needed_by("report", "annotate"):
         import matplotlib  # noqa: F401
     if arguments.drills or arguments.drills_file:
-        open_box(arguments.drills_file)  # before hours of work
+        open_box(arguments.drills_file)  # so that an error shows before hours of work
     with game_files(arguments.files) as files:
         items = list(_items(files, arguments.player))
         found = _study(files, items, unfinished, arguments)
@@ -120,7 +120,7 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
             colours = [headers.get(colour, "") for colour in ("White", "Black")]
             players.update(colours)
             for white, player in zip((True, False), colours, strict=True):
-                if plain_name(player) in wanted:  # a game between two of the names is one for each
+                if plain_name(player) in wanted:  # a game between two of the names counts for both
                     yield Item(number, Path(name).name, white, text)
                     number += 1
     if not number:

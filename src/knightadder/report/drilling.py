@@ -1,4 +1,4 @@
-"""Makes drills of the player's mistakes."""
+"""Makes drills from the player's mistakes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from knightadder.drills.drill import Drill
 from knightadder.report.figures import Puzzle
 from knightadder.review.coach import KINDS
 
-_SHOWN_PLIES = 7  # number of plies shown of the line after a right move
+_SHOWN_PLIES = 7  # maximum plies shown of a line that begins with a right move
 
 
 def drills_of(puzzles: Iterable[Puzzle]) -> list[Drill]:
@@ -35,7 +35,7 @@ def _drill(puzzle: Puzzle) -> Drill:
 
 
 def _line(board: chess.Board, moves: Iterable[chess.Move]) -> tuple[str, ...]:
-    """Return a line in UCI notation, which ends with a move of the side that begins."""
+    """Return a line in UCI notation, cut so that the side that begins also makes the last move."""
     board, line = board.copy(stack=False), list[str]()
     for move in moves:
         line.append(board.uci(move))

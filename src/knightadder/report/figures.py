@@ -1,4 +1,4 @@
-"""The figures of a report: what the games of a player add up to."""
+"""The figures of a report, computed from all games of a player."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from knightadder.review.clocks import move_times, time_control
 from knightadder.review.moves import AnnotatedMove
 from knightadder.review.phase import PHASES
 
-# Below these numbers, a figure says too little.
+# Minimum numbers for a meaningful figure.
 FEW_GAMES, FEW_MOVES = 10, 100
 FEW_OF_AN_OPENING = 5
 
-WON, WORSE = 75.0, 25.0  # win percentages: three pawns up and down, on the scale of Stockfish
-_OPENING_PLIES = 30  # plies of a game in which its opening can go wrong
-_LEAST_LOST = 0.1  # minimum of expected points lost in a position where an opening goes wrong
-# Before openings are compared, this number of games with the player's average is added to those of each opening.
+WON, WORSE = 75.0, 25.0  # win percentages of a won and of a much worse position: three pawns on Stockfish's scale
+_OPENING_PLIES = 30  # number of plies that count as a game's opening
+_LEAST_LOST = 0.1  # minimum expected points lost in a position where an opening goes wrong
+# Before openings are compared, this number of games with the player's average score is added to each opening.
 _PRIOR_GAMES = 4
-_GOOD = 5.0  # percentage points: a move that loses less than this solves a puzzle
-_MOST_GOOD = 2  # moves that solve a puzzle
-_LEAST_GAIN = 10.0  # percentage points by which the solution of a puzzle is better than the move played
+_GOOD = 5.0  # a move solves a puzzle if it loses fewer percentage points than this
+_MOST_GOOD = 2  # maximum number of moves that solve a puzzle
+_LEAST_GAIN = 10.0  # minimum percentage points by which the solution of a puzzle is better than the move played
 
 #: Groups of moves by the share of the initial time that is left: the lowest share, and the name for the user.
 TIME_LEFT = (
@@ -44,7 +44,7 @@ _POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 @dataclass(frozen=True, slots=True)
 class PlayerMove:
-    """A move of the player, and the share of the initial time that was left before it, if that is known."""
+    """A move of the player, and the share of the initial time that was left before it, None if unknown."""
 
     move: AnnotatedMove
     time_left: str | None
@@ -59,7 +59,7 @@ class PlayerGame:
     white : bool
         Whether the player has White.
     points : float or None
-        What the player scored; ``None`` if the result is not known.
+        The player's score; ``None`` if the result is not known.
     opponent : str
         The opponent's name.
     opponent_rating : int or None
@@ -77,7 +77,7 @@ class PlayerGame:
     mistakes : tuple of Mistake
         The player's mistakes and blunders.
     lost_on_time : bool
-        Whether the game was lost because the time was up, as far as the game says it.
+        Whether the player lost on time, according to the game's tags.
     chess960 : bool
         Whether the game is Chess960.
     """
@@ -105,13 +105,13 @@ class Results:
     games, wins, draws, losses : int
         Numbers of games with a known result.
     share : Mean or None
-        Points a game.
+        Points per game.
     performance : int or None
-        The rating that Elo's formula gives these results; ``None`` if it gives none.
+        The performance rating by Elo's formula; ``None`` if there is none.
     rated : int
         Number of games with the opponent's rating.
     accuracy : Mean or None
-        Accuracy a game.
+        Accuracy per game.
     """
 
     games: int
@@ -125,18 +125,18 @@ class Results:
 
     @property
     def points(self) -> float:
-        """The points that were scored."""
+        """The points scored."""
         return self.wins + self.draws / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How well some of the player's moves were played.
+    """The quality of a group of the player's moves.
 
     Attributes
     ----------
     accuracy, lost : Mean or None
-        Accuracy, and expected points lost, of a move.
+        Accuracy, and expected points lost, per move.
     lost_a_game : float
         Expected points lost with these moves, divided by the number of all games.
     blunders : int
@@ -156,7 +156,7 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Mistakes of a kind: their number, the expected points lost with them, and the one that lost most."""
+    """Mistakes of a kind: their number, the expected points lost with them, and the mistake that lost most."""
 
     kind: str
     count: int
@@ -173,13 +173,13 @@ class Spot:
     fen : str
         The position.
     reached : int
-        Number of games with it.
+        Number of games that reached the position.
     lost : float
-        Expected points lost there, over all games.
+        Expected points lost in the position, over all games.
     played : AnnotatedMove
         The move that lost most.
     times : int
-        How often that move was played.
+        Number of times that this move was played.
     chess960 : bool
         Whether the game is Chess960.
     """
@@ -194,18 +194,18 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class OpeningResults:
-    """Results of an opening with a colour, and where it goes wrong."""
+    """Results of an opening with a colour, and the position where it goes wrong."""
 
     opening: str
     white: bool
     results: Results
-    order: float  # points a game, drawn toward the player's average
+    order: float  # points per game, drawn toward the player's average
     spot: Spot | None
 
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A position where the player went wrong, and the moves that were better."""
+    """A position in which the player made a mistake, and the better moves."""
 
     game: PlayerGame
     mistake: Mistake
@@ -216,7 +216,7 @@ class Puzzle:
 
 
 def player_game(study: StudiedGame) -> PlayerGame:
-    """Give what a report needs of a game."""
+    """Return the data of a game that a report needs."""
     white, game = study.item.white, study.game
     headers = game.headers
     scored = _POINTS.get(result_of(game))
@@ -224,7 +224,7 @@ def player_game(study: StudiedGame) -> PlayerGame:
     opponent = "Black" if white else "White"
     control = time_control(headers.get("TimeControl", ""))
     times = move_times(game)
-    if all(time.after is None for time in times):  # only the initial time is known, which is no clock
+    if all(time.after is None for time in times):  # only the initial time is known, so there is no clock
         control = None
     colour = chess.COLOR_NAMES[white]
     moves = tuple(
@@ -252,7 +252,7 @@ def player_game(study: StudiedGame) -> PlayerGame:
 
 
 def _start_of(game: chess.pgn.Game) -> str:
-    """Say how a game without a named opening begins."""
+    """Return a name for the opening of a game without a named opening."""
     if game.headers.is_chess960():
         return "Chess960"
     return "Unnamed" if game.board().fen() == chess.STARTING_FEN else "From a set-up position"
@@ -273,7 +273,7 @@ def _time_left(before: float | None, base: float | None) -> str | None:
 
 
 def results(games: Sequence[PlayerGame]) -> Results:
-    """Add up results."""
+    """Return the results of games."""
     scored = [(game.points, game.opponent_rating) for game in games if game.points is not None]
     points = [point for point, _ in scored]
     rated = [(point, rating) for point, rating in scored if rating is not None]
@@ -290,7 +290,7 @@ def results(games: Sequence[PlayerGame]) -> Results:
 
 
 def qualities(games: Sequence[PlayerGame], key: Callable[[PlayerMove], str | None]) -> dict[str, Quality]:
-    """Give the quality of the player's moves in groups. `key` names the group of a move; None leaves the move out."""
+    """Return the quality of groups of the player's moves. `key` returns a move's group, None to leave it out."""
     groups: dict[str, list[list[AnnotatedMove]]] = defaultdict(list)
     for game in games:
         own: dict[str, list[AnnotatedMove]] = defaultdict(list)
@@ -313,13 +313,13 @@ def _quality(games: Sequence[Sequence[AnnotatedMove]], count: int) -> Quality:
 
 
 def by_phase(games: Sequence[PlayerGame]) -> dict[str, Quality]:
-    """Give the quality of the moves of each phase, in the order of the phases."""
+    """Return the quality of the moves of each phase, in the order of the phases."""
     found = qualities(games, lambda each: each.move.phase)
     return {phase: found[phase] for phase in PHASES if phase in found}
 
 
 def by_time_left(games: Sequence[PlayerGame]) -> dict[str, Quality]:
-    """Give the quality of the moves by the time that was left, as in `TIME_LEFT`."""
+    """Return the quality of the moves by the time that was left, in the groups of `TIME_LEFT`."""
     found = qualities(games, lambda each: each.time_left)
     return {words: found[words] for _, words in TIME_LEFT if words in found}
 
@@ -340,9 +340,9 @@ def _lost(each: tuple[PlayerGame, Mistake]) -> float:
 
 
 def conversion(games: Iterable[PlayerGame]) -> tuple[Results, list[tuple[PlayerGame, AnnotatedMove]]]:
-    """Give the results of games in which the player once had a won position, and those that were not won.
+    """Return the results of games in which the player once had a won position, and a list of those not won.
 
-    Each of the latter has the move before which the position was best.
+    The list has each such game with the move before which the position was best.
     """
     reached = [(game, max(game.moves, key=_chance).move) for game in games if game.moves and game.points is not None]
     won = [(game, move) for game, move in reached if (move.win_before or 0) >= WON]
@@ -351,7 +351,7 @@ def conversion(games: Iterable[PlayerGame]) -> tuple[Results, list[tuple[PlayerG
 
 
 def holding(games: Iterable[PlayerGame]) -> Results:
-    """Give the results of games in which the player once had a much worse position."""
+    """Return the results of games in which the player once had a much worse position."""
     return results([game for game in games if game.moves and _chance(min(game.moves, key=_chance)) <= WORSE])
 
 
@@ -363,7 +363,7 @@ def _chance(each: PlayerMove) -> float:
 
 
 def openings(games: Sequence[PlayerGame]) -> list[OpeningResults]:
-    """Give the results of each opening with each colour, those with the most games first."""
+    """Return the results of each opening with each colour, sorted by number of games, greatest first."""
     average = results(games).share
     groups: dict[tuple[str, bool, bool], list[PlayerGame]] = defaultdict(list)
     for game in games:
@@ -378,7 +378,7 @@ def openings(games: Sequence[PlayerGame]) -> list[OpeningResults]:
 
 
 def _spot(games: Sequence[PlayerGame]) -> Spot | None:
-    """Find the position in which the most was lost in the opening moves of some games; None if it is little."""
+    """Return the position in which the openings of some games lost the most points; None if the loss is small."""
     reached: dict[str, list[AnnotatedMove]] = defaultdict(list)
     for game in games:
         own = {each.move.fen.rsplit(" ", 2)[0]: each.move for each in game.moves if each.move.ply <= _OPENING_PLIES}
@@ -409,8 +409,9 @@ def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
 def puzzles(games: Iterable[PlayerGame], most: int) -> list[Puzzle]:
     """Choose the player's mistakes that have a clear solution, the most expensive first.
 
-    At most two moves are good, and the move played is not among them. The engine has searched again for the five best
-    moves. So a mistake is left out if the second search does not confirm it, and so is a position that is lost anyway.
+    A clear solution means that at most two moves are good, and the move played is not among them. In a second search,
+    the engine has looked for the five best moves. A mistake is left out if this search does not confirm it, or if the
+    position is lost anyway.
     """
     found: dict[str, Puzzle] = {}
     everything = ((game, mistake) for game in games for mistake in game.mistakes)

@@ -1,4 +1,4 @@
-"""Writes a report as one HTML file, with its plots, boards, styles and script in it."""
+"""Writes a report as one HTML file, which includes its plots, boards, styles and script."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ def write_page(player: str, games: Sequence[PlayerGame], about: Mapping[str, Any
     games : sequence of PlayerGame
         The player's games; at least one.
     about : mapping
-        The ``limit`` of the searches, the command of another ``engine`` or None, and the names of the ``files``.
+        The ``limit`` of the searches, the command of an external ``engine`` or None, and the names of the ``files``.
     most_puzzles : int
-        Greatest number of puzzles.
+        Maximum number of puzzles.
     """
     puzzles = figures.puzzles(games, most_puzzles)
     cards = [
@@ -100,7 +100,7 @@ def write_page(player: str, games: Sequence[PlayerGame], about: Mapping[str, Any
         _section("Accuracy by phase", _phases(games)),
         _section("Accuracy by time left", _times(games)),
         _section("Where points are lost", _kinds(games)),
-        _section("Won positions and worse ones", _turning(games)),
+        _section("Won positions and worse positions", _turning(games)),
         _section("Accuracy from game to game", _trend(games)),
     ]
     sections = [
@@ -135,7 +135,7 @@ def _percent(value: float) -> str:
 
 
 def _with_margin(mean: Mean | None, factor: float = 1.0, digits: int = 1) -> str:
-    """Write an average with half the width of its interval."""
+    """Return an average as text, with half the width of its confidence interval."""
     if mean is None:
         return "-"
     margin = "" if mean.margin is None else f" ± {factor * mean.margin:.{digits}f}"
@@ -157,18 +157,18 @@ def _about(games: Sequence[PlayerGame], about: Mapping[str, Any]) -> str:
 
 
 def _where(game: PlayerGame) -> str:
-    """Name a game, with a link if it has an address."""
+    """Return the name of a game as HTML, with a link if the game has an address."""
     name = escape(f"against {game.opponent}" + (f", {game.date}" if game.date else ""))
     return f'<a href="{escape(game.link)}">{name}</a>' if game.link else name
 
 
 def _number(move: AnnotatedMove) -> str:
-    """Write a move with its number."""
+    """Return a move with its number as text."""
     return f"{move.number}{'.' if move.colour == 'white' else '...'} {move.san}"
 
 
 def _table(columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], kind: str = "") -> str:
-    """Write a table; each row says whether it has too few games or moves, and has its cells as HTML."""
+    """Return a table as HTML; each row is a flag for too few games or moves, and its cells as HTML."""
     head = "".join(f"<th>{column}</th>" for column in columns)
     body = ""
     for few, cells in rows:
@@ -204,7 +204,7 @@ def _results(games: Sequence[PlayerGame]) -> str:
     assert total.share is not None
     words = f"{_points(total.points)} points from {_games(total.games)}: {_percent(total.share.value)}"
     if total.share.margin is not None and total.games >= FEW_GAMES:
-        words += f", give or take {_percent(total.share.margin)}"
+        words += f" ± {_percent(total.share.margin)}"
     words += "."
     if total.performance is not None:
         words += f" Against the {total.rated} opponents with a rating, that is a performance of {total.performance}."
@@ -229,7 +229,7 @@ def _results(games: Sequence[PlayerGame]) -> str:
 
 
 def _few(names: Sequence[str], least: str) -> str:
-    """Say which rows tell too little."""
+    """Return a sentence about the rows with too few games or moves."""
     if not names:
         return ""
     return f'<p class="soft">Too little to say much (fewer than {least}): {escape(", ".join(names))}.</p>'
@@ -237,7 +237,7 @@ def _few(names: Sequence[str], least: str) -> str:
 
 def _quality_table(rows: Mapping[str, Quality]) -> str:
     table = _table(
-        ("", "Moves", "Accuracy %", "Points lost a game", "?? in 100 moves"),
+        ("", "Moves", "Accuracy %", "Points lost per game", "?? per 100 moves"),
         (
             (
                 each.moves < FEW_MOVES,
@@ -256,7 +256,7 @@ def _quality_table(rows: Mapping[str, Quality]) -> str:
 
 
 def _weakest(rows: Mapping[str, Quality]) -> str:
-    """Say which row is the least accurate, if its interval does not overlap the interval of the best one."""
+    """Return a sentence about the least accurate row, if its interval does not overlap the best row's interval."""
     known = {name: each.accuracy for name, each in rows.items() if each.accuracy and each.moves >= FEW_MOVES}
     if len(known) < 2:
         return "There are too few moves to compare."
@@ -264,7 +264,7 @@ def _weakest(rows: Mapping[str, Quality]) -> str:
     low, high = known[worst], known[best]
     if low.value + (low.margin or 100) < high.value - (high.margin or 100):
         return f"The least accurate: {worst} ({low.value:.1f} %). The most accurate: {best} ({high.value:.1f} %)."
-    return "The differences are within the uncertainty: these games do not show that one is played better."
+    return "The differences are within the uncertainty: these games do not show a real difference."
 
 
 def _phases(games: Sequence[PlayerGame]) -> str:
@@ -296,7 +296,7 @@ def _kinds(games: Sequence[PlayerGame]) -> str:
     count, lost = sum(each.count for each in rows), sum(each.lost for each in rows)
     words = (
         f"{count} mistakes and blunders (? and ??) in {_games(len(games))} lost {lost / len(games):.2f} expected "
-        f"points a game. The most expensive kind: {KINDS[rows[0].kind][0].lower()}{KINDS[rows[0].kind][1:]}."
+        f"points per game. The most expensive kind: {KINDS[rows[0].kind][0].lower()}{KINDS[rows[0].kind][1:]}."
     )
     table = _table(
         ("Kind", "Number", "Points lost", "Worst"),
@@ -395,7 +395,7 @@ def _openings(games: Sequence[PlayerGame]) -> str:
 
 
 def _difference(strong: OpeningResults, weak: OpeningResults) -> str:
-    """Say whether the scores of two openings differ by more than chance explains."""
+    """Return a sentence about whether the scores of two openings differ by more than chance explains."""
     high, low = strong.results.share, weak.results.share
     if high and low and high.value - (high.margin or 1) > low.value + (low.margin or 1):
         return "The difference is more than chance."
@@ -409,7 +409,7 @@ def _named(each: OpeningResults) -> str:
 
 
 def _spot(each: OpeningResults) -> str:
-    """Show the position where an opening goes wrong, with the move played in red and the better one in green."""
+    """Return a diagram of where an opening goes wrong: the move played in red, the better move in green."""
     spot = each.spot
     assert spot is not None
     board = chess.Board(spot.fen, chess960=spot.chess960)
@@ -439,21 +439,23 @@ def _method(about: Mapping[str, Any]) -> str:
     engine = about["engine"]
     who = f"{engine} (by Knightadder {__version__})" if engine else f"Knightadder {__version__}"
     return (
-        f"<ul><li>Each position was evaluated by {escape(who)} with {amount}. Another engine or limit gives other "
-        "figures, so compare only reports that were made alike.</li>"
-        "<li>Win% and accuracy are computed by Lichess's formulas (lichess.org/page/accuracy). The accuracy of a phase "
-        "or of a time is the average of its moves; the accuracy of a game is Lichess's.</li>"
-        "<li>Expected points lost are the fall of Win% by the player's moves, as a share of a point.</li>"
-        "<li>± is half of the 95 % interval, by the spread from game to game. Where two intervals meet, the difference "
-        "may be chance.</li>"
-        "<li>The performance is the rating for which Elo's formula expects the points that were scored against the "
-        "rated opponents. If all were won or all lost, there is none.</li>"
-        "<li>The time left depends on the phase: moves with much time left are mostly opening moves."
-        "</li>"
-        "<li>To order the openings, those with few games are drawn toward the player's average.</li>"
-        "<li>The phases are Lichess's: by the number of pieces that are left and by empty back ranks.</li>"
-        "<li>The kind of a mistake is told only by the engine's best lines before and after it. A kind that is told is "
-        "there, but some are not told and stand in the last group.</li></ul>"
+        f"<ul><li>Each position was evaluated by {escape(who)} with {amount}. A different engine or limit gives "
+        "different figures, so compare only reports with the same engine and limit.</li>"
+        "<li>Win% and accuracy are computed with Lichess's formulas (lichess.org/page/accuracy). The accuracy in a "
+        "phase, or with some time left, is the average over the moves; the accuracy of a game is computed as on "
+        "Lichess.</li>"
+        "<li>Expected points lost are the drop in Win% by the player's moves, as a share of a point.</li>"
+        "<li>± is half of the 95 % interval, computed from the spread between games. Where two intervals overlap, "
+        "the difference may be chance.</li>"
+        "<li>The performance is the rating for which Elo's formula expects the points scored against the rated "
+        "opponents. If all these games were won, or all lost, there is no performance.</li>"
+        "<li>The time left depends on the phase: moves with much time left are mostly opening moves.</li>"
+        "<li>In the order of the openings, the score of an opening with few games is drawn toward the player's "
+        "average.</li>"
+        "<li>The phases are as on Lichess: they depend on the number of remaining pieces and on sparse back "
+        "ranks.</li>"
+        "<li>The kind of a mistake is derived only from the engine's best lines before and after it. A named kind is "
+        "certain, but some mistakes have no proven kind and are in the last group.</li></ul>"
     )
 
 
@@ -468,7 +470,7 @@ def _puzzles(player: str, puzzles: Sequence[Puzzle]) -> str:
 
 
 def _puzzle(puzzle: Puzzle) -> dict[str, Any]:
-    """Give what the page needs of a puzzle."""
+    """Return the data of a puzzle that the page needs."""
     move, game = puzzle.mistake.move, puzzle.game
     board = chess.Board(move.fen, chess960=game.chess960)
     kind = KINDS[move.fault or "other"]
@@ -494,7 +496,7 @@ def _puzzle(puzzle: Puzzle) -> dict[str, Any]:
 
 
 def _piece_styles() -> str:
-    """Write styles that draw the pieces."""
+    """Return styles that draw the pieces."""
     styles = []
     for symbol, picture in chess.svg.PIECES.items():
         svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 45 45">{picture}</svg>'

@@ -1,4 +1,4 @@
-"""The plots of a report: SVG, wide enough for a phone, in colours that differ in print too."""
+"""The plots of a report: SVG, narrow enough for a phone, in colours that also differ in black-and-white print."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from knightadder.review.coach import KINDS
 
 _WIDTH = 4.6  # inches
 _WIN, _DRAW, _LOSS, _BAR, _LINE = "#3f7d4e", "#b9b9b3", "#a8402f", "#4a7fb5", "#1f3f60"
-_WRAP = 26  # characters of a label in a line
+_WRAP = 26  # maximum characters per line of a label
 _LEAST_TREND = 20  # minimum number of games for a trend
 
 
 def results_plot(rows: Mapping[str, Results]) -> bytes:
-    """Draw wins, draws and losses of each row as shares of a bar."""
+    """Draw wins, draws and losses of each row as parts of a bar."""
     figure, axes = _figure(0.9 + 0.5 * len(rows))
     for place, each in enumerate(rows.values()):
         left = 0.0
@@ -56,7 +56,7 @@ def kinds_plot(kinds: Sequence[Kind], games: int) -> bytes:
     for place, each in enumerate(kinds):
         axes.barh(place, each.lost / games, color=_LOSS, height=0.6)
     _label(axes, [f"{KINDS[each.kind]} ({each.count})" for each in kinds])
-    axes.set_xlabel("points lost a game")
+    axes.set_xlabel("points lost per game")
     return _svg(figure)
 
 

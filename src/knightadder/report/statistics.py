@@ -18,9 +18,9 @@ class Mean:
     value : float
         The average.
     margin : float or None
-        Half the width of its 95 % interval; ``None`` with a single game, from which it cannot be estimated.
+        Half the width of its 95 % interval; ``None`` for a single game, from which the width cannot be estimated.
     count, games : int
-        How many values it has, from how many games.
+        Number of values, and number of games that they come from.
     """
 
     value: float
@@ -30,10 +30,10 @@ class Mean:
 
 
 def mean(games: Iterable[Sequence[float]]) -> Mean | None:
-    """Average values that come game by game; None if there are none.
+    """Return the average of values that are grouped by game; None if there are no values.
 
-    The moves of one game are alike: it may have been an easy one. So the games are taken as independent, not the moves:
-    the uncertainty is that of a ratio of two sums over games.
+    The moves of one game are alike: the whole game may have been easy. So games are treated as independent, but not
+    moves: the uncertainty is that of a ratio of two sums over games.
     """
     filled = [game for game in games if game]
     if not filled:
@@ -53,7 +53,7 @@ def expected(rating: float, opponent: float) -> float:
 
 
 def performance(results: Sequence[tuple[float, int]]) -> int | None:
-    """Return the performance: the rating for which Elo's formula expects the points that were scored.
+    """Return the performance: the rating for which Elo's formula expects the points scored.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def performance(results: Sequence[tuple[float, int]]) -> int | None:
     Returns
     -------
     int or None
-        ``None`` without games, or if all were won or all lost: then no rating is high or low enough.
+        ``None`` without games, or if all games were won or all lost: then no rating is high or low enough.
     """
     points = sum(result for result, _ in results)
     if not 0 < points < len(results):

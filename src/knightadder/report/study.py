@@ -22,7 +22,7 @@ from knightadder.review.moves import AnnotatedMove, moves_table
 from knightadder.review.review import Review, review
 from knightadder.uci.analyst import UciAnalyst
 
-_CHOICES = 5  # moves that are compared where the player went wrong
+_CHOICES = 5  # number of moves that are compared in the position of a mistake
 _MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)
 
 
@@ -33,7 +33,7 @@ class Item:
     Attributes
     ----------
     number : int
-        Number of the item, from 0: a game between two of the player's names counts as two items.
+        Index of the item, from 0. A game between two of the player's names counts as two items.
     file : str
         Name of its file.
     white : bool
@@ -57,7 +57,7 @@ class Mistake:
     move : AnnotatedMove
         The move, with the position before it and its fault.
     choices : tuple of (chess.Move, float, tuple of chess.Move)
-        The best moves instead of it, each with the player's win percentage and the line that it begins.
+        The best moves in the position, each with the player's win percentage and the line that begins with the move.
     """
 
     move: AnnotatedMove
@@ -73,7 +73,7 @@ class StudiedGame:
     item : Item
         The game.
     game : PgnGame
-        The same, read.
+        The parsed game.
     review : Review
         Evaluations and marks.
     moves : tuple of AnnotatedMove
@@ -91,7 +91,7 @@ class StudiedGame:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: evaluations, and those with more lines by ply; or what is wrong with the game."""
+    """The result of the task: evaluations, and for each mistake's ply an evaluation with more lines; or the fault."""
 
     evaluations: list[Any] = field(default_factory=list)
     choices: dict[str, Any] = field(default_factory=dict)
@@ -108,9 +108,9 @@ class GameStudy:
     hash_mb : int
         Size of the hash table.
     options : mapping, optional
-        Other UCI options of the engine, with their values.
+        Additional UCI options of the engine, with their values.
     other : UciAnalyst, optional
-        A different engine to use, with its options already set.
+        An external engine to use, whose options are already set.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class GameStudy:
         return json.dumps(asdict(_Told(to_json(evaluations), choices))).encode()
 
     def _choices(self, item: Item, board: chess.Board, found: Review) -> dict[str, Any]:
-        """Search the positions where the player went wrong for more lines."""
+        """Search the positions of the player's mistakes with more lines."""
         assert self._analyst is not None
         boards = boards_along(board.root(), board.move_stack)
         self._analyst.new_game()
@@ -150,13 +150,13 @@ class GameStudy:
         return choices
 
     def close(self) -> None:
-        """End a different engine, even in the middle of a search."""
+        """Terminate an external engine, even in the middle of a search."""
         if self._other is not None:
             self._other.close()
 
 
 def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
-    """Return what a `GameStudy` has found in a game.
+    """Return the content of a `GameStudy`'s result for a game.
 
     Parameters
     ----------
@@ -165,14 +165,14 @@ def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
     result : bytes
         The result of the task.
     is_other : bool
-        Whether a different engine has evaluated the game.
+        Whether an external engine has evaluated the game.
 
     Raises
     ------
     BrokenGame
         If the game cannot be used.
     EngineError
-        If it is not a result of the task for this game.
+        If the data is not a result of the task for this game.
     """
     try:
         told: _Told = parse_json(result, _Told)
@@ -207,7 +207,7 @@ def _read(item: Item) -> PgnGame:
 
 
 def _end_of(game: PgnGame) -> chess.Board:
-    """Return the position after the moves; BrokenGame if there is a null move: that game was not played."""
+    """Return the position after the moves; BrokenGame if there is a null move, because such a game was not played."""
     moves = moves_of(game)
     if len(moves) < game.end().ply() - game.ply():
         raise BrokenGame("a null move")
@@ -218,7 +218,7 @@ def _end_of(game: PgnGame) -> chess.Board:
 
 
 def _plies(item: Item, board: chess.Board, found: Review) -> list[int]:
-    """Return the numbers of the player's mistakes and blunders among the moves."""
+    """Return the indices of the player's mistakes and blunders among the moves."""
     first = 0 if item.white == found.white_first else 1
     return [ply for ply in range(first, len(board.move_stack), 2) if found.judgements[ply] in _MISTAKES]
 

@@ -16,17 +16,17 @@ from typing import TypeAlias
 import chess.engine
 import numpy as np
 
-# Converts scores of an engine to the scale of Stockfish.
+# Function that converts scores of an engine to the scale of Stockfish.
 Scale: TypeAlias = Callable[[chess.engine.Score], chess.engine.Score]
 
 # Larger scores, and mates, count as this score.
 CEILING = 1000
 
-# Scores of this engine and, for the same positions, of Stockfish 15.1, in centipawns; values between them are
-# interpolated. `benchmarks/marks.py` fits them.
+# Pairs of scores of this engine and of Stockfish 15.1 for the same positions, in centipawns; scores between the pairs
+# are interpolated. `benchmarks/marks.py` fits the pairs.
 _SCALE = ((0, 0), (250, 343), (500, 516), (1000, 650), (2500, CEILING))
 
-# An analysis is not perfect, so a loss counts a little less than it seems.
+# An analysis is not perfect, so a loss counts a little less than its measured value.
 _UNCERTAINTY_BONUS = 1.0
 
 # The weight of a move is the standard deviation of the win percentage around it, within these limits.
@@ -35,16 +35,14 @@ _LEAST_WEIGHT, _GREATEST_WEIGHT = 0.5, 12.0
 
 @dataclass(frozen=True, slots=True)
 class SideAccuracy:
-    """The quality of a side's play in a game: its accuracy, from 0 to 100, and its average loss of a move in
-    centipawns.
-    """
+    """The quality of a side's play in a game: its accuracy (0 to 100), and its average loss per move in centipawns."""
 
     accuracy: float
     centipawn_loss: int
 
 
 def rescale(score: chess.engine.Score) -> chess.engine.Score:
-    """Convert a score of this engine to the scale of Stockfish, to which Lichess's formulas are fitted; mates stay."""
+    """Convert a score of this engine to Stockfish's scale, on which Lichess's formulas are based; mates stay."""
     cp = score.score()
     if cp is None:
         return score
@@ -53,12 +51,12 @@ def rescale(score: chess.engine.Score) -> chess.engine.Score:
 
 
 def unchanged(score: chess.engine.Score) -> chess.engine.Score:
-    """Return a different engine's score unchanged, assuming that it is on Stockfish's scale."""
+    """Return an external engine's score unchanged, assuming that it is on Stockfish's scale."""
     return score
 
 
 def capped(score: chess.engine.Score) -> int:
-    """Return a score in centipawns, limited to the ceiling; a mate counts as the ceiling."""
+    """Return a score in centipawns, limited to `CEILING`; a mate counts as the limit."""
     return max(-CEILING, min(CEILING, score.score(mate_score=100 * CEILING)))
 
 
@@ -73,7 +71,7 @@ def win_percent(score: chess.engine.Score) -> float:
 
 
 def move_accuracy(before: float, after: float) -> float:
-    """Return the accuracy of a move, 0 to 100, from its side's win percentage with the best move and with the move."""
+    """Return the accuracy of a move, 0 to 100, from its side's win percentage with the best move and with this move."""
     if after >= before:
         return 100.0
     raw = 103.1668100711649 * math.exp(-0.04354415386753951 * (before - after)) - 3.166924740191411
@@ -94,7 +92,7 @@ def play(
     sides: list[SideAccuracy | None] = []
     for white in (True, False):
         sign = 1 if white else -1
-        # The moves of a side are every other one; move n leads from position n to the next.
+        # Every other move belongs to a side; move n leads from position n to position n + 1.
         moves = range(0 if white == white_first else 1, len(scores) - 1, 2)
         if not moves:
             sides.append(None)
@@ -104,16 +102,17 @@ def play(
         weighted = sum(weights[n] * value for n, value in zip(moves, accuracies, strict=True))
         weighted /= sum(weights[n] for n in moves)
         harmonic = len(accuracies) / sum(1 / max(1.0, value) for value in accuracies)
-        # A half is rounded up, unlike in Python.
+        # Halves are rounded up, unlike in Python.
         sides.append(SideAccuracy((weighted + harmonic) / 2, math.floor(statistics.mean(losses) + 0.5)))
     white_play, black_play = sides
     return white_play, black_play
 
 
 def _weights(wins: Sequence[float]) -> list[float]:
-    """Return the weight of each move: the spread of the win percentage in the window of positions that ends with it.
+    """Return the weight of each move: the spread of the win percentage in the window of positions that ends with the
+    move.
 
-    A window is a tenth of the game, at least two positions and at most eight. The first moves share the first window.
+    A window is a tenth of the game, with two to eight positions. The first moves share the first window.
     """
     size = max(2, min(8, (len(wins) - 1) // 10))
     windows = [wins[max(0, end - size) : max(end, size)] for end in range(2, len(wins) + 1)]

@@ -1,4 +1,4 @@
-"""Annotates a game for the library, as the subcommand `annotate` does for files of games."""
+"""Annotates a game, for the Python library; the subcommand `annotate` does the same for files of games."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ class AnnotatedGame(Tabular):
         The game: evaluations (``[%eval ...]``) and explanations in comments, marks for bad moves, and the better lines
         as variations.
     scores : tuple of chess.engine.PovScore or None
-        The scores of the first position and of the positions after each move; ``None`` for a position that cannot
-        occur.
+        The scores of the first position and of the positions after each move; ``None`` for an impossible position.
     white, black : Side or None
         Accuracy, average centipawn loss, and numbers of marks.
     opening : Opening or None
@@ -89,13 +88,13 @@ def annotate_game(
     game : chess.pgn.Game
         The game, which is not changed. Its comments, marks and variations are kept; evaluations are replaced.
     limit : chess.engine.Limit
-        For each position: a depth, a number of nodes, or a time.
+        The limit for each position: a depth, a number of nodes, or a time.
     multipv : int
         Number of best lines beside each marked move.
     engine : Engine, optional
         The engine to use, which is cleared first; by default a new one with 16 MiB of hash table.
     explain : bool
-        Whether the comment of each marked move says what is wrong with it, see `knightadder.explain`.
+        Whether the comment of each marked move explains what is wrong with the move, see `knightadder.explain`.
 
     Raises
     ------
@@ -121,7 +120,7 @@ def annotate_game(
     copy.marker = game.marker if isinstance(game, PgnGame) else None
     notes.annotate(copy, found, explain=explain)
     summary = row(1, 1, copy.headers, found)
-    assert summary.white_side is not None and summary.black_side is not None  # never None with a review
+    assert summary.white_side is not None and summary.black_side is not None  # set for every game with a review
     scores = tuple(each.score if each else None for each in found.evaluations)
     return AnnotatedGame(copy, scores, summary.white_side, summary.black_side, found.opening, moves_table(game, found))
 

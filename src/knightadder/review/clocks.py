@@ -1,4 +1,4 @@
-"""Clocks and times of the moves of a game, from its comments ``[%clk]`` and ``[%emt]`` and its tag TimeControl."""
+"""Clocks and times of a game's moves, from the comments ``[%clk]`` and ``[%emt]`` and the tag TimeControl."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import chess.pgn
 
-# Seconds, or moves in seconds; then perhaps an increment. Only the first of several periods is read.
+# Seconds, or moves per seconds, and an optional increment. Only the first of several periods is read.
 _CONTROL = re.compile(r"(?:\d+/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?(?::.*)?")
-_ROUNDING = 1.0  # seconds by which a clock that is written in whole seconds may seem to have gained
+_ROUNDING = 1.0  # maximum apparent gain of a clock, in seconds, because clocks are written in whole seconds
 
 
 @dataclass(frozen=True, slots=True)
 class MoveTime:
-    """The time of a move in seconds, and its side's clock before and after the move; None where unknown."""
+    """The time of a move in seconds, and its side's clock before and after the move; None if unknown."""
 
     before: float | None
     after: float | None
@@ -22,7 +22,7 @@ class MoveTime:
 
 
 def time_control(text: str) -> tuple[float, float] | None:
-    """Return the initial time and the increment, in seconds, of a tag TimeControl; None if it has no such times."""
+    """Return the initial time and the increment, in seconds, from a tag TimeControl; None if the tag has none."""
     match = _CONTROL.fullmatch(text.strip())
     return (float(match[1]), float(match[2] or 0)) if match else None
 
@@ -30,8 +30,8 @@ def time_control(text: str) -> tuple[float, float] | None:
 def move_times(game: chess.pgn.Game) -> list[MoveTime]:
     """Return the times of the moves of a game's main line.
 
-    The time of a move is the one in the game, or otherwise the difference of the side's clocks with the increment.
-    Servers add no increment to the first move of a side.
+    The time of a move is the time written in the game, or else the difference of the side's clocks plus the increment.
+    Servers add no increment after a side's first move.
     """
     base, increment = time_control(game.headers.get("TimeControl", "")) or (None, 0.0)
     clocks: dict[bool, float | None] = {True: base, False: base}
@@ -39,7 +39,7 @@ def move_times(game: chess.pgn.Game) -> list[MoveTime]:
     found = []
     mover = not game.turn()
     for node in game.mainline():
-        mover = not mover  # node.turn() would go through all earlier moves
+        mover = not mover  # node.turn() would replay all earlier moves
         before, after, spent = clocks[mover], node.clock(), node.emt()
         if spent is None and before is not None and after is not None:
             difference = before - after + (increment if mover in moved else 0.0)

@@ -1,7 +1,7 @@
 """Explains a bad move in one sentence.
 
-The engine's lines before and after the move prove each sentence, by the code that names the themes of puzzles. If they
-prove nothing, the sentence only has the evaluations.
+The engine's lines before and after the move prove each sentence; they are checked with the code for the themes of
+puzzles. If the lines prove nothing, the sentence only gives the evaluations.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from knightadder.motifs.tactics import (
 )
 from knightadder.review.evaluation import ScoredLine, SearchedPosition, legal_part
 
-#: The kinds of mistakes with their names for the user, in the order in which they are tried.
+#: The kinds of mistakes and their names for the user, in the order in which `fault_of` tries them.
 KINDS = {
     "missedMate": "Missed a forced mate",
     "backRank": "Allowed a mate on the back rank",
@@ -56,9 +56,9 @@ KINDS = {
     "other": "Spoiled the position without losing material",
 }
 
-_PIECE = 2  # points of material that are more than a pawn
+_PIECE = 2  # minimum points of material that count as more than a pawn
 _MINOR = (chess.KNIGHT, chess.BISHOP)
-_MOST_NAMED = 3  # pieces of a side that are named; more are counted in points
+_MOST_NAMED = 3  # maximum pieces of a side that are named; more pieces are given as points
 _NUMBERS = ("no", "a", "two", "three")
 
 _EXPLANATION = re.compile(
@@ -80,18 +80,18 @@ def explain(
 ) -> str:
     """Explain a bad move in one sentence, such as ``Hangs the knight on d5.``
 
-    The sentence says only what the engine's lines show. If they show no loss of material and no mate, it has the
-    evaluations before and after the move, from White's view.
+    The sentence says only what the engine's lines show. If they show no loss of material and no mate, the sentence
+    gives the evaluations before and after the move, from White's view.
 
     Parameters
     ----------
     board : chess.Board
-        The position before the move. If it has the moves before, a capture that was not taken back is noticed.
+        The position before the move. With its earlier moves, a capture that was not taken back is noticed.
     move : chess.Move
         The bad move.
     before, after : Analysis, Line or chess.engine.InfoDict
-        An engine's results for the positions before and after the move, with a score and a line; also of another
-        engine, by python-chess.
+        An engine's results for the positions before and after the move, with a score and a line; results of an external
+        engine in python-chess are also accepted.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def _searched(board: chess.Board, result: Analysis | Line | InfoDict) -> Searche
 
 
 def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, after: SearchedPosition) -> Fault:
-    """Find what a bad move did wrong; `before` and `after` are the results for the positions around it."""
+    """Find what a bad move did wrong; `before` and `after` are the results for the positions before and after it."""
     end = board.copy(stack=False)
     end.push(move)
     could, can = before.score.pov(board.turn).mate() or 0, after.score.pov(board.turn).mate() or 0
@@ -149,7 +149,10 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
 
 
 def _difference(best: _Outcome, reply: _Outcome, mover: chess.Color) -> int:
-    """Return how much more material the mover has in the best line: at their ends or after equally many moves."""
+    """Return how much more material the mover has in the best line than after the mistake.
+
+    The lines are compared at their ends or after equally many moves.
+    """
     plies = min(len(best.boards) - 1, len(reply.boards))
     pairs = [(-1, -1), (plies, plies - 1)] if plies else [(-1, -1)]
     return max(balance(best.boards[one], mover) - balance(reply.boards[other], mover) for one, other in pairs)
@@ -170,11 +173,11 @@ class _Outcome:
     line : PlayedLine or None
         The line, without a reply at its end; None if there is none.
     lost, won : Counter of chess.PieceType
-        The pieces that the mover lost and won in excess of equal ones, compared with the position before the mistake.
+        The pieces that the mover lost and won compared with the position before the mistake, without equal exchanges.
     gain : int
-        The same in points of material, for the mover.
+        The mover's gain in points of material.
     has_promotion : bool
-        Whether a pawn is promoted in the line: then the pieces cannot be told apart.
+        Whether a pawn is promoted in the line; then it is not known which pieces were lost or won.
     """
 
     def __init__(self, start: chess.Board, position: SearchedPosition, before: chess.Board) -> None:
@@ -189,7 +192,7 @@ class _Outcome:
         _cancel(self.lost, self.won)
 
     def first_capture(self) -> tuple[chess.PieceType, chess.Square, bool] | None:
-        """Return what the first move takes: the piece, its square, and whether the taker can be taken there."""
+        """Return the piece that the first move takes, its square, and whether the capturing piece can be taken."""
         if self.line is None:
             return None
         start, move, end = self.line.boards[0], self.line.moves[0], self.line.boards[1]
@@ -201,7 +204,7 @@ class _Outcome:
         return kind, square, bool(_captures_on(end, move.to_square))
 
     def is_traded(self) -> bool:
-        """Return whether the first move takes a piece worth no more than the taker, which is taken at once."""
+        """Return whether the first move takes a piece worth no more than the taker, and the reply takes the taker."""
         if len(self.moves) < 2 or self.moves[0].to_square != self.moves[1].to_square:
             return False
         start, end = self.boards[:2]
@@ -210,7 +213,7 @@ class _Outcome:
         return taken is not None and taker is not None and VALUES[taken] <= VALUES[taker]
 
     def captures(self, color: chess.Color) -> set[chess.Square]:
-        """Return the squares on which a side takes something in the line."""
+        """Return the squares of a side's captures in the line."""
         if self.line is None:
             return set()
         pairs = zip(self.line.boards, self.line.moves, strict=False)
@@ -223,13 +226,13 @@ class _Outcome:
 
 
 def _solution(boards: Sequence[chess.Board], moves: Sequence[chess.Move]) -> PlayedLine | None:
-    """Return a line without a reply at its end; None if nothing is left."""
+    """Return a line without a reply at its end; None if no move is left."""
     count = len(moves) - (len(moves) + 1) % 2
     return PlayedLine(boards[: count + 1], moves[:count]) if count > 0 else None
 
 
 def _settled(boards: list[chess.Board]) -> chess.Board:
-    """Return the end of a line, after the exchange that may follow its last move if the side that began made that."""
+    """Return the end of a line; if the side that began moved last, also make the exchange that may follow."""
     end = boards[-1]
     if len(boards) % 2 == 0:
         return _exchanged(end, end.peek().to_square)
@@ -237,7 +240,7 @@ def _settled(boards: list[chess.Board]) -> chess.Board:
 
 
 def _exchanged(board: chess.Board, square: chess.Square) -> chess.Board:
-    """Return the board after the captures on a square, each of which its side makes only if it gains by it."""
+    """Return the board after the captures on a square; a side captures only if it gains material."""
     takes = _captures_on(board, square)
     if not takes:
         return board
@@ -248,7 +251,7 @@ def _exchanged(board: chess.Board, square: chess.Square) -> chess.Board:
 
 
 def _captured_square(board: chess.Board, move: chess.Move) -> chess.Square:
-    """Return the square of the piece that a move takes: en passant, it is not the square where the move goes."""
+    """Return the square of the piece that a move takes; en passant, this is not the target square."""
     if board.is_en_passant(move):
         return chess.square(chess.square_file(move.to_square), chess.square_rank(move.from_square))
     return move.to_square
@@ -275,7 +278,7 @@ def _cancel(lost: Counter[chess.PieceType], won: Counter[chess.PieceType]) -> No
 
 
 def _mate(outcome: _Outcome) -> str:
-    """Name the mate at the end of a line; its length if the line is complete."""
+    """Describe the mate at the end of a line; with its length if the line is complete."""
     if outcome.line is None or not outcome.line.boards[-1].is_checkmate():
         return "a forced mate"
     return f"mate in {len(outcome.line.turns())}"
@@ -310,7 +313,7 @@ _ALLOWS = {
 
 
 def _missed(board: chess.Board, move: chess.Move, best: _Outcome, reply: _Outcome) -> Fault:
-    """Explain a win of material that was missed."""
+    """Explain a missed win of material."""
     assert best.line is not None
     taken = best.first_capture()
     took = reply.captures(board.turn) | ({_captured_square(board, move)} if board.is_capture(move) else set())
@@ -343,7 +346,7 @@ def _new_motifs(line: PlayedLine, other: PlayedLine | None) -> Iterator[tuple[st
 
 
 def _motifs(line: PlayedLine) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of the motifs of a line, each with words for it."""
+    """Yield the kind of each motif in a line, with words that describe the motif."""
     if place := find_fork(line):
         square = chess.square_name(line.moves[place.turn].to_square)
         yield "fork", f"a fork of {_kinds(_pieces(line, place))} on {square}"
@@ -380,7 +383,7 @@ def _pieces(line: PlayedLine, place: Place) -> Counter[chess.PieceType]:
 
 
 def _kinds(pieces: Counter[chess.PieceType]) -> str:
-    """Name kinds of pieces, the most valuable first."""
+    """Return the names of types of pieces as text, the most valuable first."""
     return _listed(
         chess.piece_name(kind) if count == 1 else f"{_NUMBERS[min(count, 3)]} {chess.piece_name(kind)}s"
         for kind, count in sorted(pieces.items(), key=lambda item: -VALUES[item[0]])
@@ -388,7 +391,7 @@ def _kinds(pieces: Counter[chess.PieceType]) -> str:
 
 
 def _exchange(given: Counter[chess.PieceType], taken: Counter[chess.PieceType], outcome: _Outcome) -> str:
-    """Name what a side gives, and what it takes for it."""
+    """Describe the pieces that a side gives and the pieces that it gets in return."""
     if outcome.has_promotion or max(given.total(), taken.total()) > _MOST_NAMED or not given.total():
         points = abs(outcome.gain)
         return f"material worth {points} pawn{'' if points == 1 else 's'}"

@@ -16,25 +16,25 @@ from knightadder.library.results import Analysis, Line
 from knightadder.review.accuracy import rescale
 from knightadder.review.judgement import is_obvious, praise
 
-# Number of positions in a block. Longer blocks are a little faster, because each block costs one more position; shorter
-# blocks allow more processes to share a single game.
+# Number of positions in a block. Longer blocks are a little faster, because each block costs an additional position;
+# shorter blocks allow more processes to share a single game.
 _BLOCK = 16
 
-# Maximum length of a line; readers do not need longer ones.
+# Maximum number of moves of a line; readers do not need longer lines.
 _LINE_PLIES = 12
 
-# Other moves than the best one are first searched to this depth, which mostly finds one that is about as good.
+# Moves other than the best move are first searched to this depth, which usually finds a move that is about as good.
 FIRST_LOOK = 6
 
-# Maximum values of any engine; larger values in a file are an error.
+# Maximum values that any engine reports; larger values in a file are an error.
 _MOST_SCORE, _MOST_DEPTH = 100_000, 1000
 
 
 class Analyst(Protocol):
-    """The part of `knightadder.Engine` that a review needs."""
+    """The methods of `knightadder.Engine` that a review needs."""
 
     def new_game(self) -> None:
-        """Clear what earlier searches have learnt."""
+        """Clear the tables that earlier searches have filled."""
 
     def analyse(
         self,
@@ -59,9 +59,9 @@ class ScoredLine:
 class SearchedPosition:
     """The result of a search of a position: the score of the best line, the depth in plies, and the best lines.
 
-    The depth is 0 and there are no lines if the game is over. `wdl` are the expected wins, draws and losses in 1000
-    games, or None if the engine does not report them. `rival` is the score of the best move but the first line's, if
-    it is known; it says how hard the best move is to replace.
+    If the game is over, the depth is 0 and there are no lines. `wdl` contains the expected wins, draws and losses in
+    1000 games, or None if the engine does not report them. `rival` is the score of the second-best move, if known; it
+    shows how much better the best move is.
     """
 
     score: PovScore
@@ -75,9 +75,11 @@ class SearchedPosition:
 class Block:
     """Positions of a game that are evaluated together, independently of the others.
 
-    `first` and `last` are the first and last position of the block, in plies from the first position of the game;
-    `plies` is the length of the game. `fen` is a position at or before the first one; nothing before it matters for the
-    block. `moves` lead from there to the position after the last one, if there is one, in UCI notation.
+    - `first` and `last` are the first and last position of the block, in plies from the first position of the game.
+    - `plies` is the length of the game.
+    - `fen` is a position at or before the first position of the block; earlier positions do not matter for the block.
+    - `moves` lead from `fen` to the position after the last position of the block, or to the end of the game, in UCI
+      notation.
     """
 
     game: int
@@ -93,7 +95,7 @@ class Block:
         return self.last - self.first + 1
 
     def board(self) -> chess.Board:
-        """Return the position after the last one, with the moves before it; at the end of the game, the last one."""
+        """Return the position after the block's last position, or the last position of the game, with its moves."""
         board = chess.Board(self.fen, chess960=self.chess960)
         for move in self.moves:
             board.push(chess.Move.from_uci(move))
@@ -119,10 +121,10 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
 def evaluate(
     board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
 ) -> list[SearchedPosition | None]:
-    """Return evaluations of the first position of a game and of the positions after each move, one block after another.
+    """Return evaluations of the first position of a game and of the positions after each move, block by block.
 
-    `board` is the last position with all moves; other arguments and errors are the same as for `evaluate_block`. None
-    stands for an impossible position. A `PositionError` is raised if the game is of a different variant.
+    `board` is the last position with all moves; the other arguments and the errors are as for `evaluate_block`. None
+    means an impossible position. A `PositionError` is raised if the game is of a different variant.
     """
     return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]
 
@@ -132,16 +134,16 @@ def evaluate_block(
 ) -> list[SearchedPosition | None]:
     """Return evaluations of the positions of a block, with `limit` for each position and `multipv` lines.
 
-    The analyst is cleared first, so that the result depends only on the arguments. None stands for an impossible
-    position, for example after a null move in check. An `EngineError` is raised if a search fails.
+    The analyst is cleared first, so that the result depends only on the arguments. None means an impossible position,
+    for example after a null move in check. An `EngineError` is raised if a search fails.
     """
     analyst.new_game()
-    # From the end to the start, so that the hash table helps: it knows the positions after each move already. For that,
-    # the position after the last one is searched, too.
+    # Positions are searched from the end to the start, so that the hash table already has the positions after each
+    # move. For this reason, the position after the block is also searched.
     end = block.board()
     positions = islice(_backwards(end), len(block) + (block.last < block.plies))
     found = [_evaluate(position, analyst, limit, multipv) for position in positions][::-1]
-    # Only then the rivals of best moves, so that no evaluation depends on which moves were played.
+    # The rivals of best moves are searched afterwards, so that no evaluation depends on which moves were played.
     moves = end.move_stack[-(len(found) - 1) :] if len(found) > 1 else []
     for number in reversed(range(len(moves))):
         end.pop()
@@ -159,7 +161,7 @@ def at_the_end(board: chess.Board) -> SearchedPosition:
 
 
 def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition:
-    """Return the evaluation of a searched position, given its lines, at least one, the best first."""
+    """Return the evaluation of a searched position from its lines (at least one), the best first."""
     variations = [ScoredLine(line.score, legal_part(board, line.pv)) for line in lines]
     best = lines[0]
     told = best.wdl if sum(best.wdl.relative) else None
@@ -168,19 +170,19 @@ def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition
 
 
 def rivals(board: chess.Board, move: chess.Move, evaluation: SearchedPosition) -> list[chess.Move]:
-    """Return the moves to search before the move that was played can be praised, or none if it cannot be."""
+    """Return the moves to search before the played move can be praised; an empty list if it cannot be praised."""
     if evaluation.rival is not None or not is_best(move, evaluation) or is_obvious(board, move):
         return []
     return [other for other in board.legal_moves if other != move]
 
 
 def is_best(move: chess.Move, evaluation: SearchedPosition) -> bool:
-    """Return whether a move is the first of the best line."""
+    """Return whether a move is the first move of the best line."""
     return bool(evaluation.variations) and evaluation.variations[0].moves[0] == move
 
 
 def stands_out(board: chess.Board, evaluation: SearchedPosition, rival: PovScore) -> bool:
-    """Return whether the best move would be praised if this were the score of the best other move."""
+    """Return whether the best move would be praised if the second-best move had the score `rival`."""
     best = evaluation.variations[0].moves[0]
     return praise(board, best, rescale(evaluation.score.relative), rescale(rival.relative)) is not None
 
@@ -195,7 +197,7 @@ def _with_rival(
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:
-    """Yield the positions of a game from the last to the first: the same board, with moves taken back."""
+    """Yield the positions of a game from the last to the first: always the same board, with moves taken back."""
     board = board.copy()
     yield board
     while board.move_stack:
@@ -212,7 +214,7 @@ def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, m
 
 
 def legal_part(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move, ...]:
-    """Return a line up to a readable length, and up to an illegal move: its end can come from a different position."""
+    """Return a line up to a readable length, and up to an illegal move, which a hash collision can cause."""
     end = board.copy(stack=False)
     legal = []
     for move in moves[:_LINE_PLIES]:
@@ -227,7 +229,7 @@ def legal_part(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.M
 
 
 def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
-    """Convert evaluations to JSON values: score, depth, lines, WDL and rival of each, of the side to move."""
+    """Convert evaluations to JSON values: score, depth, lines, WDL and rival, from the side to move's view."""
     return [
         each
         and [
@@ -259,7 +261,7 @@ def check_block(values: Any, block: Block) -> None:
 
 
 def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[SearchedPosition | None]:
-    """Convert the JSON values of positions, which come from the last to the first."""
+    """Convert the JSON values of positions; `positions` runs from the last to the first."""
     if not isinstance(values, list) or len(values) != count:
         raise ValueError("expected one evaluation for each position")
     try:

@@ -1,4 +1,4 @@
-"""Marks of moves: ?!, ? and ?? by the loss of winning chances, as on Lichess; ! and !! for hard moves that are right.
+"""Marks of moves: ?!, ? and ?? by the loss of winning chances, as on Lichess; ! and !! for best moves that are hard.
 
 The thresholds of bad moves come from `Advice.scala` of https://github.com/lichess-org/lila.
 """
@@ -16,7 +16,7 @@ from knightadder.review.accuracy import winning_chances
 
 
 class Judgement(Enum):
-    """The judgement of a good or a bad move."""
+    """The judgement of a remarkable move, good or bad."""
 
     BRILLIANT = "brilliant"
     GREAT = "great"
@@ -36,7 +36,7 @@ class Judgement(Enum):
 
     @property
     def is_bad(self) -> bool:
-        """Whether the move was a bad one."""
+        """Whether the move was bad."""
         return self not in (Judgement.BRILLIANT, Judgement.GREAT)
 
 
@@ -59,22 +59,23 @@ _LARGE = (Judgement.MISTAKE, Judgement.BLUNDER)
 # Judgements by their minimum loss of winning chances (which range from -1 to 1), the greatest loss first.
 _BY_LOSS = ((0.3, Judgement.BLUNDER), (0.2, Judgement.MISTAKE), (0.1, Judgement.INACCURACY))
 
-# Losing a forced mate matters less if the position stays won by more than this many centipawns; allowing a mate matters
-# less if the position was already lost by more.
+# Losing a forced mate matters less if the score stays above this number of centipawns; allowing a mate matters less if
+# the position was already lost by more than this number.
 _BY_ADVANTAGE = ((999, Judgement.INACCURACY), (700, Judgement.MISTAKE))
 
-# A move is not praised if its side has smaller winning chances after it, or if another move leaves it at least these.
+# A move is not praised if its side's winning chances after it are below the first value, or if the second-best move
+# leaves chances above the second value.
 _LOST, _WON = -0.3, 0.8
 
-_SACRIFICE = 200  # centipawns: the least material that a sacrifice gives up
+_SACRIFICE = 200  # minimum material, in centipawns, that a sacrifice gives up
 _VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 
 
 def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | None:
-    """Return the judgement of a move other than the best one; None if the move is good enough.
+    """Return the judgement of a move other than the best move; None if the move is good enough.
 
-    `before` and `after` are the scores of the positions before and after the move, from the view of its side. A move
-    that only makes a mate longer or shorter is good enough.
+    `before` and `after` are the scores of the positions before and after the move, from the view of the moving side. A
+    move that only changes the length of a mate is good enough.
     """
     if not before.is_mate() and not after.is_mate():
         loss = winning_chances(before) - winning_chances(after)
@@ -92,12 +93,12 @@ def judgement_of(nags: Collection[int]) -> Judgement | None:
 
 
 def is_missed_chance(before: Judgement | None, judgement: Judgement | None) -> bool:
-    """Return whether a move misses a chance: a bad move at once after the opponent's ? or ??."""
+    """Return whether a move misses a chance: a bad move immediately after the opponent's ? or ??."""
     return before in _LARGE and judgement is not None and judgement.is_bad
 
 
 def is_obvious(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether a move is never praised: the only legal one, a recapture, or an exchange that wins material."""
+    """Return whether a move is never praised: the only legal move, a recapture, or a capture that wins material."""
     if board.legal_moves.count() == 1:
         return True
     if not board.is_capture(move):
@@ -114,10 +115,10 @@ def praise(
 ) -> Judgement | None:
     """Return ! or !! for the engine's best move in a position, or None.
 
-    `score` is its score and `rival` that of the best other move, both from the view of the side to move. It is great
-    (!) if each other move would be a mistake. It is brilliant (!!) if it is a sacrifice, leaves at least an even
-    position, and each other move would be at least an inaccuracy. Obvious moves are not praised, nor are moves of a
-    side that loses anyway or wins with other moves too.
+    `score` is the move's score and `rival` the score of the second-best move, both from the side to move's view. The
+    move is great (!) if every other move would be a mistake. It is brilliant (!!) if it is a sacrifice that leaves at
+    least an even position, and every other move would be at least an inaccuracy. Obvious moves are not praised, nor are
+    moves of a side that loses anyway or also wins with other moves.
     """
     loss = judge(score, rival)
     if loss is None or winning_chances(score) < _LOST or winning_chances(rival) > _WON or is_obvious(board, move):
@@ -128,7 +129,7 @@ def praise(
 
 
 def _is_sacrifice(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether the opponent can win material by a capture, after what the move captures and can capture next."""
+    """Return whether the opponent can win material by a capture, even counting the move's own and next captures."""
     after = board.copy(stack=False)
     taken = _captured(after, move)
     after.push(move)
@@ -142,7 +143,7 @@ def _is_sacrifice(board: chess.Board, move: chess.Move) -> bool:
 
 
 def _see(board: chess.Board, move: chess.Move) -> int:
-    from knightadder.library.positions import see  # here, because it loads the core
+    from knightadder.library.positions import see  # imported late, because it loads the core
 
     return see(board, move)
 

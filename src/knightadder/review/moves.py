@@ -26,7 +26,7 @@ class AnnotatedMove(Tabular):
     Attributes
     ----------
     ply : int
-        The number of the ply in the game, from 1.
+        The index of the ply in the game, from 1.
     number : int
         The move number.
     colour : str
@@ -38,7 +38,7 @@ class AnnotatedMove(Tabular):
     eval_before, eval_after : str
         The engine's score of the positions before and after the move, as text from White's view: pawns, or ``#3``.
     cp_before, cp_after, mate_before, mate_after : int
-        The same in centipawns, or in moves to mate.
+        The same scores in centipawns, or in moves to mate.
     wins_before, draws_before, losses_before, wins_after, draws_after, losses_after : int
         Expected results of 1000 games, from White's view.
     win_before, win_after : float
@@ -46,19 +46,19 @@ class AnnotatedMove(Tabular):
     points_lost : float
         Expected points that the move lost, from 0 to 1.
     mark : str
-        ``!!``, ``!``, ``?!``, ``?`` or ``??``; ``None`` if the move has none.
+        ``!!``, ``!``, ``?!``, ``?`` or ``??``; ``None`` for a move without a mark.
     fault, explanation : str
         What a bad move did wrong: its kind, such as ``hangs`` or ``fork``, and a sentence.
     accuracy : float
         The move's accuracy, from 0 to 100.
     best, best_line : str
-        The engine's best move and its line in the position before, in algebraic notation.
+        The engine's best move in the position before the move, and the line that begins with it, in algebraic notation.
     clock, time_spent : float
         The moving side's clock after the move, and the time of the move, in seconds.
     phase : str
         ``opening``, ``middlegame`` or ``endgame``: the phase of the position before the move.
     eco, opening : str
-        The opening that the game has reached after the move.
+        The opening of the game so far, including the move.
     """
 
     ply: int
@@ -149,7 +149,7 @@ def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ..
 
 
 def _positions(board: chess.Board, moves: Iterable[chess.Move]) -> Iterator[chess.Board]:
-    """Yield the position before each move: the same board, on which the moves are made one after the other."""
+    """Yield the position before each move: always the same board, on which the moves are made one after the other."""
     for move in moves:
         yield board
         board.push(move)

@@ -18,9 +18,9 @@ _MARKS = frozenset(range(1, 7))
 def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, explain: bool = True) -> None:
     """Write the review of the main line of a game into the game and its headers.
 
-    Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced. The variations
-    of the review are written where a move is marked as bad, and with `explain` an explanation. `engine` is the name of
-    the engine, if it is not this one.
+    Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced. At each bad
+    move, the better lines are written as variations, and with `explain` also an explanation. `engine` is the name of an
+    external engine; None for this engine.
     """
     line = [game, *game.mainline()]
     annotate_line(line, review)
@@ -49,7 +49,7 @@ def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
 
 
 def write_evaluation(node: chess.pgn.GameNode, evaluation: SearchedPosition) -> None:
-    """Write the evaluation of a position into its comment; not at checkmate, where it could not show the winner."""
+    """Write the evaluation of a position into its comment, except at checkmate, where it could not show the winner."""
     if evaluation.depth or not evaluation.score.is_mate():
         node.set_eval(evaluation.score, evaluation.depth or None)
 
@@ -64,9 +64,9 @@ def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.e
 
 
 def write_headers(headers: chess.pgn.Headers, review: Review, engine: str | None = None) -> None:
-    """Write a review into the headers: the annotator and the opening unless they are there, accuracy and loss.
+    """Write a review into the headers: accuracy, loss, and if they are missing, the annotator and the opening.
 
-    If the game has a code or name of an opening, nothing of a different opening is added.
+    If the game has the code or name of a different opening, the opening is not added.
     """
     program = f"Knightadder {__version__}"
     proposed = {"Annotator": f"{engine} ({program})" if engine else program}

@@ -1,4 +1,4 @@
-"""The phases of a game, divided as on Lichess by the pieces that are left."""
+"""The phases of a game, determined as on Lichess by the remaining pieces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PHASES = ("opening", "middlegame", "endgame")
 
 # Counts of pieces besides kings and pawns, as in Lichess's division of a game into phases.
 _ENDGAME, _MIDDLEGAME = 6, 10
-_SPARSE_BACK_RANK = 4  # a side's pieces on its back rank; fewer end the opening
+_SPARSE_BACK_RANK = 4  # the opening ends when a side has fewer pieces on its back rank
 
 
 def phase_of(board: chess.Board) -> str:

@@ -19,10 +19,11 @@ class Review:
     """The review of a game: its evaluations, the judgement of each move, the quality of each side's play, and the
     opening.
 
-    `evaluations` are of the first position and of the position after each move. `faults` explain the moves that have a
-    judgement. `white` and `black` are None for a side without moves. Both are None if there are null moves or positions
-    without an evaluation, because these do not occur in played games. `scale` converts the engine's scores to
-    Stockfish's scale.
+    - `evaluations` contains the evaluations of the first position and of the position after each move.
+    - `faults` explains the moves that have a judgement.
+    - `white` and `black` are None for a side without moves. Both are None if there are null moves or positions without
+      an evaluation, because such games were not played.
+    - `scale` converts the engine's scores to Stockfish's scale.
     """
 
     evaluations: tuple[SearchedPosition | None, ...]
@@ -49,9 +50,9 @@ class Review:
 
 
 def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], scale: Scale = rescale) -> Review:
-    """Review a game, given by its last position with all moves, and the evaluations of all of its positions.
+    """Review a game, given by its last position with all moves, and the evaluations of all its positions.
 
-    `scale` converts the engine's scores to Stockfish's scale. For a different engine it is `unchanged`.
+    `scale` converts the engine's scores to Stockfish's scale. For an external engine, use `unchanged`.
     """
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
@@ -84,12 +85,12 @@ def judge_move(
 ) -> Judgement | None:
     """Return the judgement of a move on a board, given the evaluations of the positions before and after it.
 
-    `before` and `after` are None, and the judgement too, if they are unknown.
+    Unknown evaluations are None; then the judgement is also None.
     """
     if before is None or after is None or not move:
         return None
     score = scale(before.score.pov(board.turn))
-    if is_best(move, before):  # never a mistake, although search is not perfect
+    if is_best(move, before):  # never a mistake, even if a deeper search disagrees
         return None if before.rival is None else praise(board, move, score, scale(before.rival.pov(board.turn)))
     return judge(score, scale(after.score.pov(board.turn)))
 

@@ -23,8 +23,8 @@ FORMATS = ("csv", "json")
 class Side:
     """A side's play in a game: its accuracy, its average centipawn loss, and its number of marks of each kind.
 
-    The last number counts missed chances: bad moves immediately after the opponent's mistake or blunder. Accuracy and
-    loss are ``None`` if they are unknown.
+    Missed chances are bad moves immediately after the opponent's mistake or blunder. Accuracy and loss are ``None`` if
+    they are unknown.
     """
 
     accuracy: float | None
@@ -41,7 +41,7 @@ class Side:
 class Row:
     """A row of the table: a game's number and first line in its file, its headers, its length, and each side's play.
 
-    Missing headers are empty. `fault` is the reason why the game was not annotated.
+    Missing headers are empty. `fault` is the reason if the game was not annotated.
     """
 
     game: int
@@ -67,7 +67,7 @@ def row(
     review: Review | None = None,
     fault: str | None = None,
 ) -> Row:
-    """Return the row of a game, with its review or the reason (`fault`) why there is none."""
+    """Return the row of a game, with its review, or with `fault`, the reason for a missing review."""
     told = {
         name.lower(): "" if headers.get(name, "?").strip("?. ") == "" else headers[name]
         for name in ("Event", "Date", "Round", "White", "Black", "Result", "ECO", "Opening")
@@ -121,7 +121,7 @@ _COUNTS = ("brilliant", "great", "inaccuracies", "mistakes", "blunders", "missed
 
 
 def players_table(rows: Sequence[Row], most: int = 20) -> Table:
-    """Return a table of the averages of each player, at most `most` players, those with the most games first."""
+    """Return a table of the averages of at most `most` players, sorted by their number of games, greatest first."""
     played: dict[str, list[Side]] = {}
     for each in rows:
         for name, side in ((each.white, each.white_side), (each.black, each.black_side)):
