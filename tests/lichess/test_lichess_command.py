@@ -127,7 +127,7 @@ def test_an_account_that_is_no_bot_is_left_as_it_is(capsys):
 @pytest.mark.parametrize(
     ("answer", "status", "said", "upgraded"),
     [
-        ("Human\n", 0, "Human is a bot account now", True),
+        ("Human\n", 0, "Human is now a bot account", True),
         ("yes\n", 1, "Nothing was changed", False),
         ("", 1, "Nothing was changed", False),
     ],
