@@ -2,8 +2,8 @@
 
     GITHUB_SERVER_URL=https://github.com GITHUB_REPOSITORY=owner/knightadder python tools/add_urls.py
 
-A checkout has no public address of its own. The workflow that releases runs this script before it builds, and GitHub
-sets the two variables for each workflow.
+A checkout does not know its public address. The release workflow runs this script before it builds, and GitHub sets the
+two variables for each workflow.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def with_urls(text: str, repository: str) -> str:
     Raises
     ------
     ValueError
-        If the text has such a table already.
+        If the text already has such a table.
     """
     if "urls" in tomllib.loads(text)["project"]:
-        raise ValueError("pyproject.toml has a table [project.urls] already")
+        raise ValueError("pyproject.toml already has a table [project.urls]")
     lines = [f'{label} = "{url}"' for label, url in urls_of(repository).items()]
     return "\n".join([text.rstrip("\n"), "", "[project.urls]", *lines, ""])
 

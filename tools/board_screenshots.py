@@ -72,7 +72,7 @@ def analyse(page: Page) -> None:
     page.get_by_role("button", name="Evaluate the game").click()
     expect(page.locator("#progress")).to_be_visible()
     expect(page.locator("#progress")).to_be_hidden()
-    page.locator("#moves > button").filter(has_text=re.compile("^Bd6")).click()  # which may be marked
+    page.locator("#moves > button").filter(has_text=re.compile("^Bd6")).click()  # the move's text may end with a mark
     page.get_by_role("switch", name="Engine").click()
     expect(page.locator("#lines li")).to_have_count(3)
     page.wait_for_timeout(SECONDS * 1000)

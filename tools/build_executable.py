@@ -1,12 +1,12 @@
-"""Build the executable for those without Python, for the system at hand: an archive with the folder ``knightadder``.
+"""Build the executable for users without Python, for this system: an archive with the folder ``knightadder``.
 
     python tools/build_executable.py dist
 
-It takes what is installed with this Python, so that needs an environment of its own, without Numba: ``pip install
-'knightadder[annotate,lichess,executable]'`` with the wheel of this system (``make executable`` does it all).
+The executable contains the packages of this Python's environment. So use a separate environment without Numba, with the
+wheel of this system: ``pip install 'knightadder[annotate,lichess,executable]'`` (``make executable`` does all this).
 
-A folder starts nearly as quickly as the wheel. A single file would be unpacked at each start, and what was unpacked is
-left behind when a chess program kills the engine.
+A folder starts nearly as quickly as the wheel. A single file would be unpacked at each start, and the unpacked files
+would stay when a chess program kills the engine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 SPEC = ROOT / "tools" / "knightadder.spec"
 _LICENCE = re.compile(r"\.dist-info/(licenses/.*|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
 
-# By the platforms' first words: how the archive is packed, and the file that opens the board by a double click.
+# For the first word of each platform: the archive's format, and the file that opens the board with a double click.
 _ARCHIVES = {"linux": "xztar", "darwin": "gztar", "windows": "zip"}
 _BOARDS = {
     "linux": ("play.sh", '#!/bin/sh\nexec "$(dirname "$0")/knightadder" play "$@"\n'),
@@ -56,7 +56,7 @@ def build(folder: Path) -> Path:
     Parameters
     ----------
     folder : Path
-        Where the archive goes.
+        The folder for the archive.
     """
     check_installation()
     from knightadder.native.processors import host_machine
@@ -81,7 +81,7 @@ def build(folder: Path) -> Path:
 
 
 def check_installation() -> None:
-    """End with a line if the engine is not installed as a wheel installs it."""
+    """Exit with a message unless the engine was installed from a wheel."""
     if importlib.util.find_spec("PyInstaller") is None or importlib.util.find_spec("knightadder") is None:
         sys.exit("build_executable: install knightadder[annotate,lichess,executable] with this Python")
     from knightadder.core.program import core
@@ -94,9 +94,10 @@ def check_installation() -> None:
 
 
 def strip(built: Path) -> None:
-    """Remove the symbols of debuggers, which make some libraries ten times as big.
+    """Remove debug symbols, which make some libraries ten times as big.
 
-    Those in folders of the kind ``numpy.libs`` have been changed after they were linked, and do not survive it.
+    Libraries in folders such as ``numpy.libs`` are left out: they were changed after linking, and stripping breaks
+    them.
     """
     libraries = [file for file in built.rglob("*.so*") if not file.is_symlink() and file.parent.suffix != ".libs"]
     subprocess.run(["strip", "--strip-unneeded", *libraries], check=True)
@@ -108,7 +109,7 @@ def copy_licences(folder: Path) -> None:
     Parameters
     ----------
     folder : Path
-        Where they go, in a folder for each.
+        The folder for the licences; each package gets a folder in it.
     """
     for package in importlib.metadata.distributions():
         files = {file: _LICENCE.search(file.as_posix()) for file in package.files or ()}
@@ -118,7 +119,7 @@ def copy_licences(folder: Path) -> None:
                 copy = to / found[1].removeprefix("licenses/")
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(Path(str(package.locate_file(file))), copy)
-        if not any(files.values()):  # then the description names it
+        if not any(files.values()):  # then the package's description names the licence
             to.mkdir(parents=True)
             (to / "METADATA").write_text(package.read_text("METADATA") or "", "utf-8")
     places = [Path(sysconfig.get_path("stdlib")), Path(sys.base_prefix)]
@@ -133,7 +134,7 @@ def copy_licences(folder: Path) -> None:
 
 
 def _libraries_of_debian(folder: Path) -> list[str]:
-    """Name the packages of Debian or Ubuntu whose libraries PyInstaller has copied; none on another system."""
+    """Return the names of the Debian or Ubuntu packages whose libraries PyInstaller copied; none on other systems."""
     if shutil.which("dpkg") is None:
         return []
     names = [f"*/{file.name}" for file in folder.glob("*.so*") if not file.is_symlink()]
@@ -142,7 +143,7 @@ def _libraries_of_debian(folder: Path) -> list[str]:
 
 
 def describe(built: Path, host: str) -> None:
-    """Write what a user sees beside the program: a file that tells how to use it, and one that opens the board."""
+    """Write the files beside the program: a text about its use, and a file that opens the board."""
     system = host.partition("-")[0]
     board, script = _BOARDS[system]
     (built / board).write_bytes(script.encode())
@@ -160,7 +161,7 @@ def _size(files: Iterable[Path]) -> str:
 
 
 def main() -> None:
-    """Build what the command line names."""
+    """Build the executable into the folder of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     build(parser.parse_args().folder)

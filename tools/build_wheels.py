@@ -1,8 +1,8 @@
-"""Build what a release consists of: the source distribution, and a wheel for each platform.
+"""Build the files of a release: the source distribution, and a wheel for each platform.
 
     python tools/build_wheels.py dist
 
-The wheels are built from what the source distribution contains. Numba's part of compiling is done once for all.
+The wheels are built from the source distribution. Numba's part of the compilation is done once for all wheels.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def build(folder: Path, platforms: Sequence[str]) -> None:
     Parameters
     ----------
     folder : Path
-        Where they go.
+        The folder for the files.
     platforms : sequence of str
-        The platforms of the wheels, as `PLATFORMS` names them.
+        The platforms of the wheels, with names from `PLATFORMS`.
     """
     targets = dict.fromkeys(target for platform in platforms for target in PLATFORMS[platform].targets)
     with tempfile.TemporaryDirectory() as work:
@@ -64,9 +64,9 @@ def build_images(sources: Path, folder: Path, targets: Sequence[str]) -> None:
     Parameters
     ----------
     sources : Path
-        The folder that has the package; its own builder compiles it, whatever this process has imported.
+        The folder that contains the package; the package's own builder compiles it, not the package of this process.
     folder : Path
-        Where the images go.
+        The folder for the images.
     targets : sequence of str
         The names of the images.
     """
@@ -83,10 +83,15 @@ def _hatchling(project: Path, folder: str, kind: str, variables: dict[str, str])
 
 
 def main() -> None:
-    """Build what the command line names."""
+    """Build the files that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--platform", action="append", choices=PLATFORMS, help="default: all; may be repeated")
+    parser.add_argument(
+        "--platform",
+        action="append",
+        choices=PLATFORMS,
+        help="platform to build; may be given several times (default: all)",
+    )
     chosen = parser.parse_args()
     build(chosen.folder, chosen.platform or list(PLATFORMS))
 

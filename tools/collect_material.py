@@ -1,8 +1,8 @@
 """Collect material and results from the games in docs/games, into docs/small_engine/material.csv.
 
-A row is a difference of material: the pawns, knights, bishops, rooks and queens that one side has more than the other.
-The three last numbers count how often that side won, drew and lost. Only quiet positions count, in which the last move
-and the next one capture nothing and nobody is in check. It takes a quarter of a minute.
+Each row is a difference in material: how many more pawns, knights, bishops, rooks and queens one side has than the
+other. The last three numbers count how often that side won, drew and lost. Only quiet positions count: neither the last
+nor the next move captures, and nobody is in check. It takes 15 seconds.
 """
 
 import io
@@ -13,19 +13,19 @@ import chess.pgn
 
 ROOT = Path(__file__).parents[1]
 MATERIAL = ROOT / "docs" / "small_engine" / "material.csv"
-LEAST = 20  # positions of a row; rarer differences are left out
+LEAST = 20  # minimum positions of a row; rarer differences are left out
 POINTS = {"1-0": 1, "1/2-1/2": 0, "0-1": -1}
 
 
 def difference(board: chess.Board) -> tuple[int, ...]:
-    """Give what White has more of each piece."""
+    """Return how many more pieces of each type White has."""
     white, black = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
     kinds = (board.pawns, board.knights, board.bishops, board.rooks, board.queens)
     return tuple((white & kind).bit_count() - (black & kind).bit_count() for kind in kinds)
 
 
 def is_noisy(board: chess.Board, move: chess.Move) -> bool:
-    """Tell whether a move captures or promotes."""
+    """Return whether a move captures or promotes."""
     return board.is_capture(move) or move.promotion is not None
 
 
@@ -37,7 +37,7 @@ def collect(game: chess.pgn.Game, counts: dict[tuple[int, ...], list[int]]) -> N
         before, noisy = noisy, is_noisy(board, move)
         found = difference(board)
         if any(found) and not before and not noisy and not board.is_check():
-            # Each row is from the view of the side that has more of the largest piece that differs.
+            # Each row is from the view of the side with more pieces of the largest type in which the sides differ.
             sign = 1 if next(more for more in reversed(found) if more) > 0 else -1
             counts.setdefault(tuple(sign * more for more in found), [0, 0, 0])[1 - sign * result] += 1
         board.push(move)

@@ -61,12 +61,12 @@ class Drawing:
         self._parts.append(element)
 
     def __str__(self) -> str:
-        """Give the file's text."""
+        """Return the text of the SVG file."""
         return "\n".join([*self._parts, "</svg>", ""])
 
 
 def draw_threads() -> Drawing:
-    """The threads of the engine, and what passes between them."""
+    """The threads of the engine, and the data that they exchange."""
     drawing = Drawing(900, 400)
 
     def thread(x: float, y: float, fill: str, name: str, *lines: str) -> None:
@@ -182,7 +182,7 @@ def draw_bishop() -> str:
 
 
 def draw_rook() -> str:
-    """A rook with the squares that decide how far it sees: those on its lines, without the last of each line."""
+    """A rook with the squares that limit its attacks: its rank and file without the edge squares."""
     from small_engine.board import LINES, SQUARES, STRAIGHT, squares
 
     rook = SQUARES.index("c4")
@@ -252,7 +252,7 @@ def draw_network() -> Drawing:
 
 
 def draw_change() -> Drawing:
-    """The way of a change, from the idea to the log."""
+    """The steps of a change, from the idea to the log."""
     drawing = Drawing(900, 230)
 
     def step(x: float, y: float, fill: str, *lines: str) -> None:
@@ -285,7 +285,7 @@ def _curve(drawing: Drawing, points: Sequence[tuple[float, float]], color: str) 
 
 
 def draw_clock() -> Drawing:
-    """The two time limits of each move of a game, as the engine's time management gives them."""
+    """The two time limits of each move of a game, computed by the engine's time management."""
     from knightadder.engine.limits import Limits
     from knightadder.engine.timeman import allot
 
@@ -352,7 +352,7 @@ def draw_sprt() -> Drawing:
 
 
 def _saved() -> list[tuple[str, str, int, bool]]:
-    """Give the rows of what was measured: the group, the name, the nodes, and whether the search was finished."""
+    """Return the measured rows: group, name, nodes, and whether the search was finished."""
     found = json.loads(SAVINGS.read_text("utf-8"))
     rows = [
         (group, name, result["nodes"], result["finished"])
@@ -363,7 +363,7 @@ def _saved() -> list[tuple[str, str, int, bool]]:
 
 
 def draw_savings() -> Drawing:
-    """The nodes with fewer and fewer techniques, on a logarithmic scale."""
+    """The number of nodes with fewer and fewer techniques, on a logarithmic scale."""
     rows = [row for row in _saved() if row[0] != "without"]
     drawing = Drawing(760, 30 + 34 * len(rows))
     for number, (group, name, nodes, finished) in enumerate(rows):
@@ -381,7 +381,7 @@ def _count(nodes: int, finished: bool) -> str:
 
 
 def savings_table() -> str:
-    """The tables of what was measured, as Markdown."""
+    """The tables of the measurements, as Markdown."""
     rows = _saved()
     least = next(nodes for group, _, nodes, _ in rows if group == "with")
     lines = ["| Techniques | Nodes | Times as many |", "|---|--:|--:|"]
@@ -395,7 +395,7 @@ def savings_table() -> str:
 
 
 def _techniques() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """Give the rows of what was measured with the large engine, the strongest technique first, and the settings."""
+    """Return the rows measured with the large engine, the strongest technique first, and the settings."""
     found = json.loads(TECHNIQUES.read_text("utf-8"))
     rows = found.pop("rows")
     everything = rows.pop("all")
@@ -404,7 +404,7 @@ def _techniques() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
 
 
 def techniques_table() -> str:
-    """The table of what each technique of the large engine gives, as Markdown."""
+    """The table of the gain by each technique of the large engine, as Markdown."""
     rows, settings = _techniques()
     look, depth = f"{settings['look']:,}", settings["depth"]
     lines = [
@@ -422,7 +422,7 @@ def techniques_table() -> str:
 
 
 def draw_techniques() -> Drawing:
-    """The Elo that each technique of the large engine gives, with the errors."""
+    """The Elo gain by each technique of the large engine, with errors."""
     rows: dict[str, list[int]] = {name: row["elo"] for name, row in _techniques()[0].items() if name != "all"}
     most = max(high for _, _, high in rows.values())
     least = min(0, *(low for _, low, _ in rows.values()))
@@ -471,7 +471,7 @@ PICTURES: dict[str, Callable[[], object]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=IMAGES, help="where to (default: docs/images)")
+    parser.add_argument("--folder", type=Path, default=IMAGES, help="folder for the pictures (default: docs/images)")
     folder = parser.parse_args().folder
     for name, draw in PICTURES.items():
         (folder / name).write_text(str(draw()), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Find the magic factors of `knightadder.core.board.magics` and print that module.
+"""Find the magic factors of `knightadder.core.board.magics` and print this module.
 
 For every square, random sparse factors are tried until one maps each occupancy of the square's relevant mask to an
 index without a harmful collision (two occupancies may share an index when their attack sets are equal). The random

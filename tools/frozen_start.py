@@ -1,6 +1,6 @@
 """The start of the executable that ``build_executable.py`` builds.
 
-Without arguments, it speaks UCI; the arguments are those of ``knightadder``. Commands with several processes start it
+It takes the arguments of ``knightadder``; without arguments, it speaks UCI. Commands with several processes start it
 again with arguments of `multiprocessing`.
 """
 
@@ -10,10 +10,10 @@ import sys
 
 
 def restore_environment() -> None:
-    """Let the programs that this one starts, such as a browser, find the libraries of the system first.
+    """Let programs that this program starts, such as a browser, find the system's libraries first.
 
-    On Linux, PyInstaller makes its own libraries be found first. This process looked at the variable when it started.
-    If it starts itself, that has to begin as if a user had started it.
+    On Linux, PyInstaller sets a variable so that its own libraries are found first. This process has already read the
+    variable. A new process of this program must start with the user's original value.
     """
     before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     if before is not None:
@@ -24,8 +24,8 @@ def restore_environment() -> None:
 
 
 def start() -> int:
-    """Run the command, or the work of a process that `multiprocessing` has started; return the exit status."""
-    multiprocessing.freeze_support()  # such a process ends here
+    """Run the command and return the exit status; in a process started by `multiprocessing`, do its work instead."""
+    multiprocessing.freeze_support()  # a process started by multiprocessing works and ends here
     if sys.platform == "linux":
         restore_environment()
     from knightadder.__main__ import main

@@ -1,8 +1,8 @@
-"""Feeds random and damaged input to the engine and the readers of files, and keeps whatever makes them fail.
+"""Feeds random and damaged input to the engine and the file readers, and keeps every input that makes them fail.
 
-A finding is a traceback, a crash, or an answer other than python-chess's. Each is reported once, and its input is kept
-in the folder of ``--out``. Engines talk in processes of their own. Positions and files are read in this one: if it
-crashes, the input is in the file ``current`` there.
+A finding is a traceback, a crash, or an answer that differs from python-chess's. Each finding is reported once, and its
+input is kept in the folder of ``--out``. Engines run in separate processes. This process reads positions and files; if
+it crashes, the input is in the file ``current`` in that folder.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ import chess.pgn
 
 from knightadder.cli import main as knightadder
 
-_POSITIONS = 1000  # in one go
-_LINES = 200  # of a conversation with an engine
-_FILES = 50  # of games
-_SECONDS = 120.0  # until a child process counts as hanging
+_POSITIONS = 1000  # number of positions per round
+_LINES = 200  # number of lines of a conversation with an engine
+_FILES = 50  # number of files of games per round
+_SECONDS = 120.0  # seconds until a child process counts as hanging
 
 _TOML = b"""[[engine]]
 name = "A"
@@ -88,18 +88,18 @@ _XBOARD_WORDS = """xboard protover 2 new variant normal 3check quit force go pla
 
 
 class Findings:
-    """The findings: each kind once, with its input."""
+    """The findings, each kind once, with its input."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self.kinds = folder, Counter[str]()
         folder.mkdir(parents=True, exist_ok=True)
 
     def note(self, data: bytes) -> None:
-        """Keep an input that this process is going to read, in case it crashes."""
+        """Save an input that this process is about to read, in case the process crashes."""
         (self._folder / "current").write_bytes(data)
 
     def add(self, kind: str, what: str, data: bytes) -> None:
-        """Report a finding, unless there was one like it."""
+        """Report a finding, unless a similar finding was reported."""
         self.kinds[what] += 1
         if self.kinds[what] == 1:
             file = self._folder / f"{kind}-{len(self.kinds)}"
@@ -108,14 +108,14 @@ class Findings:
 
 
 def last_place(text: str) -> str:
-    """Return the error of a traceback with its last place in the code, to tell findings apart."""
+    """Return the error of a traceback with its last place in the code, to distinguish findings."""
     places = re.findall(r'File "([^"]+)", line (\d+)', text)
     place = ":".join(places[-1]) if places else "?"
     return f"{place}: {re.sub(r'[0-9]{4,}', 'N', text.strip().splitlines()[-1])[:160]}"
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """Return data with some bytes changed, removed, repeated or replaced by what readers stumble over."""
+    """Return data with some bytes changed, removed, repeated, or replaced by troublesome text."""
     changed = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 5, 20))):
         place = chance.randrange(len(changed) + 1)
@@ -155,7 +155,7 @@ def random_fen(chance: random.Random) -> str:
 
 
 def fens(chance: random.Random, findings: Findings) -> int:
-    """Compare positions with python-chess: what it calls legal has the same moves here; nothing else raises more."""
+    """Compare positions with python-chess: legal positions must have the same moves; others may only raise FenError."""
     import knightadder as library
 
     for _ in range(_POSITIONS):
@@ -174,7 +174,7 @@ def fens(chance: random.Random, findings: Findings) -> int:
             board = chess.Board(fen)
             board.chess960 = board.has_chess960_castling_rights()
             if board.is_valid() and found != {move.uci() for move in board.legal_moves}:
-                findings.add("fen", "other legal moves than python-chess", fen.encode(errors="replace"))
+                findings.add("fen", "legal moves differ from python-chess", fen.encode(errors="replace"))
     return _POSITIONS
 
 
@@ -187,7 +187,7 @@ def _conversation(kind: str, words: list[str], chance: random.Random, findings: 
         line = " ".join(chance.choices(words, k=chance.choice((1, 1, 2, 3, 5, 9))))
         if line.startswith("position") and chance.random() < 0.7:
             line = f"position fen {random_fen(chance)}"
-        if any(word in line for word in ("go", "bench", "perft")):  # whose end other commands wait for, however deep
+        if any(word in line for word in ("go", "bench", "perft")):  # limited, because other commands wait for the end
             line = line.replace("9999999999999", "0").replace("50", "1")
         lines.append(line.replace("quit", "isready") if chance.random() < 0.99 else line)
     data = ("\n".join(lines) + "\n").encode(errors="replace") + (b"\xff\xfe\n" if chance.random() < 0.1 else b"")
@@ -206,7 +206,7 @@ def xboard(chance: random.Random, findings: Findings) -> int:
 
 
 def _child(kind: str, arguments: list[str], data: bytes, kept: bytes, findings: Findings) -> None:
-    """Run the command with input, and look for a crash or a traceback; `kept` is what to keep then."""
+    """Run the command with input, and look for a crash or a traceback; `kept` is the input to keep for a finding."""
     command = [sys.executable, "-m", "knightadder", *arguments]
     try:
         done = subprocess.run(command, input=data, capture_output=True, timeout=_SECONDS, check=False)
@@ -214,7 +214,7 @@ def _child(kind: str, arguments: list[str], data: bytes, kept: bytes, findings: 
         findings.add(kind, "no end", kept)
         return
     if done.returncode < 0:
-        findings.add(kind, f"ended by signal {-done.returncode}", kept)
+        findings.add(kind, f"killed by signal {-done.returncode}", kept)
     for text in (done.stdout, done.stderr):
         if b"Traceback" in text:
             findings.add(kind, last_place(text.decode(errors="replace")), kept)
@@ -238,7 +238,7 @@ def _pgn(chance: random.Random) -> bytes:
 
 
 def _run(arguments: list[str]) -> None:
-    """Run a command in this process; what it expects is a status, and anything else is raised."""
+    """Run a command in this process, which must return a status; every other exception is raised."""
     complaints = io.StringIO()
     with (
         contextlib.redirect_stdout(io.StringIO()),
@@ -251,7 +251,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def _seeds(chance: random.Random, folder: Path) -> dict[str, tuple[bytes, Callable[[Path], list[str]]]]:
-    """Return for each kind of file a sound one, and the command that reads it."""
+    """Return for each kind of file a sound file, and the command that reads it."""
     from knightadder.digests import PACKAGE
 
     games, index, book = folder / "games.pgn", folder / "games.sqlite", folder / "book.bin"
@@ -295,7 +295,7 @@ def files(chance: random.Random, findings: Findings) -> int:
 
 
 def _readers(chance: random.Random, findings: Findings, folder: Path) -> int:
-    """Read damaged files by the functions that commands call, where a command would search or play; return how many."""
+    """Read damaged files with the functions behind commands that would search or play; return the number of files."""
     from knightadder.digests import PACKAGE
     from knightadder.engine.errors import EngineError
     from knightadder.engine.evaluator import load_network
@@ -386,7 +386,7 @@ def _game(chance: random.Random, number: int) -> chess.pgn.Game:
 
 
 def _damaged_text(text: str, chance: random.Random) -> str:
-    """Return the text of a game with one change, such as programs, editors and mail make."""
+    """Return the text of a game with one change of the kind that programs, editors and mail make."""
     lines = text.split("\n")
     at, line = chance.randrange(len(text)), chance.randrange(len(lines))
     other = sorted((at, chance.randrange(len(text))))
@@ -428,7 +428,7 @@ def _as_python_chess(text: str) -> list[tuple[str, str]]:
     while True:
         try:
             game = chess.pgn.read_game(stream)
-        except (ValueError, AssertionError):  # it does not handle all errors itself
+        except (ValueError, AssertionError):  # python-chess does not handle all errors itself
             continue
         if game is None:
             return found
@@ -437,11 +437,11 @@ def _as_python_chess(text: str) -> list[tuple[str, str]]:
 
 
 def games(chance: random.Random, findings: Findings) -> int:
-    """Read files of three games of which the middle one is damaged: no game is lost or invented without a word.
+    """Read files of three games, of which the middle game is damaged: no game may be lost or invented silently.
 
-    Its neighbours are found as they are, and every letter of the file belongs to a game. If none is called broken, they
-    are the games that were written, or those that python-chess finds in the file, or each is the game that python-chess
-    finds in its text.
+    The other two games must be found unchanged, and every letter of the file must belong to a game. If no game is
+    reported as broken, the games must be the written games, or the games that python-chess finds in the file or in each
+    game's text.
     """
     from knightadder.pgn.games import BrokenGame, parse, texts_of
 
@@ -472,7 +472,7 @@ def games(chance: random.Random, findings: Findings) -> int:
         if found[:1] != wanted[:1] or found[-1:] != wanted[-1:]:
             findings.add("game", "a sound game is not found", content)
         if not broken and found not in (wanted, alone, _as_python_chess(text)):
-            findings.add("game", "other games than python-chess finds, and none is called broken", content)
+            findings.add("game", "the games differ from python-chess's, and no game is reported as broken", content)
     return _FILES
 
 
@@ -486,10 +486,12 @@ KINDS = {"fens": fens, "uci": uci, "xboard": xboard, "files": files, "games": ga
 def main() -> int:
     """Run the script; the status is 1 if there are findings."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)}; all by default")
-    parser.add_argument("--seconds", type=float, default=60, help="how long to go on (default: 60)")
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"kind of input: {', '.join(KINDS)} (default: all)")
+    parser.add_argument("--seconds", type=float, default=60, help="duration in seconds (default: 60)")
     parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
-    parser.add_argument("--out", type=Path, default=Path("findings"), help="folder of the inputs (default: findings)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("findings"), help="folder for the inputs of findings (default: findings)"
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.kinds) - set(KINDS)
     if unknown:

@@ -2,8 +2,8 @@
 
     python tools/make_openings.py book.epd --count 10000
 
-writes ten thousand positions in some minutes. The lines are those of the package with which matches may begin. A short
-search leaves out positions in which a random move has lost something.
+writes ten thousand positions in a few minutes. The lines are the package's opening lines for matches. A short search
+finds positions in which a random move has lost something, and they are left out.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from knightadder.library.engine import Engine
 from knightadder.progress import progress
 from knightadder.workshop.opening_book import load_book
 
-RANDOM_PLIES = 3  # and one more in half of the openings, so that either side is to move
-MOST_CENTIPAWNS = 100  # that one side may be ahead
-NODES = 5000  # of the search that tells
+RANDOM_PLIES = 3  # half of the openings have one more random ply, so that either side is to move
+MOST_CENTIPAWNS = 100  # maximum advantage of a side
+NODES = 5000  # nodes of the search that measures the advantage
 
 
 def openings(count: int, seed: int, score: Callable[[chess.Board], int]) -> Iterator[str]:
@@ -35,11 +35,11 @@ def openings(count: int, seed: int, score: Callable[[chess.Board], int]) -> Iter
     Parameters
     ----------
     count : int
-        Their number.
+        The number of openings.
     seed : int
         Seed of all random numbers.
     score : callable
-        Returns the score of a position in centipawns.
+        Function that returns the score of a position in centipawns.
 
     Yields
     ------
@@ -80,8 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the book, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="the EPD file to write")
-    parser.add_argument("--count", type=positive, default=10_000, metavar="N", help="of openings; %(default)s")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="another book; %(default)s by default")
+    parser.add_argument(
+        "--count", type=positive, default=10_000, metavar="N", help="number of openings (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed (default: %(default)s)")
     options = parser.parse_args(arguments)
     return exit_status("make_openings", lambda: write_book(options.file, options.count, options.seed))
 

@@ -1,8 +1,8 @@
 """Measure what each technique saves the small engine of the book, into docs/small_engine/savings.json.
 
-It searches some positions to one depth with all techniques, then with fewer and fewer, and then with all but one. The
-nodes of plain minimax are counted by the large engine's perft. The counts of nodes are the same on each machine; the
-seconds are not. A search ends early at a number of nodes. It takes a minute or two.
+It searches some positions to a fixed depth: with all techniques, then with fewer and fewer, and then with all but one.
+The large engine's perft counts the nodes of plain minimax. The numbers of nodes are the same on every machine; the
+seconds are not. A search stops early at a maximum number of nodes. It takes a minute or two.
 """
 
 import argparse
@@ -27,11 +27,11 @@ POSITIONS = (
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
 )
 DEPTH = 4
-MOST_NODES = 200_000  # of a position
+MOST_NODES = 200_000  # maximum nodes per position
 
 
 def measure(techniques: Sequence[str], depth: int = DEPTH) -> dict[str, object]:
-    """Search all positions, and give the nodes, the processor's seconds, and whether all depths were finished."""
+    """Search all positions; return the nodes, the CPU seconds, and whether all depths were finished."""
     from small_engine.board import from_fen
     from small_engine.search import Search
 
@@ -46,7 +46,7 @@ def measure(techniques: Sequence[str], depth: int = DEPTH) -> dict[str, object]:
 
 
 def count_all(depth: int = DEPTH) -> int:
-    """Count the positions up to a depth, which plain minimax would visit."""
+    """Return the number of positions up to a depth, all of which plain minimax visits."""
     engine = load_engine(Options(), lambda step: None)
     nodes = 0
     for fen in POSITIONS:
@@ -58,7 +58,9 @@ def count_all(depth: int = DEPTH) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=SAVINGS, help="where to (default: docs/small_engine/savings.json)")
+    parser.add_argument(
+        "--out", type=Path, default=SAVINGS, help="output file (default: docs/small_engine/savings.json)"
+    )
     out = parser.parse_args().out
     from small_engine.search import TECHNIQUES
 

@@ -1,9 +1,10 @@
-"""Measure what each technique gives the large engine, into docs/how-it-works/techniques.json.
+"""Measure how much each technique helps the large engine, into docs/how-it-works/techniques.json.
 
-The sources of the last commit are copied, and switches are built into the copy: numbers of the search's parameters, and
-a few changed lines. One program then has all versions. It searches positions to one depth and with one number of nodes,
-and plays games at equal nodes: the engine with all techniques against the engine without one of them. All rows grow at
-the same pace, a pair of games at a time. After an interruption the same command continues. It takes one to two hours.
+The sources of the last commit are copied, and switches are built into the copy: values of search parameters, and a few
+changed lines. So one program contains all versions. It searches positions to a fixed depth and with a fixed number of
+nodes, and plays games with equal nodes: the engine with all techniques against the engine without one of them. All rows
+grow at the same pace, a pair of games at a time. After an interruption the same command continues. It takes one to two
+hours.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ import platformdirs
 ROOT = Path(__file__).parents[1]
 TECHNIQUES_FILE = ROOT / "docs" / "how-it-works" / "techniques.json"
 
-NODES = 2_500  # a move of a game
-PAIRS = 200  # of games for each technique
+NODES = 2_500  # nodes per move of a game
+PAIRS = 200  # pairs of games for each technique
 HASH = 4  # MiB
-DEPTH, MOST_NODES = 12, 300_000  # of each position, when nodes are counted
-LOOK_NODES = 100_000  # of each position, when depths are counted
-NEVER = 1_000_000  # a margin that nothing reaches
-_COUNTED = ("nodes", "seconds", "finished", "depth")  # what a row has before its games
-_SAVE_EVERY = 210  # pairs
+DEPTH, MOST_NODES = 12, 300_000  # depth and maximum nodes of each position, to count nodes
+LOOK_NODES = 100_000  # nodes of each position, to measure the depth
+NEVER = 1_000_000  # a margin that no score reaches
+_COUNTED = ("nodes", "seconds", "finished", "depth")  # columns of a row that are measured before its games
+_SAVE_EVERY = 210  # pairs of games between two saves
 
 
 class Edit(NamedTuple):
@@ -45,7 +46,7 @@ class Edit(NamedTuple):
 
 
 class Technique(NamedTuple):
-    """A technique, and what switches it off: values of search parameters, or changes of the source."""
+    """A technique, and how to switch it off: values of search parameters, or changes of the source."""
 
     name: str
     parameters: Mapping[str, int] = {}
@@ -142,11 +143,11 @@ TECHNIQUES = (
     ),
 )
 
-# Techniques that do nothing without another one are switched off with it: without the table no node has a hash move, so
-# each would be reduced.
+# Techniques that need another technique are switched off with it: without the table, no node has a hash move, so
+# internal iterative reduction would reduce every node.
 _WITH = {"table": ("internal iterative reduction",)}
 
-# These are switched off together as well: then the search skips no move and reduces none.
+# These techniques are also switched off together: then the search neither skips nor reduces any move.
 SELECTIVE = (
     "late move reductions",
     "null move",
@@ -165,13 +166,13 @@ _SWITCHES = 'PARAMETERS = (\n    Parameter("without", 0, 0, 1 << 40, "switched o
 
 
 def rows() -> dict[str, tuple[str, ...]]:
-    """Give the rows of the table: the name, and the techniques that are switched off."""
+    """Return the rows of the table: each row's name, and the techniques that are switched off."""
     single = {technique.name: (technique.name, *_WITH.get(technique.name, ())) for technique in TECHNIQUES}
     return {**single, "all pruning and reductions": SELECTIVE}
 
 
 def switched_off(names: tuple[str, ...]) -> dict[str, int]:
-    """Give the values of the search parameters that switch techniques off, apart from those that stay."""
+    """Return the values of the search parameters that switch techniques off, without the unchanged parameters."""
     values = {"without": 0}
     for number, technique in enumerate(TECHNIQUES):
         if technique.name in names:
@@ -181,7 +182,7 @@ def switched_off(names: tuple[str, ...]) -> dict[str, int]:
 
 
 def edits() -> list[Edit]:
-    """Give all changes of the source."""
+    """Return all changes of the source."""
     found = [Edit(_PARAMETERS, _LAST_PARAMETER, _SWITCHES)]
     for number, technique in enumerate(TECHNIQUES):
         test = f"(tables.parameters.without & {1 << number})"
@@ -190,7 +191,7 @@ def edits() -> list[Edit]:
 
 
 def build_in(package: Path) -> None:
-    """Build the switches into a copy of the package; SystemExit if a line is not there."""
+    """Build the switches into a copy of the package; SystemExit if a line is missing."""
     for file, old, new in edits():
         text = (package / file).read_text("utf-8")
         if text.count(old) != 1:
@@ -198,7 +199,7 @@ def build_in(package: Path) -> None:
         (package / file).write_text(text.replace(old, new), "utf-8")
 
 
-# --- what runs in the copy -------------------------------------------------------------------------------------------
+# --- in the copy -------------------------------------------------------------------------------------------
 
 
 class Laboratory:
@@ -210,12 +211,12 @@ class Laboratory:
         self._all = {parameter.name: parameter.value for parameter in PARAMETERS}
 
     def values(self, names: tuple[str, ...]) -> dict[str, int]:
-        """Give the values of all search parameters with techniques switched off."""
+        """Return the values of all search parameters with techniques switched off."""
         return {**self._all, **switched_off(names)}
 
     def count(self, names: tuple[str, ...]) -> dict[str, object]:
-        """Give the nodes and the processor's seconds to a depth, whether all positions reached it, and the mean depth
-        of a number of nodes.
+        """Return the nodes and the CPU seconds to a depth, whether all positions reached the depth, and the mean depth
+        with a number of nodes.
         """
         from knightadder.engine.bench import BENCH_POSITIONS
 
@@ -230,7 +231,7 @@ class Laboratory:
         return {"nodes": nodes, "seconds": round(seconds, 2), "finished": finished, "depth": depth}
 
     def _search(self, names: tuple[str, ...], fen: str, depth: int | None, nodes: int) -> tuple[int, int, float]:
-        """Search a position, and give the last finished depth, the nodes and the processor's seconds."""
+        """Search a position; return the last finished depth, the nodes and the CPU seconds."""
         import numpy as np
 
         from knightadder.core.api.search import deepen
@@ -256,7 +257,7 @@ class Laboratory:
 
 
 def measure(folder: Path, out: Path, games: int) -> None:
-    """Measure the rows and play the games that are missing, and write what there is from time to time."""
+    """Measure the missing rows and play the missing games, and save the results from time to time."""
     import contextlib
 
     from knightadder.files import write_whole
@@ -306,7 +307,7 @@ def measure(folder: Path, out: Path, games: int) -> None:
 
 
 def make_copy(folder: Path) -> Path:
-    """Copy the sources of the last commit with their switches, unless it has been done, and give their folder."""
+    """Copy the sources of the last commit and build in the switches, unless already done; return the folder."""
     source = folder / "src"
     if not source.is_dir():
         archive = subprocess.run(
@@ -324,16 +325,19 @@ def main() -> None:
         "--folder",
         type=lambda text: Path(text).resolve(),
         default=platformdirs.user_data_path("knightadder", appauthor=False) / "techniques",
-        help="where the copy and the finished games are kept (default: %(default)s)",
+        help="folder for the copy and the finished games (default: %(default)s)",
     )
     parser.add_argument(
-        "--out", type=lambda text: Path(text).resolve(), default=TECHNIQUES_FILE, help="where to (default: %(default)s)"
+        "--out",
+        type=lambda text: Path(text).resolve(),
+        default=TECHNIQUES_FILE,
+        help="output file (default: %(default)s)",
     )
     parser.add_argument(
         "--games",
         type=int,
         default=2 * PAIRS,
-        help="of each row; 0 only writes what there is (default: %(default)s)",
+        help="number of pairs of games for each row; 0 only writes the existing results (default: %(default)s)",
     )
     parser.add_argument("--copied", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -1,8 +1,8 @@
-"""Measure how fast the versions of the book's engine are, into docs/compiled/speed.txt.
+"""Measure the speed of the versions of the book's engine, into docs/compiled/speed.txt.
 
 Each version counts the move paths (perft) of the start position: the small engine in plain Python, the same generator
-compiled by Numba, and this engine's core. Two of them also search. The seconds are those of the processor, the best of
-some rounds in which the versions take turns, so that other work on the machine matters little.
+compiled by Numba, and this engine's core. Two versions also search. The seconds are CPU seconds, the best of several
+rounds. The versions take turns, so that other work on the machine matters little.
 """
 
 import argparse
@@ -23,9 +23,9 @@ LEAVES = {3: 8_902, 5: 4_865_609, 6: 119_060_324}
 
 
 def versions(quick: bool = False) -> dict[str, tuple[Callable[[], int], Callable[[], int] | None]]:
-    """Give for each version what counts move paths and what searches, each returning a number of nodes.
+    """Return for each version a function that counts move paths and one that searches, each returning its nodes.
 
-    With `quick`, they count fewer plies, and search less deeply.
+    With `quick`, the functions count fewer plies, and search less deeply.
     """
     from compiled import perft as compiled
     from measure_small_engine import measure
@@ -59,14 +59,14 @@ def versions(quick: bool = False) -> dict[str, tuple[Callable[[], int], Callable
 
 
 def speed(run: Callable[[], int]) -> float:
-    """Return nodes for each second of the processor."""
+    """Return the nodes per CPU second."""
     began = time.process_time()
     nodes = run()
     return nodes / (time.process_time() - began)
 
 
 def table(speeds: dict[str, tuple[float, float | None]]) -> str:
-    """Give the table as Markdown: each version, its speeds, and the first one compared with the first version."""
+    """Return the table as Markdown: each version, its speeds, and its perft speed relative to the first version."""
     first = next(iter(speeds.values()))[0]
     lines = ["| Version | Move paths a second | Times as fast | Nodes of a search a second |", "|---|--:|--:|--:|"]
     for name, (paths, nodes) in speeds.items():
@@ -75,7 +75,7 @@ def table(speeds: dict[str, tuple[float, float | None]]) -> str:
 
 
 def rounded(number: float) -> str:
-    """Write a number with two significant digits."""
+    """Return a number as text with two significant digits."""
     digits = len(f"{number:.0f}") - 2
     return f"{round(number, -digits):,.0f}"
 

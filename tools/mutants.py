@@ -1,12 +1,12 @@
-"""Break the sources at random, one place at a time, and say which breaks the tests notice.
+"""Break the sources at random, one place at a time, and report which of the changes (mutants) the tests notice.
 
     python tools/mutants.py src/knightadder/engine src/knightadder/protocols --count 30 --seed 1
 
-draws thirty places of the two folders. It changes each of them in a copy of the checkout, and runs there the tests that
-concern the file: those that name its module, and those of its folder. What follows ``--`` goes to pytest.
+draws thirty places in the two folders. For each place, it changes a copy of the checkout, and runs the tests that
+concern the file there: tests that name its module, and the tests of its folder. Arguments after ``--`` go to pytest.
 
-The draw depends on the seed and on the text of each function, not on the order of the functions or files. So another
-commit has nearly the same mutants, and the tests of two commits can be compared.
+The draw depends on the seed and on the text of each function, not on the order of the functions or files. So a
+different commit has nearly the same mutants, and the tests of two commits can be compared.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Mutant:
     Attributes
     ----------
     file : Path
-        Relative to the root of the checkout.
+        The file's path relative to the root of the checkout.
     line : int
-        Where it is.
+        The line number.
     change : str
-        The function, and its text before and after.
+        The name of the function, and the changed text before and after.
     source : str
         The whole changed file.
     """
@@ -58,7 +58,7 @@ class Mutant:
 
 
 def changes(node: ast.AST) -> Iterator[Callable[[ast.AST], ast.AST]]:
-    """Yield what turns a copy of a node into its mutants."""
+    """Yield functions, each of which turns a copy of a node into a mutant."""
 
     def with_operator(name: str, place: int | None = None) -> Callable[[ast.AST], ast.AST]:
         def change(node: ast.AST) -> ast.AST:
@@ -112,7 +112,7 @@ def _first_line(node: ast.AST) -> str:
 
 
 def places(body: object) -> Iterator[tuple[object, str, int | None, ast.expr | ast.stmt]]:
-    """Yield the nodes inside a function's body, each with where it stands; not types, and not functions in it."""
+    """Yield the nodes inside a function's body with their places, except types and inner functions."""
     waiting: list[object] = [body]
     while waiting:
         parent = waiting.pop()
@@ -130,7 +130,7 @@ def places(body: object) -> Iterator[tuple[object, str, int | None, ast.expr | a
 
 
 def put(parent: object, field: str, place: int | None, node: ast.AST) -> None:
-    """Set what stands at a place."""
+    """Put a node at a place."""
     if isinstance(parent, list):
         parent[place] = node  # type: ignore[index]
     else:
@@ -149,7 +149,7 @@ def draw(folders: Sequence[Path], count: int, seed: int) -> list[Mutant]:
 
 
 def concerned_tests(file: Path) -> list[str]:
-    """Give the tests that name a module, and after them the folder of tests that is nearest to it."""
+    """Return the tests that name a module, followed by the nearest folder of tests."""
     parts = file.with_suffix("").parts[1:]  # without src
     names = (".".join(parts), f"from {'.'.join(parts[:-1])} import {parts[-1]}")
     tests = sorted((ROOT / "tests").rglob("test_*.py"))
@@ -162,7 +162,7 @@ def concerned_tests(file: Path) -> list[str]:
 
 
 def outcome(mutant: Mutant, folder: Path, seconds: float, options: Sequence[str]) -> str:
-    """Run the tests on a mutant in a copy of the checkout, and say what came of it."""
+    """Run the tests on a mutant in a copy of the checkout, and return the outcome as text."""
     tests = concerned_tests(mutant.file)
     if not tests:
         return "NO TESTS"
@@ -192,12 +192,14 @@ def outcome(mutant: Mutant, folder: Path, seconds: float, options: Sequence[str]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw mutants, run the tests on each, and count the caught ones."""
+    """Draw mutants, run the tests on each, and count the caught mutants."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", nargs="+", type=Path, help="folders and files of the sources")
     parser.add_argument("--count", type=int, default=30, help="number of mutants (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the draw (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=300, help="limit for a mutant's tests (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default: %(default)s)")
+    parser.add_argument(
+        "--seconds", type=float, default=300, help="time limit for a mutant's tests (default: %(default)s)"
+    )
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     split = list(sys.argv[1:] if arguments is None else arguments)
     at = split.index("--") if "--" in split else len(split)

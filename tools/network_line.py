@@ -2,8 +2,8 @@ r"""Makes a line of networks: games, training and a match for each, in a table.
 
     python tools/network_line.py FOLDER --concurrency 2
 
-The file ``line.toml`` in the folder says what to do. Its tables ``datagen``, ``train`` and ``match`` hold options of
-these subcommands, which all networks share. Each table ``network`` is one network, and may have options of its own:
+The file ``line.toml`` in the folder describes the line. Its tables ``datagen``, ``train`` and ``match`` contain options
+of these subcommands for all networks. Each table ``network`` is one network, and may have additional options:
 
     [datagen]
     nodes = 100
@@ -30,12 +30,12 @@ these subcommands, which all networks share. Each table ``network`` is one netwo
     datagen = { positions = 500_000_000, seed = 15 }
     train = { width = 768 }
 
-The best network so far plays the games; at first that is ``teacher``, a file, or else the built-in network. Each
-network learns from random weights, and from the games of all networks before it. Then it plays a match against the best
-one, and replaces it if it scores more than half. A network without ``positions`` only learns.
+The best network so far plays the games; the first best network is the file ``teacher``, or else the built-in network.
+Each network starts with random weights, and learns from the games of all networks before it. Then it plays a match
+against the best network, and replaces it by scoring more than half. A network without ``positions`` plays no games.
 
-Everything is in the folder: the games, the runs, the networks and ``table.md``. The same command continues an
-interrupted line. It also continues a line to which networks were added. With ``--gpu``, tools/train_on_gpu.py trains.
+The folder contains everything: the games, the runs, the networks and ``table.md``. The same command continues an
+interrupted line, or a line to which networks were added. With ``--gpu``, tools/train_on_gpu.py trains.
 """
 
 from __future__ import annotations
@@ -83,11 +83,13 @@ class Plan:
 
 @dataclass(slots=True)
 class Made:
-    """What has been done for a network.
+    """The state of a network.
 
-    `teacher` is the file of the best network before it, `seconds` is the time of each step so far, `losses` is the last
-    line of the training, and `commit` is the source's. `score` is known after the match: wins, draws, losses and the
-    text of the Elo difference.
+    - `teacher` is the file of the best network before it.
+    - `seconds` is the duration of each step so far.
+    - `losses` is the last line of the training.
+    - `commit` is the commit of the sources.
+    - `score`, after the match, has wins, draws, losses and the text of the Elo difference.
     """
 
     plan: Plan
@@ -110,14 +112,14 @@ class Line:
     Parameters
     ----------
     folder : Path
-        It contains ``line.toml``.
+        The folder, which contains ``line.toml``.
     arguments : argparse.Namespace
         The command line.
 
     Raises
     ------
     OptionError
-        If ``line.toml`` or the list of the networks that were made cannot be read, or they contradict each other.
+        If ``line.toml`` or the list of finished networks cannot be read, or they contradict each other.
     """
 
     def __init__(self, folder: Path, arguments: argparse.Namespace) -> None:
@@ -127,14 +129,16 @@ class Line:
         self._made: list[Made] = _read_made(self._list)
         for made, plan in zip(self._made, self._plans, strict=False):
             if made.score is None and made.plan.name == plan.name:
-                made.plan = plan  # its options may be mended until it is finished; each step checks its own state
+                made.plan = plan  # the options may change until the network is finished; each step checks its state
             if made.plan != plan:
-                raise OptionError(f"network {made.plan.name} has other options: add a network for the new ones")
+                raise OptionError(
+                    f"network {made.plan.name} has different options: add a new network for the changed options"
+                )
         if len(self._made) > len(self._plans):
             raise OptionError(f"line.toml no longer has network {self._made[-1].plan.name}")
 
     def go_on(self) -> None:
-        """Do all steps that are missing; EngineError if one of them fails."""
+        """Do all missing steps; EngineError if a step fails."""
         for number, plan in enumerate(self._plans):
             if number == len(self._made):
                 self._made.append(Made(plan, str(self._best()), _commit()))
@@ -203,7 +207,7 @@ class Line:
         )
 
     def _match(self, made: Made) -> None:
-        """Play the match against the best network before it."""
+        """Play the match against the best earlier network."""
         name, best = made.plan.name, Path(made.teacher)
         words = [*_words(made.plan.match), *self._workers(), f"--pgn={self._folder / f'match-{name}.pgn'}"]
         for player, file in ((name, self.network(name)), ("best", best)):
@@ -215,7 +219,7 @@ class Line:
         self._save()
 
     def _workers(self) -> list[str]:
-        """Return the options that say who does the work."""
+        """Return the options that say where the work is done."""
         given = self._arguments
         if given.cluster:
             return [f"--cluster={given.cluster}"]
@@ -223,7 +227,7 @@ class Line:
 
     @contextmanager
     def _timed(self, made: Made, step: str) -> Iterator[None]:
-        """Add the time of a ``with`` block to that of a step, whether it ends well or not."""
+        """Add the duration of a ``with`` block to the duration of a step, even after an error."""
         begun = time.monotonic()
         try:
             yield
@@ -254,7 +258,7 @@ class Line:
 
 
 def _read_plans(file: Path) -> tuple[Path, list[Plan]]:
-    """Return the first teacher, and the networks to make; OptionError if the file does not say them."""
+    """Return the first teacher, and the networks to make; OptionError if the file is wrong."""
     with reading(file):
         text = file.read_bytes()
     try:
@@ -272,12 +276,12 @@ def _read_plans(file: Path) -> tuple[Path, list[Plan]]:
         raise OptionError(f"{file}: {error}") from None
     names = [plan.name for plan in plans]
     if not names or len({*names, "best"}) <= len(names):
-        raise OptionError(f"{file}: each network needs a name of its own, other than best")
+        raise OptionError(f"{file}: each network needs a name of its own, which must not be best")
     return (file.parent / teacher if teacher else BUILT_IN_FILE), plans
 
 
 def _read_made(file: Path) -> list[Made]:
-    """Return the networks of which a list tells; OptionError if it is damaged."""
+    """Return the networks in a list of finished networks; OptionError if the list is damaged."""
     if not file.exists():
         return []
     with reading(file):
@@ -290,7 +294,7 @@ def _read_made(file: Path) -> list[Made]:
 
 
 def _words(options: Mapping[str, Any]) -> list[str]:
-    """Return options as words of a command line; true is an option without a value, and a list is several values."""
+    """Return options as words of a command line: true for an option without a value, a list for several values."""
     words: list[str] = []
     for name, value in options.items():
         words += [f"--{name}", *map(str, value if isinstance(value, list) else [] if value is True else [value])]
@@ -304,7 +308,7 @@ def _commit() -> str:
 
 
 def _run(command: list[str]) -> str:
-    """Run a command, show and return what it prints; EngineError if it fails."""
+    """Run a command, show and return its output; EngineError if it fails."""
     print(shlex.join(command), flush=True)
     printed = []
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
@@ -318,7 +322,7 @@ def _run(command: list[str]) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the networks that are missing, print the table, and return the exit status."""
+    """Make the missing networks, print the table, and return the exit status."""
     folder: Path = arguments.folder
     with locked(folder):
         line = Line(folder, arguments)

@@ -1,7 +1,7 @@
 """Draw the plots of the guide to the Python library (docs/python.md) into docs/images.
 
-They take a minute of one processor, and need the extra ``workshop`` for matplotlib. The engine plays better from one
-version to the next, so the plots change a little, too.
+This takes a minute on one processor, and needs the extra ``workshop`` for matplotlib. The plots change a little with
+each version of the engine.
 """
 
 import argparse
@@ -28,7 +28,7 @@ ILLEGAL = -32_768
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=IMAGES, help="where to (default: docs/images)")
+    parser.add_argument("--folder", type=Path, default=IMAGES, help="folder for the plots (default: docs/images)")
     folder = parser.parse_args().folder
     for name, draw, size in (
         ("python-game.png", draw_game, (8.0, 3.6)),
@@ -79,7 +79,7 @@ def draw_start_positions(axes: Axes) -> None:
 
 
 def draw_knight(axes: Axes) -> None:
-    """Plot the value of each square of a knight for White."""
+    """Plot the value of a white knight on each square."""
     board = chess.Board(MIDDLE_GAME)
     board.remove_piece_at(chess.F3)
     boards = []

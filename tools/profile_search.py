@@ -1,7 +1,7 @@
 """Count how often each function of the core is called in a short search, by running the core as plain Python.
 
-The counts are those of the compiled core, which does the same. The seconds are not: plain Python is hundreds of times
-slower, and not equally slower everywhere.
+The counts are the same as in the compiled core. The seconds are not: plain Python is hundreds of times slower, by
+different factors in different functions.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from knightadder.engine.options import Options
 from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
 from knightadder.native.jit import KERNELS
 
-np.seterr(over="ignore")  # magic bitboards multiply without regard to overflow
+np.seterr(over="ignore")  # magic bitboards multiply with intended overflow
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
@@ -54,7 +54,7 @@ def main() -> int:
     parser.add_argument("--fen", default=KIWIPETE, help="position (default: Kiwipete)")
     parser.add_argument("--depth", type=int, default=3, help="depth of the search (default: %(default)s)")
     parser.add_argument("--rows", type=int, default=15, help="number of functions to show (default: %(default)s)")
-    parser.add_argument("--helpers", action="store_true", help="count the small functions, too, that LLVM inlines")
+    parser.add_argument("--helpers", action="store_true", help="also count the small functions that LLVM inlines")
     arguments = parser.parse_args()
     calls = profile(arguments.fen, arguments.depth, arguments.helpers)
     for (module, name), count in sorted(calls.items(), key=lambda item: -item[1])[: arguments.rows]:

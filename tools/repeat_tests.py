@@ -1,9 +1,9 @@
-"""Run the tests again and again on a busy machine, and list those that ever failed.
+"""Run the tests several times on a busy machine, and list every test that failed in a run.
 
     python tools/repeat_tests.py --times 10 --busy 4 -- tests/engine
 
-runs ``tests/engine`` ten times beside four processes that only keep the processors busy. What follows ``--`` goes
-to pytest. Each run leaves its output, ``run-1.log`` and so on, in a folder. Exit status 1 if a run failed.
+runs ``tests/engine`` ten times beside four processes that only keep the processors busy. Arguments after ``--`` go to
+pytest. The output of each run, ``run-1.log`` and so on, is kept in a folder. Exit status 1 if a run failed.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
 
-# As `make test` does.
+# The options of `make test`.
 PYTEST = (sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 
-# The script ends with this process in any case, because its standard input is then closed.
+# The script ends when this process ends for any reason, because then its standard input is closed.
 BUSY = """
 import os, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1))), daemon=True).start()
@@ -43,9 +43,9 @@ class Run:
     status : int
         pytest's exit status.
     seconds : float
-        How long it took.
+        The duration.
     failed : list of str
-        The tests that failed, or whose fixtures did.
+        The tests that failed, or whose fixtures failed.
     """
 
     status: int
@@ -55,7 +55,7 @@ class Run:
 
 @contextlib.contextmanager
 def busy_processes(count: int) -> Iterator[None]:
-    """Keep some processes busy for as long as the context lasts."""
+    """Run some processes that keep processors busy during a ``with`` block."""
     processes = [subprocess.Popen([sys.executable, "-c", BUSY], stdin=subprocess.PIPE) for _ in range(count)]
     try:
         yield
@@ -71,7 +71,7 @@ def run_tests(arguments: Sequence[str], log: Path) -> Run:
     Parameters
     ----------
     arguments : sequence of str
-        For pytest.
+        The arguments for pytest.
     log : Path
         The file for its output.
 
@@ -102,8 +102,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tests several times and list the failures; return exit status 1 if a run failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=10, help="number of runs (default: %(default)s)")
-    parser.add_argument("--busy", type=int, default=2, help="busy processes beside them (default: %(default)s)")
-    parser.add_argument("--logs", type=Path, help="folder for what the runs print (default: a new temporary one)")
+    parser.add_argument(
+        "--busy", type=int, default=2, help="number of busy processes beside the tests (default: %(default)s)"
+    )
+    parser.add_argument("--logs", type=Path, help="folder for the output of the runs (default: a new temporary folder)")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     options = parser.parse_args(arguments)
     logs = (options.logs or Path(tempfile.mkdtemp(prefix="repeat-tests-"))).resolve()

@@ -1,6 +1,6 @@
-"""Run docs/notebook.ipynb, and write it with its outputs, which the site shows as they are.
+"""Run docs/notebook.ipynb, and write it with its outputs, which the site shows unchanged.
 
-It takes half a minute. The engine plays better from one version to the next, so the outputs change a little, too.
+It takes half a minute. The outputs change a little with each version of the engine.
 """
 
 import argparse
@@ -10,17 +10,17 @@ import nbformat
 from nbclient import NotebookClient
 
 NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
-SECONDS = 600  # for a cell; only a defect takes so long
+SECONDS = 600  # time limit for a cell; only a defect takes this long
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=NOTEBOOK, help="where to (default: docs/notebook.ipynb itself)")
+    parser.add_argument("--out", type=Path, default=NOTEBOOK, help="output file (default: docs/notebook.ipynb itself)")
     out = parser.parse_args().out
     notebook = nbformat.read(NOTEBOOK, 4)
     folder = {"metadata": {"path": NOTEBOOK.parent}}  # as in Jupyter
     NotebookClient(notebook, timeout=SECONDS, record_timing=False, resources=folder).execute()
-    notebook.metadata.pop("language_info", None)  # which names the version of Python
+    notebook.metadata.pop("language_info", None)  # because it contains the version of Python
     nbformat.write(notebook, out)
 
 

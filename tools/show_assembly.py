@@ -15,7 +15,7 @@ OUT = Path(__file__).parents[1] / "docs" / "compiled" / "assembly.txt"
 
 
 def disassemble(code: bytes) -> list[str]:
-    """Return the instructions of machine code, without addresses and without those that only fill space."""
+    """Return the instructions of machine code, without addresses and padding."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(code)
         file.flush()
@@ -26,7 +26,9 @@ def disassemble(code: bytes) -> list[str]:
 
 
 def excerpt(instructions: list[str]) -> list[str]:
-    """Return the instructions from the last `popcnt` before the first product of vectors to the first sum after it."""
+    """Return the instructions from the last `popcnt` before the first vector product to the first sum after the
+    product.
+    """
     names = [instruction.split()[0] if instruction else "" for instruction in instructions]
     product = names.index("vpmullw")
     start = product - 1 - names[:product][::-1].index("popcnt")

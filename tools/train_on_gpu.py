@@ -1,11 +1,11 @@
 r"""Trains a network on a graphics card with PyTorch, from games that `knightadder datagen` has played.
 
-It learns what `knightadder train` learns, from the same positions. All of them are kept in the card's memory, where
-each takes 132 bytes. A batch is a matrix of ones and zeros, a row for each side of a position, so the hidden layer is
-one product of matrices. A CUDA graph holds a whole step, the choice of the positions and AdamW included, and no step
-waits for the processor.
+The training is the same as in `knightadder train`, with the same positions. All positions are kept in the card's
+memory, 132 bytes each. A batch is a matrix of ones and zeros, with a row for each side of a position, so the hidden
+layer is one matrix product. A CUDA graph contains a whole step, including the choice of the positions and AdamW, and no
+step waits for the processor.
 
-The result is a network's file, and the weights as ``knightadder train --export`` writes them (``--weights``).
+The result is a network file, and with ``--weights`` also the weights as written by ``knightadder train --export``.
 
     pip install torch && pip install '.[train]'
     python tools/train_on_gpu.py games --width 512 --buckets 8 --length 2000000000 --warm-up 1600 \
@@ -37,14 +37,14 @@ from knightadder.workshop.train.run import TrainSettings, first_weights, length
 from knightadder.workshop.train.selection import choose, load_positions
 from knightadder.workshop.train.weights import LIMIT, Flat, Shape, quantise
 
-_BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix behind those of the features
-_COLUMNS = INPUTS + 64  # a multiple of 64 is quicker to multiply with
-_KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed men
-_BLOCK = 1 << 21  # positions unpacked at once
+_BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix after the columns of the features
+_COLUMNS = INPUTS + 64  # multiplying is faster with a multiple of 64
+_KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
+_BLOCK = 1 << 21  # positions unpacked at a time
 _GRADIENT = 256.0  # factor of gradients in 16 bits, which have no numbers below 6e-8
-_DECAY_1, _DECAY_2, _EPSILON, _DECAY = 0.9, 0.999, 1e-8, 0.01  # AdamW's, as in `knightadder train`
-_PARTS = 64  # of a batch, added up at the end
-_CHUNKS = 64  # of games, read at once by a thread
+_DECAY_1, _DECAY_2, _EPSILON, _DECAY = 0.9, 0.999, 1e-8, 0.01  # constants of AdamW, as in `knightadder train`
+_PARTS = 64  # parts of a batch whose results are added up at the end
+_CHUNKS = 64  # chunks of games that a thread reads at a time
 
 
 class Data:
@@ -53,9 +53,9 @@ class Data:
     Attributes
     ----------
     features : tensor of int16, shape (positions, 2, 32)
-        Columns of the men, as the side to move sees them, and as the other side does; `_NO_MAN` behind the last one.
+        Columns of the pieces from the side to move's view, and from the other side's; `_NO_MAN` after the last piece.
     buckets : tensor of uint8, shape (positions,)
-        Number of men.
+        Number of pieces, at index 0 for one piece.
     scores : tensor of int16, shape (positions,)
         Centipawns, from the side to move's view.
     results : tensor of uint8, shape (positions,)
@@ -86,7 +86,7 @@ class Data:
         shifts = torch.arange(8, device=device, dtype=torch.uint8)
         occupied = (octets[:, :8, None] >> shifts & 1).reshape(-1, 64)
         nibbles = torch.stack([octets[:, 8:24] & 15, octets[:, 8:24] >> 4], dim=2).reshape(-1, 32)
-        # The squares of the men, in order; behind them, 64.
+        # The squares of the pieces, in order; after the last piece, 64.
         squares = torch.where(occupied.bool(), torch.arange(64, device=device, dtype=torch.uint8), 64)
         squares = squares.sort(dim=1).values[:, :MAX_MEN_ON_BOARD].long()
         kind, owner = (nibbles & 7).long(), (nibbles >> 3).long()
@@ -114,12 +114,12 @@ def _activate(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class Model:
-    """The weights, and what is computed with them.
+    """The weights of a network, with its outputs and gradients.
 
     Attributes
     ----------
     weights : tensor of float32
-        All weights and biases in one array: the columns' rows (the last is the bias), the output's weights and biases.
+        All weights and biases in one array: a row for each column (the last: the bias), output weights, output biases.
     """
 
     def __init__(self, flat: Flat, shape: Shape, device: torch.device) -> None:
@@ -139,7 +139,7 @@ class Model:
         return rows.view(INPUTS + 1, width), outputs.view(buckets, 2, width), biases
 
     def forward(self, features: torch.Tensor, men: torch.Tensor) -> Any:
-        """Return the outputs of a batch, and what `backward` needs."""
+        """Return the outputs of a batch, and the data for `backward`."""
         count, width = len(men), self.shape.width
         rows, outputs, biases = self.parts(self.weights)
         matrix = torch.zeros((2 * count, _COLUMNS), dtype=self._half, device=self.device)
@@ -155,7 +155,7 @@ class Model:
         return (sums + biases).gather(1, bucket)[:, 0], (matrix, slope, active, half, bucket)
 
     def backward(self, slopes: torch.Tensor, kept: Any) -> None:
-        """Compute the gradient from the slopes of the loss by the outputs."""
+        """Compute the gradient from the derivatives of the loss with respect to the outputs."""
         matrix, slope, active, half, bucket = kept
         rows, outputs, biases = self.parts(self.gradient)
         spread = torch.zeros((len(slopes), self.shape.buckets), device=self.device)
@@ -171,13 +171,15 @@ class Model:
         rows.copy_(found[: INPUTS + 1] / _GRADIENT)
 
     def _sum_of_products(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        """Return ``a.t() @ b`` in 32 bits, computed in parts, for a product so small has work for a few cores only."""
+        """Return ``a.t() @ b`` in 32 bits, computed in parts, because such a small product would occupy only a few
+        cores.
+        """
         parts = math.gcd(len(a), _PARTS)
         left, right = (each.view(parts, -1, each.shape[1]) for each in (a, b))
         return torch.bmm(left.transpose(1, 2), right).float().sum(dim=0)
 
     def _product(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        """Return a product of matrices of 16 bits in 32 bits."""
+        """Return the product of two 16-bit matrices in 32 bits."""
         if self.device.type == "cuda":
             return torch.mm(a, b, out_dtype=torch.float32)
         return a @ b
@@ -195,7 +197,7 @@ class Run:
     ----------
     settings : TrainSettings
     weights : array of float32
-        The weights to begin with.
+        The starting weights.
     data : Data
     """
 
@@ -213,7 +215,7 @@ class Run:
         self._ramp = torch.arange(self.batch, device=device)
         self._chance = torch.Generator(device).manual_seed(settings.seed)
         self._order = torch.randperm(len(data), generator=self._chance, device=device)
-        self._left = len(data) // self.batch  # steps until the positions come in another order
+        self._left = len(data) // self.batch  # steps until the positions are shuffled again
 
     def _do_step(self) -> None:
         data, settings = self._data, self._settings
@@ -247,7 +249,7 @@ class Run:
         Parameters
         ----------
         tell : callable
-            Receives the number of steps and the mean loss since the last call.
+            Function that receives the number of steps and the mean loss since the last call.
         between : int
             Steps between two calls of `tell`.
         until : float
@@ -303,7 +305,7 @@ class Run:
 
 
 def read(settings: TrainSettings, threads: int) -> tuple[list[NDArray[np.void]], NDArray[np.void]]:
-    """Return the positions of a run for training, in parts, and those for validation.
+    """Return the positions of a run for training, in parts, and the positions for validation.
 
     Raises
     ------
@@ -323,7 +325,7 @@ def read(settings: TrainSettings, threads: int) -> tuple[list[NDArray[np.void]],
 def main() -> None:
     """Train as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("games", type=Path, nargs="+", help="folder of games, as `knightadder datagen` keeps them")
+    parser.add_argument("games", type=Path, nargs="+", help="folder of games made by `knightadder datagen`")
     parser.add_argument("--out", type=Path, required=True, help="file for the network")
     parser.add_argument("--weights", type=Path, help="file for the weights as NumPy arrays (.npz)")
     parser.add_argument("--name", default="", help="one line that describes the network")
@@ -331,7 +333,7 @@ def main() -> None:
     given = parser.parse_args()
     settings = settings_of(given)
     if settings.distill or settings.average:
-        parser.error("only `knightadder train` has --distill and --average")
+        parser.error("--distill and --average work only with `knightadder train`")
     shape, scale = settings.shape, settings.scale
     first = first_weights(shape, scale, given.start, settings.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,4 +1,4 @@
-"""Test whether a change makes the engine stronger, or faster, from two commits to a row of the strength log.
+"""Test whether a change between two commits makes the engine stronger or faster; add a row to the strength log.
 
     python tools/try_change.py games "check extension" --adds --openings file=book.epd --concurrency 2
     python tools/try_change.py games "no check extension" --simplifies --new my-branch
@@ -6,9 +6,9 @@
     python tools/try_change.py games "less time for the first move" --adds --clock 8+0.08
     python tools/try_change.py speed --pairs 10
 
-Both versions are commits. They are exported and built in a folder of their own, so that the checkout may change
-meanwhile. ``games`` plays until its sequential test is decided, and then adds the row to docs/strength-log.md. It may
-be interrupted: the same command continues it. ``speed`` compares the user time of ``knightadder bench``.
+Both versions are commits. They are exported and built in separate folders, so the checkout may change during the test.
+``games`` plays until its sequential test is decided, and then adds a row to docs/strength-log.md. The same command
+continues an interrupted test. ``speed`` compares the user time of ``knightadder bench``.
 
 Exit status: 0 passed or measured, 1 not passed, 2 bad arguments, 130 interrupted.
 """
@@ -44,17 +44,17 @@ from knightadder.workshop.match.report import CHANGE_COLUMNS, change_row, kinds_
 
 ROOT = Path(__file__).parents[1]
 
-# The bounds of a sequential test, in normalized Elo, for a change that adds something and one that only simplifies.
+# The bounds of the sequential tests, in normalized Elo, for a change that adds code and a change that only simplifies.
 ADDS = (0.0, 8.0)
 SIMPLIFIES = (-5.0, 0.0)
 
 NODES = 20_000
-DEEP_NODES = 60_000  # for what acts at greater depths: extensions, null move, aspiration windows
+DEEP_NODES = 60_000  # nodes for techniques that act at greater depths: extensions, null move, aspiration windows
 
 # A game is a draw after move 40 if both sides see less than 0.1 pawns for 8 moves, and lost at 8 pawns for 5 moves.
 ADJUDICATION = ("--draw", "movenumber=40", "movecount=8", "score=10", "--resign", "movecount=5", "score=800")
 
-SPEED_DEPTH = 16  # of bench: at its usual depth, the start of Python would be a third of the time
+SPEED_DEPTH = 16  # depth of bench; at the default depth, a third of the time would be the start of Python
 
 
 # --- the versions --------------------------------------------------------------------------------------------------
@@ -69,9 +69,9 @@ class Version:
     name : str
         ``new`` or ``base``.
     commit, subject : str
-        Its hash, and the first line of its message.
+        The commit's hash, and the first line of its message.
     source : Path
-        Folder of its exported sources, which contains the package, and in it the compiled core.
+        Folder of the exported sources, which contains the package with its compiled core.
     """
 
     name: str
@@ -95,12 +95,12 @@ class Version:
         return int(nodes[1])
 
     def __str__(self) -> str:
-        """Return one line about it."""
+        """Return one line about the version."""
         return f"{self.name} {self.commit[:10]} ({self.subject})"
 
 
 def git(*arguments: str) -> bytes:
-    """Run git in the checkout, and return what it prints; OptionError if it fails."""
+    """Run git in the checkout, and return its output; OptionError if it fails."""
     done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True)
     if done.returncode:
         reason = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing found"]
@@ -114,11 +114,11 @@ def find_versions(base: str | None, new: str, folder: Path) -> dict[str, Version
     Parameters
     ----------
     base : str, optional
-        The old commit; by default that at which the new one has left the branch main.
+        The old commit (default: the commit at which the new commit's branch left main).
     new : str
         The new commit.
     folder : Path
-        Where versions are kept.
+        Folder for the versions.
 
     Returns
     -------
@@ -128,14 +128,14 @@ def find_versions(base: str | None, new: str, folder: Path) -> dict[str, Version
     Raises
     ------
     OptionError
-        If there is no such commit, both are the same, or the checkout has changes that are in no commit.
+        If there is no such commit, both are the same, or the checkout has uncommitted changes.
     """
     if new == "HEAD" and git("status", "--porcelain", "--", "src"):
-        raise OptionError("there are changes in src that are in no commit: commit them, or name a commit by --new")
+        raise OptionError("src has uncommitted changes: commit them, or name a commit with --new")
     commits = {"new": find_commit(new)}
     commits["base"] = find_commit(base) if base else git("merge-base", "main", commits["new"]).decode().strip()
     if commits["new"] == commits["base"]:
-        raise OptionError(f"{new} would be tested against itself: name another commit by --base")
+        raise OptionError(f"{new} would be tested against itself: name a different commit with --base")
     versions = {}
     for name, commit in commits.items():
         subject = git("log", "-1", "--format=%s", commit).decode(errors="replace").strip()
@@ -144,7 +144,7 @@ def find_versions(base: str | None, new: str, folder: Path) -> dict[str, Version
 
 
 def find_commit(name: str) -> str:
-    """Return the hash of a commit; OptionError if there is none of this name."""
+    """Return the hash of a commit; OptionError if there is no such commit."""
     try:
         return git("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}").decode().strip()
     except OptionError:
@@ -152,7 +152,7 @@ def find_commit(name: str) -> str:
 
 
 def exported(commit: str, folder: Path) -> Path:
-    """Export the sources of a commit, if that has not been done before, and return their folder."""
+    """Export the sources of a commit, unless already done, and return their folder."""
     place = folder / "versions" / commit
     if not place.is_dir():
         archive = zipfile.ZipFile(io.BytesIO(git("archive", "--format=zip", commit, "src")))
@@ -161,7 +161,7 @@ def exported(commit: str, folder: Path) -> Path:
             archive.extractall(beside)
             try:
                 Path(beside, "src").rename(place)
-            except OSError:  # another run may have been quicker
+            except OSError:  # another run may have exported the sources first
                 if not place.is_dir():
                     raise
     return place
@@ -180,7 +180,7 @@ def show_benches(versions: dict[str, Version]) -> dict[str, int]:
 
 
 def run_games(options: argparse.Namespace) -> int:
-    """Play games until the test is decided, and add its row to the strength log; return 0 if it has passed.
+    """Play games until the test is decided, and add its row to the strength log; return 0 if the test passed.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def run_games(options: argparse.Namespace) -> int:
         if result is None:
             limits = f"{match.limits}, {options.hash} MB"
             assert match.sprt is not None
-            length = "until it is decided" if match.total is None else f"{match.total} games at most"
+            length = "until it is decided" if match.total is None else f"at most {match.total} games"
             print(
                 f"{match.sprt.hypotheses} {match.sprt.model}, {limits}, {match.book.name}, {length}, in {run}",
                 flush=True,
@@ -232,7 +232,7 @@ def match_arguments(options: argparse.Namespace, versions: dict[str, Version], r
 
 
 def begin(options: argparse.Namespace, versions: dict[str, Version], run: Path) -> dict[str, int]:
-    """Build both versions and write down what identifies the test, unless that has been done; return the benches.
+    """Build both versions and save the settings that identify the test, unless already done; return the benches.
 
     Raises
     ------
@@ -258,31 +258,31 @@ def begin(options: argparse.Namespace, versions: dict[str, Version], run: Path) 
             raise OptionError("the benches are equal, so both play the same: compare them by speed")
         known = {**test, "benches": benches}
         write_json(file, known)
-    check_same_run(file, known, test, "give the change another name")
+    check_same_run(file, known, test, "give the change a different name")
     return dict(known["benches"])
 
 
 def play(arguments: argparse.Namespace, change: str, limits: str, bench: int) -> dict[str, Any]:
-    """Play the games that are missing.
+    """Play the missing games.
 
     Parameters
     ----------
     arguments : argparse.Namespace
         The arguments of ``knightadder match``.
     change, limits : str
-        Cells of the row: what has been changed, and the limits of the engines.
+        Cells of the row: the description of the change, and the limits of the engines.
     bench : int
         Bench of the new version.
 
     Returns
     -------
     dict
-        The row, whether the test has passed, and that the row is not logged yet.
+        The row, whether the test passed, and a mark that the row is not logged yet.
 
     Raises
     ------
     EngineError, KeyboardInterrupt
-        If the match cannot go on, or after Ctrl-C.
+        If the match cannot continue, or after Ctrl-C.
     """
     match, standings = match_command.play(arguments, rows=False)
     verdict = {"passed": "passed", "failed": "failed, dropped"}.get(match.verdict(standings) or "", "not decided")
@@ -307,7 +307,7 @@ def read_json(file: Path) -> dict[str, Any] | None:
 
 
 def write_json(file: Path, content: dict[str, Any]) -> None:
-    """Write a file as JSON, whole or not at all."""
+    """Write a file as JSON, completely or not at all."""
     write_whole(file, json.dumps(content, indent=1).encode() + b"\n")
 
 
@@ -321,7 +321,7 @@ def read_log(file: Path) -> list[str]:
 
 
 def row_place(lines: Sequence[str]) -> int:
-    """Return the place of the next row in the lines of the strength log: the end of the table of changes.
+    """Return the index of the next row in the lines of the strength log: the end of the table of changes.
 
     Raises
     ------
@@ -338,7 +338,7 @@ def row_place(lines: Sequence[str]) -> int:
 
 
 def add_row(file: Path, row: str) -> None:
-    """Add a row to the table of changes in the strength log, unless it is there; OptionError if that fails."""
+    """Add a row to the table of changes in the strength log, unless it exists; OptionError if that fails."""
     with locked(file):
         lines = read_log(file)
         if row not in lines:
@@ -360,7 +360,9 @@ def run_speed(options: argparse.Namespace) -> int:
     versions = find_versions(options.base, options.new, options.folder)
     benches = show_benches(versions)
     if benches["new"] != benches["base"]:
-        raise OptionError("the benches differ, so the change needs games: times of different searches say nothing")
+        raise OptionError(
+            "the benches differ, so the speeds of different searches would be compared: test the change by games"
+        )
     ratios = []
     for number in range(options.pairs):
         times = {}
@@ -379,10 +381,10 @@ def run_speed(options: argparse.Namespace) -> int:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return an interval of the median that needs no assumption on the distribution, so that outliers do no harm.
+    """Return a confidence interval of the median, without an assumption on the distribution, so outliers do no harm.
 
-    Its ends are two of the values. The median lies below the smallest k values if fewer than k of all are smaller than
-    it, whose probability is that of fewer than k heads when a coin is tossed once for each value.
+    The ends are two of the values. The true median is below the k-th smallest value if fewer than k values are smaller
+    than it. This has the probability of fewer than k heads when a coin is tossed once for each value.
 
     Parameters
     ----------
@@ -394,7 +396,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
     low, high : float
         The ends.
     sure : float
-        The probability that the median lies between them: 95 % or more if there are six values or more.
+        The probability that the median lies between the ends: at least 95 % with six or more values.
     """
     ordered = sorted(values)
     left, below = 0, 0.5 ** len(ordered)
@@ -404,11 +406,11 @@ def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def user_seconds() -> float:
-    """Return the user time of all processes that this one has started and that have ended; OptionError on Windows."""
+    """Return the user time of all finished child processes; OptionError on Windows."""
     try:
         import resource
     except ModuleNotFoundError:
-        raise OptionError("this system does not tell the user time of processes") from None
+        raise OptionError("this system does not report the user time of processes") from None
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
 
@@ -420,60 +422,94 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     both = argparse.ArgumentParser(add_help=False)
-    both.add_argument("--new", default="HEAD", metavar="COMMIT", help="the new version; HEAD by default")
-    both.add_argument("--base", metavar="COMMIT", help="the old version; by default where the new one has left main")
+    both.add_argument("--new", default="HEAD", metavar="COMMIT", help="the new version (default: HEAD)")
+    both.add_argument(
+        "--base", metavar="COMMIT", help="the old version (default: the commit where the new version left main)"
+    )
     both.add_argument(
         "--folder",
         type=lambda text: Path(text).resolve(),
         default=platformdirs.user_data_path("knightadder", appauthor=False) / "changes",
-        help="where versions and tests are kept (default: %(default)s)",
+        help="folder for versions and tests (default: %(default)s)",
     )
 
     games = commands.add_parser("games", parents=[both], help="play games, and add the row to the strength log")
-    games.add_argument("change", help="what the change is, for the strength log")
+    games.add_argument("change", help="description of the change for the strength log")
     bounds = games.add_mutually_exclusive_group(required=True)
     bounds.add_argument(
-        "--adds", dest="bounds", action="store_const", const=ADDS, help="normalized [0, 8], for what adds something"
+        "--adds",
+        dest="bounds",
+        action="store_const",
+        const=ADDS,
+        help="test [0, 8] normalized Elo, for a change that adds code",
     )
     bounds.add_argument(
-        "--simplifies", dest="bounds", action="store_const", const=SIMPLIFIES, help="[-5, 0], for what only simplifies"
+        "--simplifies",
+        dest="bounds",
+        action="store_const",
+        const=SIMPLIFIES,
+        help="test [-5, 0] normalized Elo, for a change that only simplifies",
     )
     bounds.add_argument("--bounds", type=float, nargs=2, metavar=("ELO0", "ELO1"), help="other bounds")
     limit = games.add_mutually_exclusive_group()
-    limit.add_argument("--nodes", type=positive, default=NODES, metavar="N", help="a move; %(default)s by default")
     limit.add_argument(
-        "--deep", dest="nodes", action="store_const", const=DEEP_NODES, help=f"{DEEP_NODES}, for what acts at depth"
+        "--nodes", type=positive, default=NODES, metavar="N", help="nodes per move (default: %(default)s)"
     )
-    limit.add_argument("--clock", metavar="TC", help="a clock, such as 8+0.08, for the management of time")
+    limit.add_argument(
+        "--deep",
+        dest="nodes",
+        action="store_const",
+        const=DEEP_NODES,
+        help=f"{DEEP_NODES} nodes per move, for techniques that act at greater depths",
+    )
+    limit.add_argument("--clock", metavar="TC", help="time control, such as 8+0.08, for changes of the time management")
     games.add_argument(
         "--option",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="of both engines; with nodestime=150, 150 nodes are a millisecond of --clock",
+        help="UCI option of both engines; with nodestime=150, 150 nodes count as a millisecond of --clock",
     )
-    games.add_argument("--max-games", type=positive, metavar="N", help="end there without a decision; an even number")
-    games.add_argument("--hash", type=positive, default=16, metavar="MB", help="of each engine; %(default)s by default")
     games.add_argument(
-        "--openings", nargs="*", default=[], metavar="KEY=VALUE", help="as in knightadder match, which has 400 itself"
+        "--max-games", type=positive, metavar="N", help="stop after N games without a decision; must be even"
+    )
+    games.add_argument(
+        "--hash",
+        type=positive,
+        default=16,
+        metavar="MB",
+        help="size of each engine's hash table (default: %(default)s)",
+    )
+    games.add_argument(
+        "--openings",
+        nargs="*",
+        default=[],
+        metavar="KEY=VALUE",
+        help="as in knightadder match (default: its 400 openings)",
     )
     games.add_argument("--chess960", action="store_true", help="play Chess960")
-    games.add_argument("--concurrency", type=positive, default=1, metavar="N", help="games at once; 1 by default")
+    games.add_argument(
+        "--concurrency", type=positive, default=1, metavar="N", help="number of games at the same time (default: 1)"
+    )
     games.add_argument(
         "--log",
         type=Path,
         default=ROOT / "docs" / "strength-log.md",
         metavar="FILE",
-        help="the strength log (default: that of this checkout)",
+        help="file of the strength log (default: docs/strength-log.md of this checkout)",
     )
     games.set_defaults(run=run_games)
 
     speed = commands.add_parser("speed", parents=[both], help="compare the user time of bench")
     speed.add_argument(
-        "--pairs", type=positive, default=10, metavar="N", help="of measurements; 10 by default, 6 or more for 95 %%"
+        "--pairs",
+        type=positive,
+        default=10,
+        metavar="N",
+        help="number of pairs of measurements; at least 6 for a 95 %% interval (default: 10)",
     )
     speed.add_argument(
-        "--depth", type=positive, default=SPEED_DEPTH, metavar="PLIES", help="of bench; %(default)s by default"
+        "--depth", type=positive, default=SPEED_DEPTH, metavar="PLIES", help="depth of bench (default: %(default)s)"
     )
     speed.set_defaults(run=run_speed)
     return parser.parse_args(arguments)

@@ -1,10 +1,10 @@
-"""Try the installed engine as its users would: protocols, searches, threads, perft, bench, a match, the board.
+"""Test the installed engine as users would: protocols, searches, threads, perft, bench, a match, the board.
 
     python tools/try_installed.py NODES [PROGRAM]
 
-NODES is the number that ``knightadder bench`` prints elsewhere. PROGRAM is the executable of ``build_executable.py``;
-without it, the wheel is tried that is installed with this Python, where Numba must not be. Exit status 1, with a line
-that says what is wrong or which answer is missing, if something is.
+NODES is the number of nodes that ``knightadder bench`` must print. PROGRAM is the executable of
+``build_executable.py``; without it, the wheel in this Python's environment is tested, where Numba must not be
+installed. After a failure, a line says what is wrong or which answer is missing, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import time
 import urllib.request
 from collections.abc import Mapping, Sequence
 
-TIMEOUT = 300.0  # seconds for each answer and each command, which only a defect takes
+TIMEOUT = 300.0  # seconds for each answer and each command; only a defect takes this long
 
-# What is sent, and how the answer begins that must come before anything more is sent. In the position, 8 plies are
-# some ten thousand nodes.
+# The lines to send, and the beginning of the answer to wait for. A search of this position to 8 plies takes about ten
+# thousand nodes.
 _SEARCH = "ucinewgame\nposition startpos moves e2e4 e7e5 g1f3\ngo depth 8"
 _CONVERSATION = [
     ("uci", "uciok"),
@@ -42,7 +42,7 @@ _MATCH = "match --engine name=one --engine name=two --each nodes=800 --games 2 -
 
 
 class TrialError(Exception):
-    """The engine does not do what it should; the text is one line."""
+    """The engine failed a test; the text is one line."""
 
 
 def converse(
@@ -51,23 +51,23 @@ def converse(
     environment: Mapping[str, str] | None = None,
     timeout: float = TIMEOUT,
 ) -> list[str]:
-    """Talk to an engine over a pipe that stays open, as chess programs do, and give what it has said.
+    """Talk to an engine over a pipe that stays open, as chess programs do, and return the engine's lines.
 
     Parameters
     ----------
     command : sequence of str
         What starts the engine.
     steps : sequence of tuple
-        What to send, and how the line begins for which to wait then; if that is empty, the engine has to end.
+        The lines to send, and the beginning of the line to wait for; if it is empty, the engine must exit.
     environment : mapping of str to str, optional
-        The environment variables; those of this process by default.
+        The environment variables (default: the variables of this process).
     timeout : float
         Seconds for each answer.
 
     Raises
     ------
     TrialError
-        If an answer does not come in time, or the engine ends before it.
+        If an answer does not come in time, or the engine exits before it.
     """
     said: list[str] = []
     with _start(command, environment) as engine:
@@ -99,7 +99,7 @@ def _start(command: Sequence[str], environment: Mapping[str, str] | None) -> sub
 
 
 def _read(engine: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None:
-    """Put the engine's lines into a queue, and an empty one at the end."""
+    """Put the engine's lines into a queue, and an empty line at the end."""
     assert engine.stdout is not None
     for line in engine.stdout:
         lines.put(line)
@@ -108,7 +108,7 @@ def _read(engine: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None:
 
 def _send(engine: subprocess.Popen[str], text: str) -> None:
     assert engine.stdin is not None
-    with contextlib.suppress(OSError):  # it has ended, which its output tells
+    with contextlib.suppress(OSError):  # the engine has exited, which its output will show
         engine.stdin.write(f"{text}\n")
         engine.stdin.flush()
 
@@ -120,7 +120,7 @@ def _close_input(engine: subprocess.Popen[str]) -> None:
 
 
 def _hear(lines: queue.SimpleQueue[str], sent: str, awaited: str, timeout: float) -> list[str]:
-    """Give the lines up to the one that is awaited, or to the end; TrialError if it does not come."""
+    """Return the lines up to the awaited line, or to the end of output; TrialError if the line does not come."""
     heard: list[str] = []
     deadline = time.monotonic() + timeout
     while True:
@@ -141,7 +141,7 @@ def _hear(lines: queue.SimpleQueue[str], sent: str, awaited: str, timeout: float
 def run(
     command: Sequence[str], arguments: str, environment: Mapping[str, str] | None = None, timeout: float = TIMEOUT
 ) -> str:
-    """Run a subcommand to its end, and give what it prints; TrialError if it fails or does not end in time."""
+    """Run a subcommand to its end, and return its output; TrialError if it fails or does not end in time."""
     with _start([*command, *arguments.split()], environment) as process:
         try:
             printed, _ = process.communicate("", timeout)
@@ -156,7 +156,7 @@ def run(
 
 
 def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Try everything, print each step, and give those results that are the same on all systems.
+    """Run all tests, print each step, and return the results that must be the same on all systems.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = N
     Returns
     -------
     dict of str to str
-        By the name of what was tried, its result. ``bench`` is a number of nodes.
+        The results by the name of the test. ``bench`` is a number of nodes.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = N
 
 
 def _title_of_board(command: Sequence[str], environment: Mapping[str, str] | None) -> str:
-    """Start the board's server, and give the title of its page; TrialError if there is none."""
+    """Start the board's server, and return the title of its page; TrialError if there is none."""
     with _start([*command, "play", "--no-browser", "--port", "0"], environment) as server:
         lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         reader = threading.Thread(target=_read, args=(server, lines), daemon=True)
@@ -227,7 +227,7 @@ def _title_of_board(command: Sequence[str], environment: Mapping[str, str] | Non
 
 
 def main() -> None:
-    """Try the engine of this Python."""
+    """Test the engine that the command line names."""
     nodes, *program = sys.argv[1:]
     if program:
         command = [os.path.abspath(program[0])]
@@ -235,7 +235,7 @@ def main() -> None:
         sys.exit("Numba is installed, so this proves little")
     else:
         command = [sys.executable, "-P", "-m", "knightadder"]
-    # From an empty folder, so that nothing there is taken for the package.
+    # The tests run in an empty folder, so that no file there is taken for the package.
     with tempfile.TemporaryDirectory() as folder:
         before = os.getcwd()
         os.chdir(folder)
@@ -244,7 +244,7 @@ def main() -> None:
         except TrialError as error:
             sys.exit(str(error))
         finally:
-            os.chdir(before)  # Windows removes no folder that a process is in
+            os.chdir(before)  # Windows cannot remove the working directory of a process
     if results["bench"] != nodes:
         sys.exit(f"expected {nodes} nodes")
 

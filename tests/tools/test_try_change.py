@@ -180,7 +180,7 @@ def test_bounds_and_limits_are_stated_before(
     for engine, commit in zip(header["engines"], ("new", "main"), strict=True):
         assert engine["limits"] == limits and engine["options"]["Hash"] == "3"
         assert engine["dir"] == str(tmp_path / "kept" / "versions" / repository.git("rev-parse", commit))
-    assert f"{bounds} normalized, {limits}, 3 MB, built-in, 2 games at most" in out
+    assert f"{bounds} normalized, {limits}, 3 MB, built-in, at most 2 games" in out
 
 
 def test_a_worse_version_is_dropped(repository: Repository, run: Run) -> None:
@@ -286,7 +286,7 @@ def test_the_checkout_may_change_meanwhile(repository: Repository, run: Run) -> 
     repository.write(9, LOSES)
     status, out, err = run("games", "change", "--adds")
     assert (status, out) == (2, "")
-    assert "changes in src that are in no commit" in err
+    assert "src has uncommitted changes" in err
     status, out, _ = run("games", "change", *QUICK, "--max-games", "2", "--new", "new")
     assert cells(repository.rows()[0])[2] == "2" and cells(repository.rows()[0])[6] == "2-0-0"
 
@@ -295,7 +295,10 @@ def test_the_checkout_may_change_meanwhile(repository: Repository, run: Run) -> 
     ("words", "message"),
     [
         (["change", "--adds", "--new", "nothing"], "there is no commit nothing"),
-        (["change", "--adds", "--new", "main"], "main would be tested against itself: name another commit by --base"),
+        (
+            ["change", "--adds", "--new", "main"],
+            "main would be tested against itself: name a different commit with --base",
+        ),
         (["change", "--adds", "--base", "HEAD"], "HEAD would be tested against itself"),
         (["a | b", "--adds"], "describe the change in one line, without bars"),
         (["?", "--adds"], "describe the change in one line, without bars"),
@@ -368,7 +371,7 @@ def test_speed_is_measured_in_turns(
 
 def test_speed_of_versions_that_play_differently_is_refused(run: Run) -> None:
     status, _, err = run("speed")
-    assert status == 2 and "the benches differ, so the change needs games" in err
+    assert status == 2 and "the benches differ, so the searches differ" in err
 
 
 @pytest.mark.parametrize(("count", "rank"), [(3, 1), (6, 1), (8, 1), (9, 2), (10, 2), (20, 6), (50, 18)])
