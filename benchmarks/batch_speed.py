@@ -1,7 +1,7 @@
-"""Measure the library: analyse_many beside the engine's own benchmark, evaluate_many, and what short calls cost.
+"""Measure the library: analyse_many beside the engine's own benchmark, evaluate_many, and the cost of short calls.
 
-The positions are of games that the engine plays against itself, quickly and from random openings. All programs of a
-round run one after the other in this process; what counts are the ratios, of which the median is shown.
+The positions are from quick games of the engine against itself, with random openings. The measurements of a round run
+one after the other in this process; the ratios count, and their median is shown.
 """
 
 import argparse
@@ -27,14 +27,16 @@ from knightadder.engine.engine import Engine as Core
 POSITIONS, NODES = 1_000, 20_000
 EVALUATIONS = 2_000_000
 WANTED_RATIO, WANTED_EVALUATIONS = 0.95, 2_000_000
-WANTED_CALL = 300.0  # microseconds
+WANTED_CALL = 300.0  # wanted maximum time of a short call, in microseconds
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--positions", type=int, default=POSITIONS, help="to analyse (default: %(default)s)")
-    parser.add_argument("--nodes", type=int, default=NODES, help="for each of them (default: %(default)s)")
-    parser.add_argument("--evaluations", type=int, default=EVALUATIONS, help="to evaluate (default: %(default)s)")
+    parser.add_argument("--positions", type=int, default=POSITIONS, help="positions to analyse (default: %(default)s)")
+    parser.add_argument("--nodes", type=int, default=NODES, help="nodes per position (default: %(default)s)")
+    parser.add_argument(
+        "--evaluations", type=int, default=EVALUATIONS, help="positions to evaluate (default: %(default)s)"
+    )
     parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
     arguments = parser.parse_args()
 
@@ -115,7 +117,7 @@ def measure_evaluations(boards: list[chess.Board], count: int, rounds: int) -> N
 
 
 def followers(boards: list[chess.Board]) -> list[str]:
-    """Return the positions after every legal move: tens of thousands, so that few are in a hash table already."""
+    """Return the positions after every legal move: tens of thousands, so that few are already in a hash table."""
     fens = []
     for board in boards:
         for move in board.legal_moves:
@@ -157,7 +159,7 @@ def measure_calls(boards: list[chess.Board], rounds: int) -> None:
 
 
 def count_leaves(board: chess.Board, depth: int) -> int:
-    """Count the leaves of the tree of legal moves by python-chess, those of the last ply without making the moves."""
+    """Count the leaves of the tree of legal moves with python-chess, without making the moves of the last ply."""
     if depth == 1:
         return board.legal_moves.count()
     leaves = 0
@@ -169,7 +171,7 @@ def count_leaves(board: chess.Board, depth: int) -> int:
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:
-    """Return the processor time of all threads, and the time of the clock, in seconds."""
+    """Return the CPU time of all threads, and the elapsed time, in seconds."""
     busy, clock = time.process_time(), time.perf_counter()
     work()
     return time.process_time() - busy, time.perf_counter() - clock

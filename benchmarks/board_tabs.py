@@ -1,7 +1,7 @@
-"""Memory of the web board's server: tabs are opened, analyse for a moment and are closed, a few at a time.
+"""Memory of the web board's server: a few tabs at a time are opened, analyse for a moment and are closed.
 
-Prints the resident memory before, at its highest, and after, in MiB. Exit status 1 if more than 100 MiB stay in use.
-Linux only, for it reads /proc.
+Prints the resident memory before, the peak, and the memory after, in MiB. Exit status 1 if more than 100 MiB stay in
+use. Linux only, because it reads /proc.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from websockets import Origin
 from websockets.sync.client import ClientConnection, connect
 
 PATIENCE = 300  # seconds to wait for a message
-AT_ONCE = 10  # tabs; the server allows twelve
-KEPT = 100  # MiB that may stay in use
+AT_ONCE = 10  # tabs at a time; the server allows twelve
+KEPT = 100  # maximum MiB that may stay in use
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tabs", type=int, default=100)
-    parser.add_argument("--hash", type=int, default=64, help="MiB of each tab")
+    parser.add_argument("--hash", type=int, default=64, help="hash table of each tab in MiB")
     arguments = parser.parse_args()
     command = [
         sys.executable,
@@ -48,7 +48,7 @@ def main() -> int:
         before = highest = resident(server.pid)
         for _ in range(arguments.tabs // AT_ONCE):
             highest = max(highest, use_tabs(found[0], AT_ONCE, server.pid))
-        use_tabs(found[0], 1)  # when this tab is served, the others are closed
+        use_tabs(found[0], 1)  # when this tab is served, the other tabs are closed
         after = resident(server.pid)
         server.send_signal(signal.SIGINT)
     print(f"before {before:.0f} MiB, highest {highest:.0f} MiB, after {arguments.tabs} tabs {after:.0f} MiB")

@@ -1,7 +1,7 @@
-"""Games a CPU second that `knightadder.read_games` reads, beside python-chess, in one run and in turns.
+"""Games per CPU second that `knightadder.read_games` reads, compared with python-chess; both take turns in one run.
 
-Without a file, games are made first: their moves are random, but written as Lichess does, with clocks and evaluations.
-python-chess reads the first of them only.
+Without a file, random games are made first; they are written as on Lichess, with clocks and evaluations. python-chess
+reads only the first games.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import chess.pgn
 
 from knightadder import read_games
 
-PLIES = 80  # of a game that is made
-MADE = 400  # games, which are repeated
+PLIES = 80  # plies of a random game
+MADE = 400  # number of random games, which are repeated
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, metavar="GAMES.pgn", help="games; made ones by default")
-    parser.add_argument("--games", type=int, default=20_000, help="number of games that are made (default: 20000)")
+    parser.add_argument("file", nargs="?", type=Path, metavar="GAMES.pgn", help="file of games (default: random games)")
+    parser.add_argument("--games", type=int, default=20_000, help="number of random games (default: 20000)")
     parser.add_argument("--beside", type=int, default=200, help="games for python-chess (default: 200)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds, of which the median counts (default: 5)")
     arguments = parser.parse_args()
@@ -43,7 +43,7 @@ def main() -> int:
                 lambda: sum(1 for game in read_games(file, broken="ignore") if game.tags and game.moves)
             )
             ratios.append(quick / slow)
-            print(f"{slow:,.0f} games a second by python-chess, {quick:,.0f} here, {moves:,.0f} with tags and moves")
+            print(f"{slow:,.0f} games per second by python-chess, {quick:,.0f} here, {moves:,.0f} with tags and moves")
         print(f"ratio (median): {median(ratios):.0f}")
     return 0
 
@@ -60,7 +60,7 @@ def by_python_chess(text: str) -> int:
 
 
 def first_games(file: Path, count: int) -> str:
-    """Return the text of the first games of a file, so that nobody reads more."""
+    """Return the text of the first games of a file, so that python-chess reads no more."""
     texts = [game.text for game, _ in zip(read_games(file, broken="ignore"), range(count), strict=False)]
     return "\n\n".join(texts)
 

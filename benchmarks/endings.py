@@ -1,9 +1,9 @@
-"""Play with Syzygy tablebases: wins that have to be won, and draws that have to be held, against an engine without.
+"""Play endings with Syzygy tablebases against an engine without: it must win won positions, and hold drawn positions.
 
-Random positions, quiet for the side to move, whose value is read from the tables by python-chess. In the won ones this
-engine has the winning side, which is on move: won means checkmate before a draw can be claimed by the fifty-move rule
-or by threefold repetition. In the drawn ones it has the side with the weaker pieces, and either where they are equal.
-Exit status 1 if a win or a draw is thrown away.
+The positions are random and quiet for the side to move; python-chess reads their values from the tables. In won
+positions, this engine has the winning side, which is to move: it must give checkmate before a draw can be claimed by
+the fifty-move rule or by threefold repetition. In drawn positions, it has the side with the weaker pieces, or either
+side if they are equal. Exit status 1 if a win or a draw is thrown away.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import chess.syzygy
 from knightadder.engine.errors import EngineError
 from knightadder.uci.client import resolve_command
 
-# The first side is the stronger one, or the sides are equal.
+# The first side is stronger, or the sides are equal.
 WON = ("KBNvK", "KQvKR", "KRvKP", "KPvKP")
 DRAWN = (*WON, "KPvK", "KBPvK", "KRvKB", "KRvKN", "KRvKR", "KQvKP")
 EQUAL = ("KPvKP", "KRvKR")
@@ -45,7 +45,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A game from such a position: the moves, and how it ended."""
+    """A game from a task's position: the moves, and how the game ended."""
 
     task: Task
     moves: tuple[str, ...]
@@ -63,7 +63,7 @@ class Game:
 
 
 def random_board(material: str, generator: random.Random) -> tuple[chess.Board, chess.Color]:
-    """Return a random legal position with this material, and the colour of the side named first."""
+    """Return a random legal position with some material, and the colour of the side named first."""
     strong, weak = material.split("v")
     while True:
         board = chess.Board(None)
@@ -103,7 +103,7 @@ def draw_tasks(tables: chess.syzygy.Tablebase, won: bool, count: int, generator:
     won : bool
         Whether the positions are won, or else drawn.
     count : int
-        How many in all.
+        The total number of positions.
     generator : random.Random
         Random number generator.
 
@@ -162,7 +162,7 @@ def play(task: Task, ours: chess.engine.SimpleEngine, theirs: chess.engine.Simpl
 
 
 def play_all(tasks: list[Task], arguments: argparse.Namespace, job: int) -> list[Game]:
-    """Play each of a job's positions with the same two engines, and print each failure at once."""
+    """Play each of a job's positions with the same two engines, and print each failure immediately."""
     options = {} if arguments.without_tables else {"SyzygyPath": str(arguments.folder)}
     games = []
     with started(arguments.engine, options) as ours, started(arguments.opponent, {}) as theirs:
@@ -196,10 +196,12 @@ def main() -> int:
     parser.add_argument("--engine", default=f"'{sys.executable}' -m knightadder", help="command of the engine")
     parser.add_argument("--without-tables", action="store_true", help="play without tables, for comparison")
     parser.add_argument("--opponent", default="stockfish", help="command of a UCI engine (default: %(default)s)")
-    parser.add_argument("--positions", type=int, default=100, help="won ones, and as many drawn (default: %(default)s)")
+    parser.add_argument(
+        "--positions", type=int, default=100, help="number of won, and of drawn positions (default: %(default)s)"
+    )
     parser.add_argument("--movetime", type=float, default=0.05, help="seconds for each move (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the positions (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=1, help="games at once (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=1, help="games at the same time (default: %(default)s)")
     arguments = parser.parse_args()
     if arguments.positions < 1 or arguments.jobs < 1 or arguments.movetime <= 0:
         parser.error("positions, jobs and movetime must be positive")

@@ -1,8 +1,8 @@
-"""How quickly the opening explorer indexes games and answers: prints times, size, and each filter's answer.
+"""How quickly the opening explorer indexes games and answers queries: prints times, size, and each filter's answer.
 
-Without a file, `made_games.py` makes games first. Each question is asked at the start position, which all games have,
-and at positions of some games; the times are those of the processor, since a busy machine's clock says little. "First"
-is the first answer after the index was opened, the opening included. No limit is asserted, since machines differ.
+Without a file, `made_games.py` makes games first. Each query is made at the start position, which all games have, and
+at positions of some games. The times are CPU times, because a busy machine's clock says little. "First" is the first
+answer after opening the index, including the opening. No limit is asserted, because machines differ.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from knightadder import Explorer, GameFilter, read_games
 
 T = TypeVar("T")
 
-ASKED = 50  # positions
-REPEATED = 5  # times that a question is asked at the start position
-MOST_PLIES = 24  # before a position that is asked for
-SCANNED = 20_000  # games that are read to choose positions and a player
+ASKED = 50  # number of positions to query
+REPEATED = 5  # number of times that each query is made at the start position
+MOST_PLIES = 24  # maximum plies before a queried position
+SCANNED = 20_000  # number of games read to choose positions and a player
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", nargs="?", type=Path, metavar="GAMES.pgn", help="made games by default")
-    parser.add_argument("--games", type=int, default=20_000, help="number of made games; 20000 by default")
+    parser.add_argument("file", nargs="?", type=Path, metavar="GAMES.pgn", help="file of games (default: made games)")
+    parser.add_argument("--games", type=int, default=20_000, help="number of made games (default: 20000)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--index", type=Path, help="an index that is there, of the same games")
+    parser.add_argument("--index", type=Path, help="existing index of the same games")
     arguments = parser.parse_args()
     random = Random(arguments.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +103,7 @@ def positions(file: Path, random: Random) -> tuple[list[chess.Board], str]:
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Return the milliseconds of the processor that some work takes, and its result."""
+    """Return the CPU time of some work in milliseconds, and its result."""
     begin = process_time()
     result = work()
     return 1000 * (process_time() - begin), result

@@ -1,8 +1,8 @@
 """The first search of a process, with hash tables of several sizes: whether it is on time, and its nodes.
 
-Memory that is first written to during a search would slow its first nodes. Other programs that keep processors busy may
-run meanwhile. The sizes take turns, and medians count. Exit status 1 if a search is late, or visits less than half of
-the nodes of the first size.
+Memory that is first written during a search would slow the search's first nodes. With ``--busy``, other programs keep
+processors busy. The sizes take turns, and medians count. Exit status 1 if a search is late, or visits less than half
+of the nodes of the first size.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PATIENCE = 600.0  # seconds until an engine counts as silent
 
 
 def first_search(command: str, megabytes: int, movetime: int) -> tuple[float, float, int]:
-    """Return the seconds until ``readyok``, those from ``go`` to ``bestmove``, and the nodes."""
+    """Return the seconds until ``readyok``, the seconds from ``go`` to ``bestmove``, and the nodes."""
     with UciProcess(command) as engine:
         engine.send("uci")
         engine.read_until("uciok", PATIENCE)
@@ -41,7 +41,7 @@ def first_search(command: str, megabytes: int, movetime: int) -> tuple[float, fl
 
 @contextlib.contextmanager
 def busy_processes(count: int) -> Iterator[None]:
-    """Keep so many processors busy."""
+    """Keep `count` processors busy during a ``with`` block."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield

@@ -1,8 +1,8 @@
-"""What one flipped bit in the compiled core does to the next start.
+"""The effect of a flipped bit in the compiled core on the next start.
 
-A bit of the installed image is flipped at random. First many times in this process: reading the image has to notice
-it. Then some times under a real engine without Numba: it has to say in one line what is wrong, and with the sound image
-in its place again it has to play a move. Exit status 1 if a flip goes unnoticed or an engine does anything else.
+A random bit of the installed image is flipped: first many times in this process, where reading the image must notice
+each flip, then several times for a real engine without Numba. The engine must say in one line what is wrong, and must
+play a move when the sound image is restored. Exit status 1 if a flip goes unnoticed or an engine behaves differently.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def flip(content: bytes, generator: random.Random) -> bytes:
 
 
 def unnoticed_flips(sound: Path, count: int, generator: random.Random) -> int:
-    """Flip one bit at a time, and return how many are not noticed."""
+    """Flip one bit at a time, and return the number of unnoticed flips."""
     content, unnoticed = sound.read_bytes(), 0
     with tempfile.TemporaryDirectory() as place:
         damaged = Path(place, sound.name)
@@ -53,7 +53,7 @@ def play(package: Path) -> subprocess.CompletedProcess[str]:
 
 
 def failed_starts(sound: Path, count: int, generator: random.Random) -> int:
-    """Start engines on a damaged image, and on the sound one; return how many do wrong."""
+    """Start engines with a damaged image, then with the sound image; return the number of failures."""
     failed = 0
     with tempfile.TemporaryDirectory() as place:
         package = Path(place)
@@ -76,9 +76,13 @@ def failed_starts(sound: Path, count: int, generator: random.Random) -> int:
 def main() -> int:
     """Flip bits and count the failures; return exit status 1 if there is one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--flips", type=int, default=1000, help="in this process (default: %(default)s)")
-    parser.add_argument("--starts", type=int, default=30, help="of a real engine (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the places (default: %(default)s)")
+    parser.add_argument(
+        "--flips", type=int, default=1000, help="number of flips in this process (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--starts", type=int, default=30, help="number of starts of a real engine (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: %(default)s)")
     arguments = parser.parse_args()
     generator = random.Random(arguments.seed)
     core.load()

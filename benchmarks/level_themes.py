@@ -1,8 +1,8 @@
-"""Shows what each level of play finds: the share of puzzles of each theme that it solves.
+"""Shows the share of puzzles of each theme that each level of play solves, as a Markdown table.
 
-The file has puzzles with themes and ratings, such as Lichess's database (https://database.lichess.org/#puzzles). Of
-each theme, the same puzzles are drawn for every level. A puzzle is solved if all moves of the solution are found at the
-first try; a mate other than the solution's counts, too. The table is in Markdown.
+The file has puzzles with themes and ratings, such as Lichess's database (https://database.lichess.org/#puzzles). For
+each theme, every level gets the same puzzles. A puzzle is solved if all moves of the solution are found at the first
+try; a mate other than the solution's also counts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def solves(engine: Engine, puzzle: Puzzle) -> bool:
 
 
 def drawn(puzzles: Sequence[Puzzle], theme: str, count: int) -> list[Puzzle]:
-    """Return puzzles of a theme, drawn by chance, but always the same."""
+    """Return random puzzles of a theme, with a fixed seed."""
     fitting = [puzzle for puzzle in puzzles if theme in puzzle.themes]
     return random.Random(theme).sample(fitting, min(count, len(fitting)))
 
@@ -51,7 +51,7 @@ def main() -> int:
     """Print the table and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="puzzles with themes and ratings: .csv or .epd")
-    parser.add_argument("--count", type=int, default=100, help="puzzles of each theme; 100 by default")
+    parser.add_argument("--count", type=int, default=100, help="number of puzzles of each theme (default: 100)")
     parser.add_argument("--levels", type=int, nargs="+", default=LEVELS, metavar="ELO", help="levels of UCI_Elo")
     arguments = parser.parse_args()
     puzzles, complaints = read_puzzles(arguments.file)

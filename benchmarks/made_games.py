@@ -1,8 +1,8 @@
-"""Makes games for the explorer's benchmark: hundreds a second, with ratings, dates, time controls and players.
+"""Makes games for the explorer's benchmark: hundreds per second, with ratings, dates, time controls and players.
 
-A game begins with an opening and goes on with moves that are random, but of which a few in each position are played
-much more often. From each such game come nine others that have two more moves early on; the core plays them, and moves
-that are no longer legal are left out. So games share openings and part from each other, as those of people do.
+A game begins with an opening and continues with random moves, a few of which are played much more often in each
+position. Nine more games are derived from each game by inserting two moves early in the game; the core replays the
+game, and moves that are no longer legal are left out. So games share openings and then diverge, as people's games do.
 Moves of pieces are written with both squares, which PGN allows.
 """
 
@@ -29,9 +29,9 @@ from knightadder.opening_names import named_lines
 from knightadder.pgn.bulk import tables
 from knightadder.pgn.records import squares_of
 
-COPIES = 9  # of a game
-LENGTH = 170  # plies of most games; the others are some half as long
-SPREAD = 0.9  # of random moves: the smaller, the more of them are played in a position
+COPIES = 9  # number of games derived from each game
+LENGTH = 170  # plies of most games; the other games are about half as long
+SPREAD = 0.9  # spread of random moves: the smaller, the more different moves are played in a position
 CONTROLS = ("60+0", "120+1", "180+0", "180+2", "300+3", "600+0", "600+5", "900+10", "1800+0", "1/86400")
 EVENTS = ("Rated Bullet game", "Rated Blitz game", "Rated Rapid game", "Open", "League")
 RESULTS = ("1-0", "1/2-1/2", "0-1")
@@ -57,7 +57,7 @@ def main() -> int:
 
 
 def write(file: Path, games: int, seed: int = 1) -> None:
-    """Write so many games to a file; the same seed makes the same games."""
+    """Write `games` games to a file; the same seed makes the same games."""
     random = Random(seed)
     with file.open("w", encoding="utf-8") as stream:
         for number, texts in zip(range(1, games + 1), lines(random), strict=False):
@@ -65,7 +65,7 @@ def write(file: Path, games: int, seed: int = 1) -> None:
 
 
 def lines(random: Random) -> Iterator[list[str]]:
-    """Give the texts of the moves of one game after another, without end."""
+    """Yield the texts of the moves of endless games."""
     load_core()
     game = Game(tables())
     start = pack([chess.STARTING_FEN])
@@ -94,7 +94,7 @@ def played(game: Game, start: NDArray[np.void], random: Random) -> Moves:
 
 
 def copied(game: Game, start: NDArray[np.void], base: Moves, random: Random) -> Moves:
-    """Return a game with two more moves early on, and without those that are then not legal."""
+    """Return a copy of a game with two moves inserted early, without the moves that are then illegal."""
     at = 2 * random.randint(3, 9)
     head = base.squares[:at]
     more: list[int] = []
@@ -109,7 +109,7 @@ def copied(game: Game, start: NDArray[np.void], base: Moves, random: Random) -> 
     while len(rest):
         length = play_all(tables(), game.record, rest)
         squares += rest[:length].tolist()
-        rest = rest[length + 2 :]  # so the same side is to move
+        rest = rest[length + 2 :]  # two plies, so that the same side is to move
     board = start_board()
     moves = Moves([], [])
     for move in squares:
@@ -118,7 +118,7 @@ def copied(game: Game, start: NDArray[np.void], base: Moves, random: Random) -> 
 
 
 def append(moves: Moves, board: list[str], move: int) -> None:
-    """Add a move, and make it on a board of letters; a capture en passant leaves the pawn, which no text shows."""
+    """Add a move, and make it on a board of letters; en passant leaves the captured pawn, which changes no text."""
     source, target, promotion = move & 63, move >> 6 & 63, move >> 12
     piece, name = board[source], chess.SQUARE_NAMES[target]
     board[target], board[source] = piece, ""
@@ -140,13 +140,13 @@ def append(moves: Moves, board: list[str], move: int) -> None:
 
 
 def start_board() -> list[str]:
-    """Return the letters of the men on the squares, uppercase for both sides."""
+    """Return the letters of the pieces on the squares, uppercase for both sides."""
     return [*"RNBQKBNR", *"P" * 8, *[""] * 32, *"P" * 8, *"RNBQKBNR"]
 
 
 @cache
 def openings() -> list[list[int]]:
-    """Return the moves of all openings that have a name, the shortest ones first."""
+    """Return the moves of all named openings, the shortest first."""
     found = []
     for _, text in named_lines():
         board = chess.Board()
@@ -156,7 +156,7 @@ def openings() -> list[list[int]]:
 
 
 def pgn(number: int, texts: list[str], random: Random, games: int) -> str:
-    """Return a game as PGN, with the tags that a server's games have."""
+    """Return a game as PGN, with the tags of a server's games."""
     white, black = (int(random.random() ** 2 * (games // 8 + 2)) for _ in range(2))
     elos = [max(600, round(random.gauss(1700 + player % 700, 120))) for player in (white, black)]
     result = random.choices(RESULTS, (48, 6, 46))[0]

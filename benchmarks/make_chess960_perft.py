@@ -1,8 +1,8 @@
 """Make ``tests/data/chess960-perft.epd``: Chess960 positions with perft counts to depth 4 from independent programs.
 
 The positions are start positions, positions of random games in which castling rights tend to survive, and positions
-built around what is special in Chess960 castling (see `EDGE_CASES`). The counts come from Stockfish's ``go perft``;
-those to depth 3 are counted again by python-chess. The same seed gives the same file.
+built around special cases of Chess960 castling (see `EDGE_CASES`). The counts come from Stockfish's ``go perft``;
+python-chess confirms the counts to depth 3. The same seed gives the same file.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def rook_attacked(board: chess.Board) -> bool:
 
 
 def inner_rook_castles(board: chess.Board) -> bool:
-    """Return whether castling is legal with the inner one of two rooks on the same side, which X-FEN names by file."""
+    """Return whether castling is legal with the inner of two rooks on the same side, which X-FEN names by file."""
     for move in castling_moves(board):
         rank = chess.BB_RANKS[chess.square_rank(move.from_square)]
         rooks = board.rooks & board.occupied_co[board.turn] & rank
@@ -231,7 +231,7 @@ def positions(starts: list[str], seed: int, start_rows: int, game_rows: int) -> 
     seed : int
         Seed of all choices.
     start_rows, game_rows : int
-        How many start positions and how many positions of random games to take.
+        The number of start positions, and of positions of random games.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def positions(starts: list[str], seed: int, start_rows: int, game_rows: int) -> 
     games: list[chess.Board] = []
     while len(games) < game_rows:
         board = random_game_position(generator.choice(starts), generator)
-        # In turn: any position, one with a right to castle, one in which castling is legal now.
+        # In turn: any position, a position with a castling right, a position in which castling is legal.
         kind = len(games) % 3
         if board and (kind == 0 or (board.castling_rights if kind == 1 else castling_moves(board))):
             games.append(board)
@@ -271,7 +271,7 @@ def fen_text(board: chess.Board, shredder: bool) -> str:
     Returns
     -------
     str
-        The FEN, the en passant square given only where a capture is legal.
+        The FEN, with an en passant square only where the capture is legal.
     """
     return board.fen(shredder=shredder, en_passant="legal")
 

@@ -1,10 +1,10 @@
-"""A cluster of workers that only wait: what the scheduler and the command need for a task, and what is lost.
+"""A cluster of workers that only wait: the cost of a task for the scheduler and the command, and losses.
 
     python benchmarks/many_workers.py --seconds 20
 
-Scheduler, connections and the pool (`knightadder.executor`) are real, and so is each of the workers; only that a
-hundred share a process. A task sleeps as long as a real one takes, and returns as many bytes. Processes are killed on
-the way. Linux only.
+The scheduler, the connections, the pool (`knightadder.executor`) and the workers are real, but a hundred workers share
+a process. A task sleeps for the duration of a real task, and returns as many bytes. Processes are killed during the
+run. Linux only.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from distributed import Client, Worker
 from knightadder.arguments import not_negative, positive, seconds
 from knightadder.executor import open_pool
 
-_HEADER = struct.Struct("<ddd")  # when the task began and ended, and which thread it was
+_HEADER = struct.Struct("<ddd")  # begin and end of the task, and its thread
 
-# What workers would do beside their tasks, each in a process of its own: it would be too much for the processes here.
+# Background work of workers, which is too much when a hundred workers share a process.
 _CONFIG: dict[str, Any] = {
     "distributed.worker.use-file-locking": False,
     "distributed.worker.profile.enabled": False,
@@ -42,15 +42,15 @@ _CONFIG: dict[str, Any] = {
 
 
 class Sleep:
-    """The task: sleeps, and says when."""
+    """The task: sleeps, and returns the time."""
 
     def __init__(self, seconds: float, size: int) -> None:
         self._seconds, self._size = seconds, size
 
     def __call__(self, item: int) -> bytes:
-        """Give when it began and ended, and which thread it was."""
+        """Return begin and end of the task, and its thread."""
         begun = time.time()
-        # Not all tasks are equally long: 50 to 150 % of it, by the item.
+        # The duration varies with the item: 50 to 150 % of the mean.
         time.sleep(self._seconds * (0.5 + (item * 7919 % 1000) / 1000))
         return _HEADER.pack(begun, time.time(), os.getpid() + threading.get_native_id() / 2**24).ljust(self._size)
 
@@ -67,7 +67,7 @@ def start_host(file: str, count: int) -> subprocess.Popen[bytes]:
 
 
 def cpu_seconds(process: int) -> float:
-    """Give the processor time of a process, of all its threads."""
+    """Return the CPU time of all threads of a process."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -132,10 +132,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=positive, default=1000)
     parser.add_argument("--together", type=positive, default=100, help="workers in a process")
-    parser.add_argument("--seconds", type=seconds, default=20.0, help="of a task, on average")
+    parser.add_argument("--seconds", type=seconds, default=20.0, help="mean duration of a task")
     parser.add_argument("--size", type=positive, default=40_000, help="bytes of a result")
     parser.add_argument("--tasks", type=positive, default=4000)
-    parser.add_argument("--kills", type=not_negative, default=2, help="processes with workers to kill on the way")
+    parser.add_argument(
+        "--kills", type=not_negative, default=2, help="number of worker processes to kill during the run"
+    )
     parser.add_argument("--host", nargs=2, metavar=("FILE", "COUNT"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     with dask.config.set(_CONFIG), ExitStack() as stack:

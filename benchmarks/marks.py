@@ -1,14 +1,14 @@
-"""Compares scores and marks with another engine's, and fits the scale by which `annotate` and `puzzles` read scores.
+"""Compares scores and marks with a second engine's, and fits the scale with which `annotate` and `puzzles` read scores.
 
     python benchmarks/marks.py measure games.pgn fit.jsonl
     python benchmarks/marks.py fit fit.jsonl
     python benchmarks/marks.py measure others.pgn check.jsonl --their-nodes 300000
     python benchmarks/marks.py check check.jsonl
 
-`measure` evaluates the positions of games by both engines, as `annotate` does. It appends each game to the file as a
-line, and the same command goes on after an interruption. `fit` prints the scale: for some scores of this engine, those
-of the other one. `check` marks all moves by both engines' scores, and prints how often the marks agree. The games for
-fitting and for checking should be different ones.
+`measure` evaluates the positions of games with both engines, as `annotate` does. It appends each game to the file as a
+line, and the same command continues after an interruption. `fit` prints the scale: for some scores of this engine, the
+matching scores of the second engine. `check` marks all moves by both engines' scores, and prints how often the marks
+agree. Different games should be used for fitting and for checking.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ KNOTS = (0, 250, 500, 1000, 2500)  # centipawns of this engine
 
 
 def measure(games: Path, out: Path, command: str, nodes: int, their_nodes: int) -> None:
-    """Evaluate games by both engines and append them to a file."""
+    """Evaluate games with both engines and append them to a file."""
     known = {json.loads(line)["number"] for line in out.read_text().splitlines()} if out.exists() else set()
     with Engine() as ours, UciAnalyst(command, {"Hash": "16"}) as theirs:
         for text in read_texts(games):
@@ -73,7 +73,7 @@ def read(file: Path) -> Iterator[tuple[chess.Board, list[SearchedPosition | None
 
 
 def fit(file: Path) -> list[tuple[int, int]]:
-    """Fit the scale: straight lines between the knots that never fall, with the least sum of absolute errors."""
+    """Fit the scale: non-decreasing straight lines between the knots, with the least sum of absolute errors."""
     pairs = np.array(list(_pairs(file)), float)
     ours, theirs = np.abs(pairs[:, 0]), pairs[:, 1] * np.sign(pairs[:, 0])
     count, steps = len(ours), len(KNOTS) - 1
@@ -90,7 +90,7 @@ def fit(file: Path) -> list[tuple[int, int]]:
 
 
 def _pairs(file: Path) -> Iterator[tuple[int, int]]:
-    """Yield both engines' scores of each position for which this engine has no mate; theirs up to the ceiling."""
+    """Yield both engines' scores of each position without a mate score of this engine; the second up to `CEILING`."""
     for _, ours, theirs in read(file):
         for our, their in zip(ours, theirs, strict=True):
             cp = None if our is None else our.score.relative.score()
@@ -137,9 +137,11 @@ def main() -> int:
     command = steps.add_parser("measure")
     command.add_argument("games", type=Path, help="a PGN file")
     command.add_argument("file", type=Path, help="the file to append to, JSON lines")
-    command.add_argument("--engine", default="stockfish", metavar="CMD", help="the other engine (default: stockfish)")
-    command.add_argument("--nodes", type=positive, default=200_000, help="of this engine (default: 200,000)")
-    command.add_argument("--their-nodes", type=positive, default=200_000, help="of the other engine (default: 200,000)")
+    command.add_argument("--engine", default="stockfish", metavar="CMD", help="second engine (default: stockfish)")
+    command.add_argument("--nodes", type=positive, default=200_000, help="nodes of this engine (default: 200,000)")
+    command.add_argument(
+        "--their-nodes", type=positive, default=200_000, help="nodes of the second engine (default: 200,000)"
+    )
     for name in ("fit", "check"):
         steps.add_parser(name).add_argument("file", type=Path, help="a file that `measure` has written")
     options = parser.parse_args()

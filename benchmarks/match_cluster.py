@@ -1,13 +1,13 @@
-"""Play the same match by processes and by a cluster of this machine, in turns: are the games the same, and as quick?
+"""Play the same match with processes and with a cluster of this machine, in turns, and compare games and speed.
 
     python benchmarks/match_cluster.py --rounds 5
     python benchmarks/match_cluster.py --games 400 --nodes 300 --kills 10
 
-Fixed nodes, so that the games do not depend on speed; two sizes of the hash table, so that the sides differ. With
-``--kills``, so many workers of the cluster are killed (-9) during the match, spread over its games. The comparison of
-speed needs an idle machine: ten rounds or so, and no kills.
+The engines search a fixed number of nodes, so that the games do not depend on speed; they have hash tables of different
+sizes, so that the sides differ. With ``--kills N``, N workers of the cluster are killed (-9), spread over the match.
+The comparison of speed needs an idle machine, about ten rounds, and no kills.
 
-Exit status: 1 if a game is missing, there twice, or another one.
+Exit status 1 if a game is missing, occurs twice, or differs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ POLL_SECONDS = 0.2
 
 
 def worker_processes(command: psutil.Process) -> list[psutil.Process]:
-    """Give the workers among the processes that a command has started: those with engines, or that may start them."""
+    """Return the workers among the processes of a command: the processes that have engines, or may start engines."""
     found = []
     for child in command.children():
         try:
@@ -46,7 +46,7 @@ def games_of(log: Path) -> int:
 
 
 def play(folder: Path, name: str, where: list[str], options: argparse.Namespace, kills: int) -> tuple[float, int]:
-    """Play the match; give its seconds, and how many workers were killed."""
+    """Play the match; return its duration in seconds, and the number of killed workers."""
     log, pgn = folder / f"{name}.jsonl", folder / f"{name}.pgn"
     words = ["match", "--engine", "name=A", "option.Hash=1", "--engine", "name=B", "option.Hash=16"]
     words += ["--each", f"nodes={options.nodes}", "--games", str(options.games), "--state", str(log), "--pgn", str(pgn)]
@@ -68,7 +68,7 @@ def play(folder: Path, name: str, where: list[str], options: argparse.Namespace,
 
 
 def read_games(folder: Path, name: str) -> dict[tuple[str, str], tuple[str, list[str]]]:
-    """Give result and moves of each game, by round and White; ends the program if one is there twice."""
+    """Return result and moves of each game, by round and White; exit if a game occurs twice."""
     games: dict[tuple[str, str], tuple[str, list[str]]] = {}
     with (folder / f"{name}.pgn").open() as stream:
         while game := chess.pgn.read_game(stream):
@@ -78,7 +78,7 @@ def read_games(folder: Path, name: str) -> dict[tuple[str, str], tuple[str, list
             games[key] = game.headers["Result"], [move.uci() for move in game.mainline_moves()]
     numbers = [json.loads(line)["number"] for line in (folder / f"{name}.jsonl").read_bytes().splitlines()[1:]]
     if sorted(numbers) != list(range(len(games))):
-        sys.exit(f"{name}: the log has not each game once")
+        sys.exit(f"{name}: the log does not have each game once")
     return games
 
 

@@ -1,4 +1,4 @@
-"""Nodes that `go mate N` needs for the mates of a suite, by this engine and others.
+"""Nodes that `go mate N` needs for the mates of a suite, for this engine and other engines.
 
 A position counts as solved if a mate in at most N moves is reported within the limit. Each engine begins each position
 with an empty hash table.
@@ -20,7 +20,7 @@ _FOUND = re.compile(r" score mate (\d+) (?!upperbound|lowerbound).*?nodes (\d+)"
 
 
 def nodes_to_mate(engine: UciProcess, position: str, moves: int, limit: int) -> int | None:
-    """Return after how many nodes an engine reports a mate in at most so many moves, or None."""
+    """Return the number of nodes after which an engine reports a mate in at most `moves` moves, or None."""
     engine.new_game(_PATIENCE)
     engine.send(f"position fen {position} 0 1", f"go mate {moves} nodes {limit}")
     for line in engine.read_until("bestmove", _PATIENCE):

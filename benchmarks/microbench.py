@@ -1,11 +1,11 @@
 """Small loops of the core, timed, in one table: move generation, evaluation, short searches, and perft.
 
-Beside our figures stand those that the Rust engine Ferrite publishes in its README (criterion's means), and some that
-were measured with Ferrite on a machine like that of this project's CI. Ferrite's evaluation is PeSTO's. Rustic's
-figures are from its book (https://rustic-chess.org/search/ordering/mvv_lva.html), for its version Alpha 1; no published
-speed of its perft was found. Ours are the processor's times of compiled loops, and for searches of all iterations with
-their reports, without the threads around them; the best of several rounds. ``make bench-table`` writes the tables of
-the documents.
+For comparison, the table has the figures that the Rust engine Ferrite publishes in its README (criterion's means), and
+some measured with Ferrite on a machine like this project's CI. Ferrite's evaluation is PeSTO's. Rustic's figures are
+from its book (https://rustic-chess.org/search/ordering/mvv_lva.html), for version Alpha 1; no published perft speed of
+Rustic was found. Our figures are the CPU times of compiled loops, the best of several rounds. A search's time includes
+all iterations with their reports, but not the engine's threads. ``make bench-table`` writes the tables of the
+documents.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
 
 DOCS = Path(__file__).parents[1] / "docs"
 
-# The positions of Ferrite's benchmark of its evaluation, with the nanoseconds that its README gives, and measured ones.
+# The positions of Ferrite's evaluation benchmark, with the nanoseconds in Ferrite's README, and measured nanoseconds.
 FERRITE_EVALUATION = (
     ("start position", START, 100, 111),
     ("Italian Game", "r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 4 4", 105, None),
@@ -55,7 +55,7 @@ class Measure:
     run : callable
         Returns our figure, in `unit`; takes an engine.
     published, measured : float or None
-        Ferrite's figure as published, and as measured on a machine like CI's (the lower one of a range).
+        Ferrite's figure as published, and as measured on a machine like CI's (the lower end of a range).
     rustic : float or None
         Rustic's figure as published.
     best : callable
@@ -78,7 +78,7 @@ def tables_of(evaluation: str) -> np.record:
 
 
 def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int, evaluation: str = "pesto") -> float:
-    """Return the CPU time of one turn of a compiled loop ``loop(tables, worker, count)`` at a position."""
+    """Return the CPU time per turn of a compiled loop ``loop(tables, worker, count)`` at a position."""
     tables = tables_of(evaluation)
     game = Game(tables)
     game.set_up(fen)
@@ -101,7 +101,7 @@ def generation(fen: str, count: int = 500_000) -> Callable[[Engine], float]:
 
 
 def forget(engine: Engine) -> None:
-    """Clear all that searches have learnt; `Engine.new_game` does not notice that `search` has used the hash table."""
+    """Clear the tables of searches; `Engine.new_game` does not notice that `search` has used the hash table."""
     engine.new_game()
     engine._table.clear()
 
@@ -123,7 +123,7 @@ def search(fen: str, depth: int) -> Callable[[Engine], float]:
 
 
 def perft(fen: str, depth: int) -> Callable[[Engine], float]:
-    """Return a function for the millions of leaves that perft counts in a second."""
+    """Return a function for the millions of leaves per second that perft counts."""
 
     def run(engine: Engine) -> float:
         engine.set_position(fen)

@@ -1,11 +1,12 @@
-"""Compares networks by their errors against another engine, in positions that search meets.
+"""Compares networks by their errors against a reference engine, in positions that search meets.
 
-The positions are those of games that `knightadder train` holds out, after one to four random moves, two fifths of which
-are captures. The other engine (Stockfish, say) searches each with some thousand nodes; its win, draw and loss figures
-are the expected result. A network's value comes from a search of depth 1, which resolves captures. It becomes an
-expected result by a logistic curve of the slope that fits best. The mean squared difference is the error.
+The positions are from games that `knightadder train` holds out, followed by one to four random moves, two fifths of
+which are captures. The reference engine (for example Stockfish) searches each position with several thousand nodes; its
+win, draw and loss figures give the expected result. A network's value comes from a search to depth 1, which resolves
+captures. A logistic curve with the best-fitting slope converts the value to an expected result. The mean squared
+difference is the error.
 
-Errors in the quiet positions of games say less: a network that lost 81 Elo had the smaller one.
+Errors in the quiet positions of games are less meaningful: a network that lost 81 Elo had a smaller error there.
 
     python benchmarks/network_errors.py games --engine stockfish --labels labels.txt old.nnue new.nnue
 """
@@ -26,14 +27,14 @@ from knightadder.core.board.packed import record_fen
 from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train.selection import SelectedGames, Selection, Targets
 
-_CAPTURES = 0.4  # share of captures among the random moves, where there are any
-_OF_A_CHUNK = 8  # positions, so that they come from many games
-_HIGHEST = 3000  # centipawns; more, or a mate, is no more than that
+_CAPTURES = 0.4  # share of captures among the random moves, if there are captures
+_OF_A_CHUNK = 8  # positions from each chunk, so that they come from many games
+_HIGHEST = 3000  # maximum score in centipawns; greater scores and mates count as this score
 _SLOPES = np.arange(0.3, 8.0, 0.1) / 200
 
 
 def labels(folder: Path, engine: str, nodes: int, count: int, file: Path) -> None:
-    """Write so many positions with the expected results of the side to move into a file."""
+    """Write `count` positions, with the expected results for the side to move, into a file."""
     chance = random.Random(1)
     games = SelectedGames([folder], Selection.of([folder]), Filter(16, _HIGHEST, quiet=True), Targets(0.0, 200))
     lines: list[str] = []
@@ -69,14 +70,16 @@ def error(network: Path, boards: list[chess.Board], expected: np.ndarray) -> flo
 
 
 def main() -> None:
-    """Label positions unless the file is there, and print the error of each network."""
+    """Label positions unless the file exists, and print the error of each network."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("games", type=Path, help="folder of games, as `knightadder datagen` keeps them")
+    parser.add_argument("games", type=Path, help="folder of games made by `knightadder datagen`")
     parser.add_argument("networks", type=Path, nargs="+")
-    parser.add_argument("--engine", default="stockfish", help="the other engine (default: stockfish)")
-    parser.add_argument("--nodes", type=int, default=4000, help="nodes of its searches (default: 4000)")
+    parser.add_argument("--engine", default="stockfish", help="reference engine (default: stockfish)")
+    parser.add_argument(
+        "--nodes", type=int, default=4000, help="nodes of the reference engine's searches (default: 4000)"
+    )
     parser.add_argument("--positions", type=int, default=3000, help="number of positions (default: 3000)")
-    parser.add_argument("--labels", type=Path, required=True, help="file for the positions; one that is there is used")
+    parser.add_argument("--labels", type=Path, required=True, help="file for the positions; an existing file is used")
     given = parser.parse_args()
     if not given.labels.exists():
         labels(given.games, given.engine, given.nodes, given.positions, given.labels)

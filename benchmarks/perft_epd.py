@@ -1,4 +1,4 @@
-"""Perft suites in EPD form: one position a line, followed by ``;D1 20 ;D2 400 ...``."""
+"""Perft suites in EPD form: one position per line, followed by ``;D1 20 ;D2 400 ...``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Perft speed against Stockfish's ``go perft``, interleaved in one run, in leaf nodes per CPU second.
 
-Neither makes the moves of the last ply ("bulk counting"): Stockfish lists them, Knightadder counts them by their sets
-of target squares. Stockfish's perft uses one thread; its CPU time is read from ``/proc`` (Linux), in steps of 10 ms,
-the same as the operating system gives for any program.
+Neither engine makes the moves of the last ply ("bulk counting"): Stockfish lists the moves, Knightadder counts their
+target squares. Stockfish's perft uses one thread; its CPU time is read from ``/proc`` (Linux), in steps of 10 ms.
 """
 
 from __future__ import annotations

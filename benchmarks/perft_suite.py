@@ -1,6 +1,6 @@
-"""Check perft counts of a whole suite: every position of an EPD file, depth by depth as far as the file goes.
+"""Check the perft counts of a whole suite: every position of an EPD file, at every depth in the file.
 
-Prints a line for each position that is wrong, with the depth at which it goes wrong first. Exit status 1 if any is.
+Prints a line for each position with a wrong count, with the first wrong depth. Exit status 1 if a count is wrong.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def main() -> int:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     speed = total / 1e6 / max(seconds, 1e-9)
-    print(f"{len(rows) - wrong} of {len(rows)} positions right, {total:,} nodes, {speed:.0f} M nodes a CPU second")
+    print(f"{len(rows) - wrong} of {len(rows)} positions right, {total:,} nodes, {speed:.0f} M nodes per CPU second")
     return 1 if wrong else 0
 
 

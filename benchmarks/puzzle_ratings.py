@@ -1,8 +1,8 @@
 """Fits the weights of puzzles' ratings (`knightadder.puzzles.rating`) to puzzles whose ratings are known.
 
 The file is Lichess's database of puzzles (https://database.lichess.org/#puzzles). Puzzles are drawn evenly from ratings
-of 400 to 2800. The fit is a ridge regression; correlation and error are those of puzzles that were left out of it (five
-parts in turn).
+of 400 to 2800. The fit is a ridge regression; correlation and error are measured on puzzles left out of the fit
+(five-fold cross-validation).
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.rating import WEIGHTS, parts
 from knightadder.puzzles.reading import read_puzzles
 
-BAND = 200  # Elo; as many puzzles of each band of ratings are drawn
+BAND = 200  # width in Elo of the bands of ratings; the same number of puzzles is drawn from each band
 BANDS = range(400, 2800, BAND)
 FOLDS = 5
-PENALTY = 1.0  # of the squared weights
+PENALTY = 1.0  # factor of the squared weights in the ridge regression
 
 Vector = npt.NDArray[np.float64]
 
 
 def drawn(puzzles: Sequence[Puzzle], count: int) -> list[Puzzle]:
-    """Return about `count` puzzles, as many of each band of ratings as there are, in an order of chance."""
+    """Return about `count` puzzles in random order, the same number from each band of ratings if possible."""
     bands = defaultdict(list)
     for puzzle in puzzles:
         if puzzle.rating is not None:
@@ -52,8 +52,8 @@ def fitted(features: Vector, ratings: Vector) -> Vector:
 def main() -> int:
     """Print weights, correlation and error, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, help="lichess_db_puzzle.csv or a part of it, also compressed")
-    parser.add_argument("--count", type=int, default=2400, help="puzzles to draw; 2400 by default")
+    parser.add_argument("file", type=Path, help="lichess_db_puzzle.csv or a part of it; may be compressed")
+    parser.add_argument("--count", type=int, default=2400, help="number of puzzles to draw (default: 2400)")
     arguments = parser.parse_args()
     puzzles, complaints = read_puzzles(arguments.file)
     for complaint in complaints:

@@ -1,9 +1,9 @@
-"""Verifies puzzles: another engine searches each position of their solutions.
+"""Verifies puzzles: an external engine searches each position of their solutions.
 
-It agrees where its best move is the solution's; in a mate in one, where that move mates. A position is ambiguous where
-the winning chances of its second move, by Lichess's formula, from -1 to 1, are within 0.3 of those of the best; in a
-mate in one, where another move mates as well. Exit status 1 if it agrees with less than 98 % of the moves, or if a
-position is ambiguous.
+The engine agrees if its best move is the solution's move; for a mate in one, if the solution's move mates. A position
+is ambiguous if the winning chances of the second-best move (by Lichess's formula, from -1 to 1) are within 0.3 of the
+best move's; for a mate in one, if another move also mates. Exit status 1 if the engine agrees with less than 98 % of
+the moves, or if a position is ambiguous.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from knightadder.review.accuracy import winning_chances
 from knightadder.uci.client import resolve_command
 
 LEAST_AGREEMENT = 0.98
-SAME = 0.3  # winning chances
+SAME = 0.3  # difference in winning chances below which moves are equally good
 
 
 def check(
@@ -58,9 +58,11 @@ def main() -> int:
     """Verify the puzzles and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="puzzles: .csv, .epd or .pgn")
-    parser.add_argument("--engine", default="stockfish", metavar="CMD", help="stockfish by default")
-    parser.add_argument("--nodes", type=int, default=1_000_000, help="a position; a million by default")
-    parser.add_argument("--hash", type=int, default=128, help="of the engine, in MB; 128 by default")
+    parser.add_argument(
+        "--engine", default="stockfish", metavar="CMD", help="command of the engine (default: stockfish)"
+    )
+    parser.add_argument("--nodes", type=int, default=1_000_000, help="nodes per position (default: a million)")
+    parser.add_argument("--hash", type=int, default=128, help="size of the engine's hash table in MB (default: 128)")
     arguments = parser.parse_args()
     puzzles, complaints = read_puzzles(arguments.file)
     for complaint in complaints:

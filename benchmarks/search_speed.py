@@ -1,11 +1,11 @@
-"""Search speed: nodes per second of user time on eight middle-game positions, in turns in one run.
+"""Search speed: nodes per second of user time on eight middle-game positions; the engines take turns in one run.
 
 With ``--prototype``, Knightadder is compared with its prototype: a package of that name (``prototype.engine.Engine``);
 give the folder that holds it or its parent. With ``--network``, Knightadder with this network is compared with its
 classical evaluation.
 
-Each engine runs in a process of its own, so that neither's caches nor threads disturb the other's, and measures its own
-user time around each search. Both get 64 MB of hash, cleared before each search.
+Each engine runs in a separate process, so that caches and threads of the engines do not disturb each other, and
+measures the user time of its searches. Both get a hash table of 64 MB, cleared before each search.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Contestant:
         return answer
 
     def close(self) -> None:
-        """End the process."""
+        """Stop the process."""
         self._connection.send(None)
         self._process.join()
 
@@ -165,7 +165,7 @@ def main() -> int:
     against.add_argument("--prototype", type=Path, metavar="FOLDER", help="compare with the prototype package")
     against.add_argument("--network", type=Path, metavar="FILE", help="compare this network with classical evaluation")
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--nodes", type=int, default=3_000_000, help="nodes a search (default: %(default)s)")
+    limit.add_argument("--nodes", type=int, default=3_000_000, help="nodes per search (default: %(default)s)")
     limit.add_argument("--depth", type=int, help="search to this depth instead")
     parser.add_argument("--rounds", type=int, default=3, help="searches of each position (default: %(default)s)")
     arguments = parser.parse_args()

@@ -1,7 +1,7 @@
 """Start-up and memory of the engine as a whole process, over plain UCI, beside ``python -c "import numpy"``.
 
-Both take turns, so that a busy machine slows both. Then several engines start at the same moment, as under a match
-runner. Exit status 1 if an engine doesn't answer.
+Both take turns, so that a busy machine slows both. Then several engines start at the same time, as in a match.
+Exit status 1 if an engine does not answer.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def start_and_move(command: str) -> Start:
 def import_numpy() -> float:
     """Return the seconds of ``python -c "import numpy"``."""
     start = time.perf_counter()
-    # In a session of its own, as the engine: the scheduler shares the processors among sessions.
+    # In a separate session, like the engine, because the scheduler shares the processors among sessions.
     subprocess.run([sys.executable, "-c", "import numpy"], check=True, start_new_session=True)
     return time.perf_counter() - start
 

@@ -1,9 +1,9 @@
 """Compare probes of Syzygy tablebases with Fathom's, a prober in C (Debian: ``libfathom1``).
 
-Random positions of every table in a folder, the same number from each; as many in which a pawn can be captured en
-passant, which tables do not hold; and those of an EPD file. Castling is never possible, since tables know none.
-The value under the fifty-move rule (WDL) and the distance to the next capture or pawn move (DTZ) have to be the same.
-Exit status 1 if one is not.
+The positions are random positions of every table in a folder, the same number from each table; as many positions in
+which a pawn can be captured en passant, which tables do not contain; and the positions of an EPD file. Castling is
+never possible, because tables do not know it. The value under the fifty-move rule (WDL) and the distance to the next
+capture or pawn move (DTZ) must be the same. Exit status 1 if a value differs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Fathom:
     library : str
         Name or path of the shared library.
     folder : Path
-        Where the tables are.
+        The folder of the tables.
 
     Raises
     ------
@@ -100,8 +100,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of tables")
     parser.add_argument("--suite", type=Path, help="EPD file of more positions")
-    parser.add_argument("--positions", type=int, default=1000, help="of each table (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the positions (default: %(default)s)")
+    parser.add_argument(
+        "--positions", type=int, default=1000, help="number of positions of each table (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: %(default)s)")
     parser.add_argument("--library", default="libfathom.so.1", help="Fathom's shared library (default: %(default)s)")
     arguments = parser.parse_args()
 

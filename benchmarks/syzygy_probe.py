@@ -1,8 +1,8 @@
-"""Probes of Syzygy tablebases: the time of one, beside python-chess's prober in the same run.
+"""The time of a Syzygy tablebase probe, compared with python-chess's prober in the same run.
 
-Random positions of all tables in a folder, the same for both. Ours are CPU times of compiled loops, as a search would
-probe; python-chess is called as its users call it. Both have all tables open and in memory; the best of several
-rounds, in which they take turns.
+Both probe the same random positions of all tables in a folder. Our times are CPU times of compiled loops, which probe
+as a search does; python-chess is called as its users call it. Both have all tables open and in memory. They take turns,
+and the best of several rounds counts.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def time_probes(probes: int, run: Callable[..., int], *arguments: Any) -> tuple[
 def main() -> int:
     """Print microseconds per probe and the ratios; fail if the values differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=SHIPPED, help="folder of tables (default: those shipped)")
-    parser.add_argument("--positions", type=int, default=2000, help="how many (default: %(default)s)")
+    parser.add_argument("--folder", type=Path, default=SHIPPED, help="folder of tables (default: the shipped tables)")
+    parser.add_argument("--positions", type=int, default=2000, help="number of positions (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each (default: %(default)s)")
     arguments = parser.parse_args()
 

@@ -1,7 +1,7 @@
-"""Measure the trainer: positions a second and thread, by the width of the network, and of distillation.
+"""Measure the trainer and distillation: positions per second, by the width of the network and the number of threads.
 
-The positions are of games that the engine plays against itself, or of a folder of games. Speeds are per second of
-processor time, since a shared machine gives only a part of the other kind; both are shown.
+The positions are from games of the engine against itself, or from a folder of games. Both speeds per CPU second and per
+elapsed second are shown; on a shared machine, only the former is meaningful.
 """
 
 import argparse
@@ -21,17 +21,21 @@ from knightadder.workshop.train.batches import Distiller
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Shape, initial_weights
 
-BATCH, WANTED = 16_384, 350_000  # positions; the second is for a width of 256
+BATCH, WANTED = 16_384, 350_000  # positions in a batch, and wanted positions per CPU second for a width of 256
 SCALE, RATE = 200, 1e-3
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--games", type=Path, metavar="FOLDER", help="games of datagen; by default they are played")
+    parser.add_argument(
+        "--games", type=Path, metavar="FOLDER", help="folder of games made by datagen (default: play new games)"
+    )
     parser.add_argument("--widths", type=int, nargs="+", default=[128, 256, 512], help="default: 128 256 512")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="default: 1 2")
-    parser.add_argument("--steps", type=int, default=10, help="in a round (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="of which the best counts (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=10, help="steps in a round (default: %(default)s)")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="number of rounds, of which the best counts (default: %(default)s)"
+    )
     arguments = parser.parse_args()
     records = read(arguments.games) if arguments.games else play()
     men = np.unpackbits(np.ascontiguousarray(records["occupied"]).view(np.uint8)).sum() / len(records)

@@ -18,7 +18,7 @@ class UciProcess(UciClient):
     command : str or sequence of str
         The command that starts it.
     environment : mapping of str to str, optional
-        Variables set on top of the ones of this process.
+        Variables set in addition to the variables of this process.
     """
 
     def __init__(self, command: str | Sequence[str], environment: Mapping[str, str] | None = None) -> None:

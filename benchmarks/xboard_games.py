@@ -1,10 +1,10 @@
-"""Games under the real XBoard on a display that nobody sees: every one has to be legal, and to end by the rules.
+"""Games under the real XBoard on a hidden display: every game must be legal, and end by the rules.
 
-XBoard referees: it tests the legality of moves and the truth of claims, and adjudicates nothing itself. So games end by
-what the engines say. The matches are chosen so that all ends occur: mates, resignations of weak play, draws by rule and
-by agreement between two copies of this engine. Each game is read and judged again with python-chess. It takes Linux,
-and Debian's packages xboard, xvfb, polyglot, fairymax, toga2 and gnuchess. Exit status 1 if this engine is at fault in
-a game, or a game is missing.
+XBoard is the referee: it checks the legality of moves and the truth of claims, but does not adjudicate. So the engines
+decide how games end. The matches are chosen so that all kinds of ends occur: mates, resignations of a weak level, draws
+by the rules, and draws by agreement between two copies of this engine. python-chess checks each game again. This needs
+Linux, and Debian's packages xboard, xvfb, polyglot, fairymax, toga2 and gnuchess. Exit status 1 if this engine is at
+fault in a game, or a game is missing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from knightadder.uci.client import resolve_command
 
 OURS, THEIRS = "Knightadder", "Opponent"
 CLOCK = ("-tc", "0:10", "-inc", "0.2")
-# No clock matters, so these games end on any machine; this engine does not resign, so they end by the rules.
+# Without clocks, these games end on any machine; this engine does not resign, so they end by the rules.
 UNTIMED, NO_RESIGNATION = ("-tc", "60", "-inc", "-1", "-mps", "40", "-depth", "4"), "Resign Score=0"
 # XBoard checks claims, moves and clocks, but adjudicates nothing; no long pauses, no questions, no book.
 REFEREE = shlex.split(
@@ -63,7 +63,7 @@ ENDS = {
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A match: the two engines' commands, our options, the start positions, and further options of XBoard."""
+    """A match: the two engines' commands, our options, the start positions, and additional options of XBoard."""
 
     title: str
     first: str
@@ -183,7 +183,7 @@ def loser(game: chess.pgn.Game) -> str | None:
 
 
 def judge(game: chess.pgn.Game) -> tuple[str, str | None]:
-    """Return how a game ended, and what is wrong with that; None if nothing is."""
+    """Return how a game ended, and a text about what is wrong with the end, or None."""
     last = game.end()
     board, result, reason = last.board(), game.headers["Result"], last.comment
     kind = next((name for name, (pattern, _) in ENDS.items() if re.search(pattern, reason, re.IGNORECASE)), None)
@@ -228,9 +228,11 @@ def show(match: Match, games: list[chess.pgn.Game], words: list[str], wanted: in
 def main() -> int:
     """Play all matches and count their ends."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=3, help="of each of the nine matches (default: %(default)s)")
+    parser.add_argument(
+        "--games", type=int, default=3, help="number of games of each of the nine matches (default: %(default)s)"
+    )
     parser.add_argument("--only", help="play only matches with this in their title")
-    parser.add_argument("--keep", type=Path, help="folder for games and logs (default: none are kept)")
+    parser.add_argument("--keep", type=Path, help="folder for games and logs (default: they are not kept)")
     parser.add_argument("--cold", action="store_true", help="begin without a compiled core, so that it is compiled")
     arguments = parser.parse_args()
     if arguments.games < 1:

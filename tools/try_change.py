@@ -360,9 +360,7 @@ def run_speed(options: argparse.Namespace) -> int:
     versions = find_versions(options.base, options.new, options.folder)
     benches = show_benches(versions)
     if benches["new"] != benches["base"]:
-        raise OptionError(
-            "the benches differ, so the speeds of different searches would be compared: test the change by games"
-        )
+        raise OptionError("the benches differ, so the searches differ and their speeds cannot be compared: play games")
     ratios = []
     for number in range(options.pairs):
         times = {}
