@@ -27,7 +27,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "ask",
         help="show the moves played in a position",
         description="Show the moves played in a position in the games of an index, with their results, and the "
-        "highest rated of these games. Options say which games count.",
+        "highest rated of these games. The options choose which games count.",
     )
     add_filters(command)
     command.add_argument(

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plies(out: Path, wanted: int | None) -> int:
-    """Return the number of plies of each game to index; OptionError if the index has a different one."""
+    """Return the number of plies of each game to index; OptionError if the index has a different number."""
     from knightadder.library.explorer import Explorer
 
     if not out.exists():
@@ -108,7 +108,8 @@ def _connected(out: Path, new: bool) -> Iterator[sqlite3.Connection]:
             raise OptionError(f"cannot write {out}: {error.strerror}") from None
     try:
         with contextlib.closing(sqlite3.connect(out, isolation_level=None)) as database:
-            database.execute("PRAGMA cache_spill = OFF")  # so that others can read it during a transaction
+            # So that other processes can read the index during a transaction.
+            database.execute("PRAGMA cache_spill = OFF")
             yield database
     except (sqlite3.Error, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", 1)

@@ -32,7 +32,7 @@ from knightadder.progress import Read
 from knightadder.review.clocks import time_control
 from knightadder.text import plain_name
 
-_KEPT = 50_000  # number of games after which they are written
+_KEPT = 50_000  # number of games to collect before they are written
 _REPLAYED = 2_000  # number of games whose positions are computed together
 
 # Headers that distinguish games with the same moves. UTCTime does so for games of a server.
@@ -41,7 +41,7 @@ _IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "FEN", "UTCTime
 
 @dataclass
 class Counts:
-    """Numbers of games: read, with a result, without one, unreadable, and added to the index."""
+    """Numbers of games: read, with a result, without a result, unreadable, and added to the index."""
 
     read: int = 0
     sound: int = 0
@@ -66,18 +66,18 @@ class Counts:
 class _Games:
     """Games that are not written yet, and their positions and moves."""
 
-    source: list[str] = field(default_factory=list)  # the digest of the file that each game is from
+    source: list[str] = field(default_factory=list)  # digest of the file of each game
     tags: list[dict[str, str]] = field(default_factory=list)
     moves: list[NDArray[np.uint16]] = field(default_factory=list)
     facts: list[tuple[int, ...]] = field(default_factory=list)
     digests: list[int] = field(default_factory=list)
     keys: list[NDArray[np.int64]] = field(default_factory=list)  # keys of all positions
-    owners: list[NDArray[np.int64]] = field(default_factory=list)  # for each key, the place of its game
+    owners: list[NDArray[np.int64]] = field(default_factory=list)  # for each key, the index of its game
     played: list[NDArray[np.uint16]] = field(default_factory=list)
 
 
 class Indexer:
-    """Adds games to an index, some ten thousand in a transaction, and notes how far each file has been read."""
+    """Adds games to an index, tens of thousands per transaction, and records how far each file has been read."""
 
     def __init__(self, database: sqlite3.Connection, plies: int) -> None:
         self._database = database

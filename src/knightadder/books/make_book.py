@@ -34,7 +34,8 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command = kinds.add_parser(
         "make",
         help="make a Polyglot book from PGN files",
-        description="Make a Polyglot book from the games of PGN files. A move weighs two for a win and one for a draw.",
+        description="Make a Polyglot book from the games of PGN files. The weight of a move is two for each win and "
+        "one for each draw.",
     )
     command.add_argument(
         "files",
@@ -49,7 +50,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         type=Path,
         required=True,
         metavar="BOOK.bin",
-        help="book to write; an existing one is replaced",
+        help="book to write; an existing book is replaced",
     )
     command.add_argument(
         "--plies", type=positive, default=40, metavar="N", help="number of plies of each game to use (default: 40)"
@@ -102,9 +103,9 @@ def add_games(
     played: dict[int, Counter[int]],
     name: str | None = None,
 ) -> tuple[int, int]:
-    """Add the moves of the games in a PGN file; return the numbers of games used, and of those that cannot be.
+    """Add the moves of the games in a PGN file; return the numbers of usable and of unusable games.
 
-    Games that are unreadable are reported on standard error, by the `name` of the file for the user. Up to a number of
+    Games that are unreadable are reported on standard error, by the `name` of the file for the user. From the first
     plies of each game, `points` gets two for each win of the mover and one for each draw, and `played` how often a move
     was played, both by position and move. OptionError if the file cannot be read.
     """
@@ -131,7 +132,7 @@ def add_games(
 def _book_keys(game: GameRecord, positions: np.ndarray) -> list[int]:
     """Return Polyglot's keys of the first positions of a game.
 
-    In a book, an en passant square counts if a pawn stands beside the one that moved, even if the capture is illegal.
+    In a book, an en passant square counts if a pawn stands beside the pawn that moved, even if the capture is illegal.
     """
     import chess.polyglot
 
@@ -167,7 +168,7 @@ def _is_beside_illegal_capture(position: np.void, square: int) -> bool:
 def weigh(points: Points) -> Iterable[tuple[int, int, int]]:
     """Turn points by position and move into weights: yield position, move and weight, from 1 to 65535.
 
-    They come in Polyglot's order: by position, the heaviest move first. Moves without points are left out.
+    The order is Polyglot's: by position, the heaviest move first. Moves without points are left out.
     """
     for key in sorted(points):
         moves = points[key]

@@ -49,7 +49,7 @@ class Pieces:
 def write_moves(moves: Sequence[str], placement: str) -> list[str]:
     """Return consecutive moves of a Chess960 game, with castling as king takes rook, in CECP's notation.
 
-    The placement is that before the first move: the first field of a FEN.
+    The placement before the first move is the first field of a FEN.
     """
     pieces = Pieces(placement)
     written = []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # need not compete with imports for the GIL.
 _LOADING_DELAY = 0.1
 TICK = 1.0  # seconds after which the loop runs even without an event
-_READY_TICK = 0.01  # the same, in seconds, while the engine gets ready
+_READY_TICK = 0.01  # seconds after which the loop runs while the engine gets ready
 PATIENCE = 2.0  # seconds to wait for the end of a search when the user quits
 
 
@@ -76,7 +76,7 @@ class Connection:
 
     The lines, bytes with or without line ends, are read in a thread of its own; when the iterable ends, the input ends.
     `events` has all events: commands as str, `Signal`, and what a conversation puts there itself. The engine is None
-    until it is loaded, and `loading_since` the time when that was started, by `time.monotonic`.
+    until it is loaded. `loading_since` is the time when loading was started, by `time.monotonic`.
     """
 
     def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
@@ -111,7 +111,7 @@ class Connection:
         return [self.engine.problem] if self.engine.problem else []
 
     def close(self) -> bool:
-        """Stop all running work, and return whether it has stopped: False if some could not be interrupted in time."""
+        """Stop all running work, and return whether all of it has stopped; some work cannot be interrupted in time."""
         if self.engine is not None:
             self.engine.stop()
             if not self.engine.wait(PATIENCE):
@@ -147,7 +147,7 @@ class Conversation(ABC):
     def run(self) -> int:
         """Handle events until ``quit``, the end of input or Ctrl-C, and give the exit status of the process."""
         self._connection.start_reading()
-        if self._connection.engine is not None:  # it was passed on by an earlier conversation
+        if self._connection.engine is not None:  # an earlier conversation passed the loaded engine on
             self._engine_loaded([])
         timeout = _LOADING_DELAY
         try:

@@ -3,7 +3,7 @@
 Where the protocol leaves a choice, this engine behaves as follows:
 
 - ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is loaded in the background.
-  All other commands wait for it, in order.
+  All other commands wait for the core, in order.
 - While a changed core is compiled, an interface that waits for ``readyok`` or a move is told each step.
 - ``isready`` waits until the memory of the hash table is filled, unless ``quit`` is all that follows.
 - During a search ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
@@ -83,8 +83,8 @@ class Uci(Conversation):
         self._shown_step = "loading"
         self._shown_at = time.monotonic()
 
-        # The commands of the protocol. This engine's own, below, count only at the start of a line: no interface sends
-        # them, and a line of prose must not start a benchmark.
+        # The commands of the protocol. The additional commands below count only at the start of a line: no interface
+        # sends them, and a line of prose must not start a benchmark.
         self._standard: dict[str, Handler] = {
             "uci": (Needs.NOTHING, self._uci),
             "debug": (Needs.NOTHING, self._set_debug),

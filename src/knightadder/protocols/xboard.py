@@ -4,7 +4,7 @@ The engine itself keeps the game, the clocks and its side, and knows when it is 
 choice, this engine behaves as follows:
 
 - ``protover`` and unknown commands are answered at once, even while the core is loaded in the background;
-  ``feature done=1`` tells the end of loading. All other commands wait for it, in order. ``quit`` ends a search
+  ``feature done=1`` reports the end of loading. All other commands wait for that, in order. ``quit`` ends a search
   without a move, but commands that wait for the core are carried out first.
 - While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
   protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the

@@ -1,7 +1,7 @@
 """The commands of XBoard about the game: the engine plays a side, ponders, analyses, or only follows the game.
 
-Each public method that takes a text is a command, the text being its arguments. All of them need the engine, and those
-that change its options need an idle one.
+Each public method that takes a text is a command, the text being its arguments. All commands need the engine, and
+commands that change its options need an idle engine.
 """
 
 import queue
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 _WHITE, _BLACK = 0, 1
-# Seconds of silent pondering at first: an interface may take output between a move and the answer to its ping for
-# analysis of that move.
+# Seconds of silence at the start of pondering: an interface may take output between a move and the answer to its ping
+# for an analysis of that move.
 _SILENCE = 0.2
 _POLL_SECONDS = 1.0  # a wait without a timeout would block Ctrl-C
 
@@ -56,7 +56,7 @@ class XBoardPlayer:
     """Plays and analyses on the commands of an XBoard interface, by an idle engine that no other object uses.
 
     The engine's thread puts a `SearchDone` into the queue of events, to be passed to `finish`. `on_move` is called when
-    the engine has ended its search for a move and is idle.
+    the engine has finished its search for a move and is idle.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ class XBoardSearch:
 
 @dataclass(frozen=True, slots=True)
 class SearchDone:
-    """The engine's result of a search; the result of an aborted search is ignored."""
+    """An event: the engine's result of a search. The result of an aborted search is ignored."""
 
     search: XBoardSearch
     result: Result

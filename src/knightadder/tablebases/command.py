@@ -10,12 +10,12 @@ from knightadder.tablebases.names import MOST_MEN
 LICHESS = "https://tablebase.lichess.ovh/tables/standard/"
 
 _DOWNLOAD = f"""\
-Fetch the Syzygy tables with up to {MOST_MEN} men, about 1 GB. Files that are in the folder and sound stay as they
-are, and an interrupted download continues. Each file is checked by the checksum within it.
+Fetch the Syzygy tables with up to {MOST_MEN} men, about 1 GB. Sound files in the folder stay as they are, and an
+interrupted download continues. Each file is checked by the checksum within it.
 """
 _URL_HELP = (
-    "where the files are, or the folders 3-4-5-wdl and 3-4-5-dtz with them; "
-    f"by default the mirror of Lichess, {LICHESS}"
+    "address of the files, or of the folders 3-4-5-wdl and 3-4-5-dtz that contain them "
+    f"(default: the mirror of Lichess, {LICHESS})"
 )
 
 
@@ -41,7 +41,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=int,
         choices=range(3, MOST_MEN + 1),
         default=MOST_MEN,
-        help=f"largest number of men in a table, with the kings (default: {MOST_MEN})",
+        help=f"maximum number of men in a table, kings included (default: {MOST_MEN})",
     )
     kind.add_argument(
         "--wdl-only",

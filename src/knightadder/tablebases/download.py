@@ -91,8 +91,8 @@ class Download:
         """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it had to be
         fetched.
 
-        An incomplete file has the suffix ``.part``; a later call continues it. TableError if this file cannot be
-        fetched, though others may be; EngineError if the mirror cannot be reached or has no tables, or the file cannot
+        An incomplete file has the suffix ``.part``; a later call continues it. TableError if only this file cannot be
+        fetched; EngineError if the mirror cannot be reached or has no tables, or the file cannot
         be written.
         """
         target, part = self._folder / name, self._folder / f"{name}.part"

@@ -13,7 +13,7 @@ from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.tablebases.names import MOST_MEN, table_names
 from knightadder.text import tell
 
-_NAMED = 3  # missing tables shown by name; the others are only counted
+_NAMED = 3  # maximum number of missing tables shown by name; the remaining tables are only counted
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 def describe_missing(names: Sequence[str], wdl: Collection[str], dtz: Collection[str]) -> str:
     """Return a text that lists the missing tables, such as ``KBBvK, KBNvK.rtbz, KBPvK and 7 more``.
 
-    It has a file name if only one of a table's two files is missing.
+    If only one of a table's two files is missing, the text has the name of that file.
     """
     missing = [
         name + (WDL if name in dtz else DTZ if name in wdl else "")
