@@ -153,6 +153,15 @@ def test_evaluations_of_a_file_are_searched_again_but_not_lost_to_a_short_analys
     assert [node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00"] * 3
 
 
+def test_evaluations_of_a_file_stay_where_the_line_is_evaluated_with_fewer_nodes(engine, tab):
+    tab.ask("load_pgn", pgn="1. e4 { [%eval 3.14] } e5 { [%eval -3.14,30] } *")
+    evaluated(tab, nodes=50_000)
+    assert tab.position["summary"]
+    assert [node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00", "+3.14", "-3.14"]
+    evaluated(tab)
+    assert [node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00"] * 3
+
+
 class Tiring(StandInEngine):
     """An engine whose searches go on until they are stopped after so many of them."""
 
@@ -267,6 +276,14 @@ def test_comments_marks_and_the_order_of_variations_are_changed_and_undone(tab):
         "undo": "the loaded game",
         "redo": "the comment",
     }
+
+
+def test_a_loaded_game_can_be_given_marks_whatever_its_comments_are(tab):
+    words = " ".join(["word"] * 4000)
+    tab.ask("load_pgn", pgn=f"1. e4 $0 $8 {{ {words} }} *")
+    e4 = tab.tree.nodes()[1]
+    tab.ask("remark", node=e4["id"], comment=e4["comment"], nags=[*e4["nags"], 1])
+    assert nags(tab) == {"e4": [1, 8]} and tab.tree.rows[e4["id"]]["comment"] == words
 
 
 def _all_nodes(game):

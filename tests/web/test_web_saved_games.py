@@ -99,6 +99,20 @@ def test_games_against_the_engine_are_saved_with_each_move(server, saved):
     assert "1. e4" in later.get(game.number)[0] and "a5" in later.get(game.number)[0]
 
 
+def test_a_deleted_game_does_not_come_back_when_it_is_shown_again(server, saved):
+    with open_tab(server) as tab:
+        for move in ("e4", "d4"):
+            tab.ask("new_game", color="white")
+            tab.play(move, "a5").ask("resign")
+            tab.ask("save_game")  # waits for what is written before
+        first, second = sorted(game.number for game in saved.find("", 0, 10)[0])
+        saved.delete(first)
+        tab.ask("undo")
+        assert tab.sans == ["e4", "a5"]
+        tab.ask("redo").ask("save_game")
+        assert [game.number for game in saved.find("", 0, 10)[0]] == [second]
+
+
 def test_the_board_lives_on_without_its_games(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("knightadder.web.site.serving.make_server", lambda app: Mock())
     file = tmp_path / "text.txt"

@@ -225,6 +225,15 @@ def test_the_analysis_follows_the_board(engine, tab):
     assert message["turn"] == "black" and engine.searches[-1].startswith("rnbqkbnr/pppppppp/8/8/3P4")
 
 
+def test_the_analysis_goes_on_after_a_refusal(engine, tab):
+    tab.send("analyse", on=True)
+    tab.until("lines")
+    engine.began.clear()
+    tab.ask("delete", node=0)
+    assert tab.error["text"] == "the start position cannot be deleted"
+    assert engine.began.wait(PATIENCE)
+
+
 def test_the_line_is_evaluated_for_the_graph(engine, tab):
     tab.play("e4").play("e5").ask("go_to", node=0)
     tab.send("evaluate")

@@ -86,7 +86,8 @@ class Desk:
     """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
 
     `file` is the file from which the tree was read, and `index` is the index of the game in it. `saved` is the place of
-    the game among the user's games, if it is there.
+    the game among the user's games, if it is there. `kept` are the last move and the result that were saved without a
+    request.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Desk:
         self.index = index
         self.file.desks[index] = self
         self.saved: Place | None = None
+        self.kept: tuple[chess.pgn.GameNode, str] | None = None
         self._undo: list[Step] = []
         self._redo: list[Step] = []
 

@@ -28,7 +28,6 @@ class Keeper:
         self._send = send
         self._writing = asyncio.Lock()
         self._told: str | None = None  # the last problem, which is told once
-        self._kept: tuple[chess.pgn.GameNode, str] | None = None  # the last move and the result that were kept last
         self._tasks: set[asyncio.Task[None]] = set()
 
     def keep(self, desk: Desk) -> None:
@@ -36,8 +35,8 @@ class Keeper:
         game = desk.game
         if self._games is None or game is None or desk.tip.ply() <= game.start_ply:
             return
-        if self._kept != (now := (desk.tip, game.result)):
-            self._kept = now
+        if desk.kept != (now := (desk.tip, game.result)):
+            desk.kept = now
             task = asyncio.create_task(self._keep(desk, _text(desk)))
             self._tasks.add(task)  # the event loop itself does not keep it alive
             task.add_done_callback(self._tasks.discard)

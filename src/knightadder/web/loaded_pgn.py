@@ -123,7 +123,7 @@ class _Builder(GameBuilder):
         super().visit_comment(comment)
 
     def visit_nag(self, nag: int) -> None:
-        if nag <= _MAX_NAG:
+        if 0 < nag <= _MAX_NAG:  # $0 says nothing
             super().visit_nag(nag)
 
     def begin_variation(self) -> None:

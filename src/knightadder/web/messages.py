@@ -20,7 +20,7 @@ MAX_PGN = 512 * 1024  # bytes
 _MAX_EDITED = 8 * 1024 * 1024  # bytes of edited games that a tab can restore: enough for 20,000 moves with comments
 MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; a PGN in UTF-16 has null bytes, each of which takes six bytes in JSON
 MAX_LINES = 10
-MAX_COMMENT = 10_000  # characters
+MAX_COMMENT = MAX_PGN  # characters; a loaded game may have a comment as long as that
 _LONGEST_COMPLAINT = 120  # characters; limited because a complaint may quote the message
 
 _Node: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import chess.engine
 import chess.pgn
@@ -70,6 +70,7 @@ class Reviews:
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
         self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[SearchedPosition, Effort]] = WeakKeyDictionary()
+        self._commented: WeakSet[chess.pgn.GameNode] = WeakSet()  # the nodes whose comments have these evaluations
         self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # marks made by reviews
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
         self._written: Review | None = None  # the review that the headers describe
@@ -89,15 +90,15 @@ class Reviews:
         """
         from knightadder.review.notes import write_evaluation
 
-        loaded = FULL_NODES if "[%eval" in node.comment else 0
-        before, known = self._found.get(node, (None, Effort(loaded)))
+        loaded = FULL_NODES if "[%eval" in node.comment and node not in self._commented else 0
+        before, known = self._found.get(node, (evaluation, Effort(0)))
         if nodes >= known.nodes:
             self._found[node] = evaluation, Effort(nodes, seconds)
-            write_evaluation(node, evaluation)
-        elif before is not None and seconds is not None:
+            if nodes >= loaded:
+                write_evaluation(node, evaluation)
+                self._commented.add(node)
+        elif seconds is not None:
             self._found[node] = before, Effort(known.nodes, max(seconds, known.seconds or 0))
-        elif before is None and seconds is not None:  # the loaded evaluation stays in the comment
-            self._found[node] = evaluation, Effort(nodes, seconds)
 
     def evaluation(self, node: chess.pgn.GameNode) -> SearchedPosition | None:
         """Return the evaluation of a node by a search, if there is one."""

@@ -142,6 +142,8 @@ class Session:
             await _HANDLERS[type(message)](self, message)
         except EngineError as error:
             self._send({"type": "error", "about": about, "text": str(error)})
+            if self._analysing and not self._worker.busy:  # it was stopped for what was then refused
+                self._go_on()
 
     async def close(self) -> None:
         """Stop the search and end the engine."""
