@@ -70,7 +70,7 @@ def test_drills_are_asked_and_answered(box):
         assert box.groups()[0].new == 1
         assert json.loads(ask(answer, "POST")) == {"wait": "in 10 minutes"}
         assert box.groups()[0].new == 0
-        assert json.loads(ask(f"{answer}x", "POST")) == {"problem": "a drill is answered again, hard or good"}
+        assert json.loads(ask(f"{answer}x", "POST")) == {"problem": "the grade must be again, hard or good"}
         assert json.loads(ask("/drills/77?grade=good", "POST")) == {"problem": "there is no such drill"}
         assert json.loads(ask("/drills/next?opening=Other")) == {"drill": None, "wait": None}
         box.file.write_text("damaged")
@@ -90,4 +90,4 @@ def test_the_board_lives_on_without_its_drills(tmp_path, capsys, monkeypatch):
     assert cli.main(["play", "--no-browser", "--port", "0", "--drills-file", str(file / "drills.sqlite")]) == 0
     assert made
     err = capsys.readouterr().err
-    assert f"knightadder: cannot use {file}: " in err and err.endswith("; the board begins without drills\n")
+    assert f"knightadder: cannot use {file}: " in err and err.endswith("; the board starts without drills\n")

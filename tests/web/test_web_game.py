@@ -15,7 +15,7 @@ from knightadder.web.played_game import PlayedGame
         ("6k1/8/8/8/8/8/5PPP/r5K1 w - - 0 1", "0-1", "Checkmate"),
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "1/2-1/2", "Stalemate"),
         ("7k/8/6K1/8/8/8/8/6N1 b - - 0 1", "1/2-1/2", "Neither side can mate"),
-        ("7k/8/6K1/8/8/8/8/6R1 b - - 100 99", "1/2-1/2", "Fifty moves without a capture or a pawn's move"),
+        ("7k/8/6K1/8/8/8/8/6R1 b - - 100 99", "1/2-1/2", "Fifty moves without a capture or a pawn move"),
         (chess.STARTING_FEN, "*", ""),
     ],
 )

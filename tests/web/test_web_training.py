@@ -107,7 +107,7 @@ def test_the_next_puzzle_is_one_of_the_choice_that_has_not_been_answered(asking)
 
 def test_a_game_that_is_not_there_is_told(asking, tmp_path):
     ask, _ = asking
-    assert ask("/puzzles/1/game") == {"problem": "There is no file of the game"}
+    assert ask("/puzzles/1/game") == {"problem": "The file of the game was not found"}
     games = tmp_path / "games.pgn"
     games.write_text("1. e4 *")
     assert read_source(tmp_path / "elsewhere" / "games.pgn", 1, tmp_path) == "1. e4 *"

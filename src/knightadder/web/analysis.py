@@ -50,7 +50,7 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
     tree = reviews.tree
     node, board = tree.cursor, tree.board(tree.cursor)
     number = tree.id(node)
-    if node.parent is not None:  # the move to this position can be judged only with the position before
+    if node.parent is not None:  # judging the move to this position needs the position before it
         for each in reviews.missing([node.parent]):
             await _evaluate(engine, reviews, each, Effort())
             send(nodes_view(reviews, [each]))
@@ -69,7 +69,7 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
             await asyncio.sleep(_EVERY)
 
     def note(least: int = FULL_NODES) -> None:
-        """Keep the evaluation, and mark the moves to and from the position, if it has been searched enough."""
+        """Keep the evaluation, and mark the moves to and from the position, if the search had enough nodes."""
         if lines and best is not None and best.nodes // count >= least:  # each line gets a share of the nodes
             ranked = [best, *(lines[rank] for rank in sorted(lines) if rank > 1)]
             reviews.note(node, evaluation_of(board, ranked), best.nodes // count)
@@ -138,7 +138,7 @@ async def _evaluate(
 
 
 async def _find_rival(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, effort: Effort) -> None:
-    """Search the moves besides the one to a node, if that is the best one and may deserve a mark."""
+    """Search the alternatives to the move to a node, if that move is the best one and may deserve a mark."""
     from knightadder.review.evaluation import FIRST_LOOK, rivals, stands_out
 
     if not isinstance(node, chess.pgn.ChildNode) or (before := reviews.evaluation(node.parent)) is None:

@@ -9,7 +9,7 @@ import chess
 
 
 class ChessClock:
-    """Two clocks, of which at most one runs. Times are in seconds; tests may pass their own source of the time."""
+    """Two clocks, of which at most one runs. Times are in seconds; tests may pass their own time source."""
 
     def __init__(self, initial: float, increment: float, now: Callable[[], float] = time.monotonic) -> None:
         self.initial = initial

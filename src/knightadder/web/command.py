@@ -53,11 +53,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(
         command,
         "--engine",
-        help="a second UCI engine to analyse with: its command alone, or the keys cmd and option.NAME",
+        help="second UCI engine for the analysis: its command, or cmd=COMMAND with option.NAME=VALUE",
     )
     command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves the board shows")
     command.add_argument(
-        "--puzzles", type=Path, metavar="FILE", help="puzzles to solve, from `knightadder puzzles` or Lichess"
+        "--puzzles", type=Path, metavar="FILE", help="file of puzzles to solve, from `knightadder puzzles` or Lichess"
     )
     command.add_argument(
         "--puzzles-progress",
@@ -69,7 +69,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--explorer",
         type=Path,
         metavar="FILE",
-        help="index of games whose moves the board shows, from `knightadder book index`",
+        help="index of games for the opening explorer, made by `knightadder book index`",
     )
     command.add_argument("--drills", action="store_true", help="begin with the drills: your mistakes and repertoires")
     declare_file(command)
@@ -85,9 +85,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand until Ctrl-C and return the exit status.
 
-    OptionError if the server cannot listen on the host, the engine refuses an option, there is no puzzle in the file,
-    the explorer's file is not an index, there is no program of the second engine, or the book, the network or a folder
-    of tablebases cannot be read.
+    OptionError if the server cannot listen on the host, the engine refuses an option, the file of puzzles has none, the
+    explorer's file is not an index, the second engine's program does not exist, or the book, the network or a folder of
+    tablebases cannot be read.
     """
     from knightadder.engine.book import Book
     from knightadder.engine.options import Options
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.web.tab_engine import LOADING_THREAD
 
     options = engine_options(arguments)
-    for name, value in options.items():  # refuses a bad value now, not only for the first tab
+    for name, value in options.items():  # refuses a bad value now, not when the first tab opens
         Options().set(name, value)
     if arguments.eval_file:
         from knightadder.engine.evaluator import load_network
@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         token = secrets.token_urlsafe(16)
         address = f"{_address(arguments.host, listening.getsockname()[1])}?token={token}"
-        print(f"The board is at {address} (Ctrl-C ends it)", flush=True)
+        print(f"The board is at {address} (Ctrl-C stops it)", flush=True)
         if not is_loopback(arguments.host):
             print("Anyone who knows this address can use the board. The connection is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
@@ -145,28 +145,28 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _other_engine(words: list[str]) -> Callable[[], CompanionEngine]:
-    """Return what makes the second engine of a tab; OptionError if there is no such program."""
+    """Return the function that makes a tab's second engine; OptionError if the engine's program does not exist."""
     from knightadder.uci.analyst import read_engine
     from knightadder.web.other_engine import CompanionEngine
 
     command, options = read_engine(words)
     if command is None:
         raise OptionError("--engine: the command of the second engine is missing")
-    CompanionEngine(command, options)  # refuses a missing program now, not only in the first tab
+    CompanionEngine(command, options)  # refuses a missing program now, not when the first tab opens
     return lambda: CompanionEngine(command, options)
 
 
 def _drills(file: Path | None) -> DrillBox | None:
-    """Open the file of drills; None after a line if it cannot be used, because the board can do without."""
+    """Open the file of drills; if it cannot be used, say so and return None: the board works without drills."""
     try:
         return open_box(file)
     except OptionError as error:
-        tell(f"{error}; the board begins without drills")
+        tell(f"{error}; the board starts without drills")
         return None
 
 
 def _saved_games(file: Path | None) -> SavedGames | None:
-    """Open the file of the user's games; None after a line if it cannot be used, because the board can do without."""
+    """Open the file of the user's games; if it cannot be used, say so and return None: the board works without it."""
     from knightadder.user_file import user_file
     from knightadder.web.saved_games import SavedGames
 
@@ -178,7 +178,7 @@ def _saved_games(file: Path | None) -> SavedGames | None:
 
 
 def _training(file: Path, progress_file: Path | None) -> Training:
-    """Open a file of puzzles, and the user's progress unless that cannot be used; OptionError if there is no puzzle."""
+    """Open a file of puzzles, and the user's progress if its file can be used; OptionError if there is no puzzle."""
     from knightadder.puzzles.collection import open_puzzles
     from knightadder.puzzles.progress import PuzzleProgress
     from knightadder.web.site.training import Training
@@ -196,7 +196,7 @@ def _training(file: Path, progress_file: Path | None) -> Training:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Open and return the listening socket; OptionError, with advice, if that fails."""
+    """Open and return the listening socket; OptionError, with advice, if listening fails."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _numbers = count(1)
 _MOST_STEPS = 10_000
-_MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks; some 100 MB
+_MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks, which take about 100 MB
 
 
 @dataclass(slots=True)
 class GameFile:
     """The games of a file or a text, of which one is on the board; the content is empty if the game has no file.
 
-    By index, `edited` has the games that an earlier server had on its board, as PGN with their edits, and `desks` those
-    that have been on the board. The page tells files apart by their number.
+    `edited` maps the index of a game to its PGN with the edits made at an earlier server; `desks` maps the index of a
+    game that has been on the board to its desk. The page tells files apart by their number.
     """
 
     content: bytes = b""
@@ -43,9 +43,9 @@ class GameFile:
 
 
 class Edit:
-    """The parts of a desk that an edit changes, as they are before it; the name says what the edit does, for the user.
+    """The parts of a desk that an edit changes, in their state before the edit; the name describes it to the user.
 
-    The nodes are those that it changes, among them the parents of those that it adds or removes.
+    `nodes` are the nodes that the edit changes, including the parents of nodes that it adds or removes.
     """
 
     def __init__(self, name: str, desk: Desk, nodes: Iterable[chess.pgn.GameNode]) -> None:
@@ -69,7 +69,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """The replacement of this desk by a new one; the name says why."""
+    """The replacement of this desk by a new one; the name says why, for the user."""
 
     name: str
     desk: Desk
@@ -86,8 +86,8 @@ class Desk:
     """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
 
     `file` is the file from which the tree was read, and `index` is the index of the game in it. `saved` is the place of
-    the game among the user's games, if it is there. `kept` are the last move and the result that were saved without a
-    request.
+    the game among the user's games, if the game is saved. `kept` are the last move and the result that were saved
+    without a request.
     """
 
     def __init__(

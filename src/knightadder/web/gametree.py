@@ -24,9 +24,9 @@ from knightadder.rules import read_fen
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_TABLEBASES = range(19_000, 20_001)  # centipawns that mean a tablebase win: see `engine.reporting`
+_TABLEBASES = range(19_000, 20_001)  # scores in centipawns that stand for tablebase wins: see `engine.reporting`
 _BRACES = str.maketrans("{}", "()")  # braces would end a comment in PGN
-_REPEATED = 100  # plies; after this many without a capture or pawn move, the game is a draw anyway
+_REPEATED = 100  # plies without a capture or pawn move after which the game is a draw: older positions cannot matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class GameTree:
         self._facts: dict[chess.pgn.GameNode, _Facts] = {}
         self._next_id = 0
         board = self.game.board()
-        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # the last request
+        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # last requested position
         self._register(self.game, board, "")
         for node, san in _walk(self.game, board):
             self._register(node, board, san)
@@ -147,21 +147,21 @@ class GameTree:
         node.set_arrows(arrows)
 
     def words(self, node: chess.pgn.GameNode) -> str:
-        """Return the words of a node's comment, without what is in it for programs."""
+        """Return the words of a node's comment, without its commands for programs."""
         return " ".join(re.sub(r"\[%[^\]]*\]", " ", node.comment).split())
 
     def set_words(self, node: chess.pgn.GameNode, words: str) -> None:
-        """Replace the words of a node's comment; what is in it for programs, such as ``[%eval 0.31]``, stays."""
+        """Replace the words of a node's comment; its commands for programs, such as ``[%eval 0.31]``, stay."""
         commands = re.findall(r"\[%[^\]]*\]", node.comment)
         plain = words.translate(_BRACES).replace("[%", "[ %").split()
         node.comment = " ".join([*commands, *plain])
 
     def reorder(self, node: chess.pgn.GameNode, up: bool) -> int:
-        """Exchange a move with the alternative before or after it; return its new place among them."""
+        """Exchange a move with the alternative before or after it; return its new index among its siblings."""
         siblings = [] if node.parent is None else node.parent.variations
         place = next((number for number, each in enumerate(siblings) if each is node), 0) + (-1 if up else 1)
         if node.parent is None or not 0 <= place < len(siblings):
-            raise MessageError("there is no variation to exchange it with")
+            raise MessageError("there is no other variation at this move")
         old = place + 1 if up else place - 1
         siblings[old], siblings[place] = siblings[place], siblings[old]
         return place
@@ -200,7 +200,7 @@ class GameTree:
         self.set_variations(node.parent, [child for child in node.parent.variations if child is not node])
 
     def set_variations(self, node: chess.pgn.GameNode, variations: Sequence[chess.pgn.ChildNode]) -> None:
-        """Make these moves follow a node, in this order; pass new ones to `adopt`."""
+        """Make these moves follow a node, in this order; the caller passes new moves to `adopt` afterwards."""
         doomed = [child for child in node.variations if child not in variations]
         node.variations = list(variations)
         while doomed:

@@ -1,4 +1,4 @@
-"""Saves games of a tab in the user's games: those against the engine by themselves, others when the user asks."""
+"""Saves a tab's games among the user's games: games against the engine automatically, others when the user asks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Keeper:
         self._games = games
         self._send = send
         self._writing = asyncio.Lock()
-        self._told: str | None = None  # the last problem, which is told once
+        self._told: str | None = None  # the last reported problem, so that it is reported only once
         self._tasks: set[asyncio.Task[None]] = set()
 
     def keep(self, desk: Desk) -> None:
@@ -60,7 +60,7 @@ class Keeper:
             desk.saved = await asyncio.to_thread(games.put, text, dict(desk.tree.game.headers), desk.saved, once)
 
     async def open(self, number: int) -> tuple[bytes, Place]:
-        """Return the PGN of a saved game, and its place; OptionError or MessageError if that fails."""
+        """Return the PGN of a saved game, and its place; OptionError or MessageError if the game cannot be read."""
         found = await asyncio.to_thread(self._checked().get, number)
         if found is None:
             raise MessageError("that game is no longer in your games")

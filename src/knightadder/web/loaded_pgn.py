@@ -13,16 +13,16 @@ from knightadder.web.gametree import MAX_NODES, GameTree
 from knightadder.web.messages import MAX_PGN, MessageError
 
 _RESULTS = ("1-0", "0-1", "1/2-1/2")
-_MAX_GAMES = 500  # games in a file that the user can choose from
+_MAX_GAMES = 500  # maximum number of games offered from a file
 _MAX_ASIDES = 4  # maximum number of comments and variations, as a multiple of `MAX_NODES`
-_MAX_NESTING = 100  # levels of variations
-_LONGEST = 120  # characters of a value in a title
-_MAX_NAG = 255  # the highest number in the PGN standard
+_MAX_NESTING = 100  # maximum depth of nested variations
+_LONGEST = 120  # maximum characters of a value in a title
+_MAX_NAG = 255  # highest glyph number in the PGN standard
 
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """What a list of games shows of a game; unknown values are empty."""
+    """The description of a game in a list of games; unknown values are empty."""
 
     players: str
     result: str
@@ -34,8 +34,8 @@ class Title:
 class LoadedPgn:
     """A game read from a PGN, its index, and the titles of all games in the text.
 
-    `problem` is the first error, which cut the game or a variation short. `left_out` says what else of the text is not
-    there, each as a line for the user.
+    `problem` is the first error, which cut the game or a variation short. Each line of `left_out` tells
+    the user about something else that was not loaded.
     """
 
     tree: GameTree
@@ -71,7 +71,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     tag, end = game.headers.get("Result", "*"), game.marker or "*"
     if end not in ("*", tag):
         left_out.append(f"The moves end with {end}, but the tag Result says {tag!r:.20}")
-        if tag not in _RESULTS:  # because the page ends the moves with the tag's result
+        if tag not in _RESULTS:  # the page writes the tag's result after the moves, so the tag must be a result
             game.headers["Result"] = end
     if _drop_null_moves(game):
         left_out.append("Null moves cannot be analysed, so their lines end before them")

@@ -1,7 +1,7 @@
 """The messages that a page may send to the server: JSON objects with a ``type``, read by msgspec or refused.
 
-The type and the bounds of each field are checked only here. What depends on the position, such as whether a move is
-legal, is checked where the position is known.
+The type and the bounds of each field are checked only here. Conditions that depend on the position, such as whether a
+move is legal, are checked where the position is known.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class _Message(Struct, forbid_unknown_fields=True, tag_field="type", tag=_type_o
 class NewGame(_Message):
     """Start a game, with the user's side as ``white``, ``black`` or ``random``.
 
-    `elo` is the engine's strength, None for full strength. Without a clock (`initial` and `increment` in seconds), it
-    has `move_time` seconds per move. `start` is ``standard``, ``chess960``, or ``here`` for the position on the board;
-    `number` is the number of a start position of Chess960, None for a random one. With `pace`, a weakened engine waits
-    as long as a person might think.
+    `elo` is the engine's strength, None for full strength. Without a clock (`initial` and `increment` in seconds),
+    the engine has `move_time` seconds per move. `start` is ``standard``, ``chess960``, or ``here`` for the position on
+    the board; `number` is the number of a start position of Chess960, None for a random one. With `pace`, a weakened
+    engine waits as long as a person might think.
     """
 
     color: Literal["white", "black", "random"]
@@ -126,7 +126,7 @@ class Promote(_Message):
 
 
 class Remark(_Message):
-    """Replace the words of a node's comment, and its marks by numeric annotation glyphs."""
+    """Replace the words of a node's comment and its marks, which are numeric annotation glyphs."""
 
     node: _Node
     comment: Annotated[str, Meta(max_length=MAX_COMMENT)]
@@ -163,9 +163,9 @@ class Configure(_Message):
 
 
 class Evaluate(_Message):
-    """Evaluate each position of the line on the board and review the line, or stop that.
+    """Evaluate each position of the line on the board and review the line, or stop the evaluation.
 
-    Each position is searched with `nodes` or, if they are given, for `seconds`.
+    Each position is searched for `seconds` if given, otherwise with `nodes`.
     """
 
     on: bool = True
@@ -239,9 +239,9 @@ class OpenSaved(_Message):
 class Restore(_Message):
     """Restore the content of the tab's board when an earlier server ended.
 
-    `pgn`, `raw` and `index` are as in `LoadPgn`; the text is empty if there is none. `edited` has the games that are
-    not as in the text, as PGN by their index. `path` is the way from the start to the position shown: at each move, the
-    index of the variation to follow.
+    `pgn`, `raw` and `index` are as in `LoadPgn`; without a file, `pgn` is empty. `edited` maps the index of each
+    edited game to its PGN. `path` leads from the start to the position shown: at each move, it has the index of the
+    variation to follow.
     """
 
     pgn: str = ""
@@ -270,7 +270,7 @@ class Redo(_Message):
 
 
 def _content(text: str, raw: bool) -> bytes:
-    """Return the bytes of a text, or the bytes that its characters stand for; MessageError if there are none."""
+    """Return a text in UTF-8; if it is raw, the bytes that its characters stand for. MessageError if that fails."""
     try:
         content = text.encode("latin-1") if raw else text.encode("utf-8", "replace")
     except UnicodeEncodeError:

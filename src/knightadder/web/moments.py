@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from knightadder.review.evaluation import SearchedPosition
     from knightadder.review.review import Review
 
-_MOST = 3  # moments of a game
+_MOST = 3  # maximum number of moments of a game
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A bad move of the user.
 
-    `before` evaluates the position of the node before the move. The mark is such as ``??``, `fault` says what was
-    wrong, and `percents` are the user's win percentages before and after the move.
+    `before` is the evaluation of the position before the move. `mark` is a sign such as ``??``; `fault` says what was
+    wrong; and `percents` are the user's win percentages before and after the move.
     """
 
     node: chess.pgn.GameNode
@@ -38,7 +38,7 @@ class Moment:
         return self.before.variations[0].moves
 
     def is_good(self, after: SearchedPosition) -> bool:
-        """Return whether another move is good enough: one without a mark. `after` evaluates the position after it."""
+        """Return whether a different move would get no mark; `after` is the evaluation of the position after it."""
         from knightadder.review.accuracy import rescale
         from knightadder.review.judgement import judge
 
@@ -48,7 +48,7 @@ class Moment:
 
 def find_moments(line: Sequence[chess.pgn.GameNode], review: Review, user: chess.Color) -> list[Moment]:
     """Return the marked moves of the user that cost the largest share of the winning chances, at most three, in the
-    order of the game; `line` are the nodes of the reviewed line.
+    order of the game; `line` has the nodes of the reviewed line.
     """
     from knightadder.review.accuracy import win_percent
 

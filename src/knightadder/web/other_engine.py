@@ -1,4 +1,4 @@
-"""The second engine of a tab: another UCI engine, which analyses the shown position beside ours."""
+"""The second engine of a tab: an external UCI engine, which analyses the shown position beside Knightadder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SILENT = 10.0  # seconds without a line after which the page says so
 
 
 class CompanionEngine(UciEngine):
-    """A UCI engine that gives as many of the wanted lines as it can; OptionError if there is no such program."""
+    """An external UCI engine, which gives as many of the wanted lines as it can; OptionError without its program."""
 
     def __init__(self, command: str, options: Mapping[str, str]) -> None:
         super().__init__(command, options)
@@ -54,8 +54,8 @@ class Place:
 class OtherEngine:
     """The second engine, which is off at first, and is started when it is switched on.
 
-    All methods run in the event loop and do not wait for the engine. `make` returns the engine without starting it;
-    None if there is no second engine. `send` takes a message for the page, and must not block.
+    All methods run in the event loop and do not wait for the engine. `make` returns the engine without starting it; it
+    is None if there is no second engine. `send` takes a message for the page, and must not block.
     """
 
     def __init__(self, make: Callable[[], CompanionEngine] | None, send: Callable[[View], None]) -> None:
@@ -67,7 +67,7 @@ class OtherEngine:
         self._place: Place | None = None
         self._found: dict[int, Line] = {}
         self._work: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None  # for the next message about the lines, or about silence
+        self._timer: asyncio.TimerHandle | None = None  # until the next message about lines or silence
 
     def show(self) -> None:
         """Send the state to the page, if there is a second engine."""
@@ -81,13 +81,13 @@ class OtherEngine:
     def switch(self, on: bool, count: int) -> None:
         """Switch the engine on or off, with this number of lines; EngineError if there is no second engine."""
         if self._engine is None:
-            raise EngineError("there is no second engine: knightadder play --engine gives one")
+            raise EngineError("there is no second engine: start the board with knightadder play --engine")
         self._on, self._count, self._problem = on, count, None
         self._begin()
         self.show()
 
     def follow(self, node: int, board: chess.Board | None) -> None:
-        """Analyse this position from now on, while the engine is on; None if there is nothing to analyse."""
+        """Analyse this position from now on, while the engine is on; with None, analyse nothing."""
         before = self._place
         if board is None:
             self._place = None
@@ -102,13 +102,13 @@ class OtherEngine:
         self._begin()
 
     async def close(self) -> None:
-        """End the engine."""
+        """Terminate the engine."""
         self.pause()
         if self._engine is not None:
             await asyncio.to_thread(self._engine.close)
 
     def _begin(self) -> None:
-        """Begin the analysis anew, or end it."""
+        """Stop the analysis, and begin a new one if the engine is on and there is a position."""
         if self._work is not None:
             self._work.cancel()
             self._work = None

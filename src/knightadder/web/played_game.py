@@ -24,10 +24,10 @@ _REASONS = {
     chess.Termination.STALEMATE: "Stalemate",
     chess.Termination.INSUFFICIENT_MATERIAL: "Neither side can mate",
     chess.Termination.THREEFOLD_REPETITION: "Threefold repetition",
-    chess.Termination.FIFTY_MOVES: "Fifty moves without a capture or a pawn's move",
+    chess.Termination.FIFTY_MOVES: "Fifty moves without a capture or a pawn move",
 }
 
-# How long a weakened engine waits. People's times are spread like this; the numbers are our own choice.
+# The pause of a weakened engine: log-normal, as people's thinking times are. The parameters are our own choice.
 _PAUSE, _PAUSE_SPREAD = 1.8, 0.7  # median in seconds; standard deviation of the logarithm
 _LONGEST_PAUSE = 8.0  # seconds
 _PAUSE_CLOCK_SHARE = 0.02  # the longest pause, as a share of the clock
@@ -41,7 +41,7 @@ class PlayedGame:
     Without a clock, the engine has `move_time` seconds per move; without `elo`, it plays at full strength. Moves before
     `start_ply` cannot be taken back. With `pace`, a weakened engine takes its time. The result is in PGN's notation,
     ``*`` while the game runs. `settlement` decides for the engine about draws, and `draw_offered` says whether the
-    engine offered one with its last move. `moments` are the user's moves that decided the game, None until they have
+    engine offered a draw with its last move. `moments` are the user's moves that decided the game, None until they have
     been found.
     """
 
@@ -79,7 +79,7 @@ class PlayedGame:
         )
 
     def pause(self, board: chess.Board, move: chess.Move) -> float:
-        """Return the seconds that a weakened engine waits before it plays a move, which it finds at once."""
+        """Return the seconds that a weakened engine waits before it plays the move that it has found."""
         if not self.pace or self.elo is None:
             return 0.0
         seconds = min(random.lognormvariate(math.log(_PAUSE), _PAUSE_SPREAD), _LONGEST_PAUSE)

@@ -13,7 +13,7 @@ _MAX_HASH = 1024  # largest hash size in MiB that a page can choose; there can b
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The search threads of an engine and the size of its hash table in MiB, with the most that a page can choose."""
+    """The search threads of an engine and the size of its hash table in MiB, with the limits for a page's choice."""
 
     threads: int = 1
     hash_mb: int = 64
@@ -21,7 +21,7 @@ class Resources:
     max_hash_mb: int = _MAX_HASH
 
     def __post_init__(self) -> None:
-        """Raise the limits to the values that the engine uses."""
+        """Raise limits that are below the engine's present values."""
         object.__setattr__(self, "max_threads", max(self.threads, self.max_threads))
         object.__setattr__(self, "max_hash_mb", max(self.hash_mb, self.max_hash_mb))
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from knightadder.review.review import Review
 
 MARKS = frozenset(range(1, 7))  # the marks that exclude each other: !, ?, !!, ??, !?, ?!
-_ANNOTATOR = "Annotator"  # kept, because the marks stay too
+_ANNOTATOR = "Annotator"  # a header that stays when a review is forgotten, because its marks stay too
 
 _T = TypeVar("_T")
 
@@ -44,13 +44,13 @@ class Effort:
         return chess.engine.Limit(time=self.seconds)
 
     def reached(self, known: Effort) -> bool:
-        """Return whether a search was at least as long."""
+        """Return whether a search was at least as long as this effort."""
         return known.nodes >= self.nodes if self.seconds is None else (known.seconds or 0) >= self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """The parts of a node that the user and a review can change: not the evaluation, which stays true."""
+    """The parts of a node that edits and reviews can change. The evaluation is not among them: it stays valid."""
 
     variations: list[chess.pgn.ChildNode]
     nags: set[int]
@@ -74,7 +74,7 @@ class Reviews:
         self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # marks made by reviews
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
         self._written: Review | None = None  # the review that the headers describe
-        self._headers: dict[str, tuple[str | None, str]] = {}  # the headers that it changed: before and after
+        self._headers: dict[str, tuple[str | None, str]] = {}  # header -> its values before and after that review
 
     def missing(self, nodes: Sequence[chess.pgn.GameNode], effort: Effort | None = None) -> list[chess.pgn.GameNode]:
         """Return the nodes that have not been searched with this effort, by default with `FULL_NODES`."""
@@ -106,7 +106,7 @@ class Reviews:
         return found and found[0]
 
     def note_rival(self, node: chess.pgn.GameNode, rival: PovScore) -> None:
-        """Keep the score of the best move but one in the position of an evaluated node."""
+        """Keep the score of the second-best move in the position of an evaluated node."""
         evaluation, effort = self._found[node]
         self._found[node] = replace(evaluation, rival=rival), effort
 
@@ -129,7 +129,7 @@ class Reviews:
         return _with_replies(changed)
 
     def remark(self, node: chess.pgn.GameNode, words: str, nags: set[int]) -> list[chess.pgn.GameNode]:
-        """Replace the words of a node's comment and its marks, which are the user's from now on.
+        """Replace the words of a node's comment and its marks, both of which count as the user's from now on.
 
         Returns the changed nodes.
         """
@@ -146,10 +146,10 @@ class Reviews:
         return judge_move(self.tree.board(node.parent), node.move, before, after)
 
     def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
-        """Describe a node for the page as `GameTree.row` does, and what is said about its move.
+        """Describe a node for the page as `GameTree.row` does, with the verdict on its move.
 
-        ``missed`` says whether it is a missed chance by its marks. The ``verdict`` of a move that a search has marked
-        has the best move or, if the move is good, the score of the best other one; None without such a search.
+        ``missed`` says whether it is a missed chance by its marks. The ``verdict`` on a move that a search has marked
+        names the best move or, if the move is good, the score of the best alternative; otherwise it is None.
         """
         from knightadder.review.judgement import is_missed_chance, judgement_of
 
@@ -244,7 +244,7 @@ class Reviews:
     def write_headers(self) -> bool:
         """Update the game's headers to the present main line; return whether they have changed.
 
-        They have the accuracy and the opening while the main line is reviewed.
+        While the main line is reviewed, the headers include its accuracy and opening.
         """
         review = self._reviews.get(self.tree.game.end()) if self._reviews or self._written else None
         if review is self._written:
@@ -293,7 +293,7 @@ def _is_bad(judgement: Judgement | None) -> bool:
 
 
 def _with_replies(nodes: Iterable[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
-    """Return the nodes and those after them, which depend on the marks of the former, each after its parent."""
+    """Return the nodes and their children, whose rows depend on their parents' marks, each after its parent."""
     return [*dict.fromkeys(each for node in nodes for each in (node, *node.variations))]
 
 

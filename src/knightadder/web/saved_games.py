@@ -14,11 +14,11 @@ from knightadder.pgn.games import headers_of, texts_of
 from knightadder.user_file import UserFile
 from knightadder.web.messages import MessageError
 
-MAX_FILE = 64 * 1024 * 1024  # bytes of a file that is added
+MAX_FILE = 64 * 1024 * 1024  # maximum bytes of an added file
 _APPLICATION = 0x4B41_474D  # the file's application_id in SQLite: "KAGM"
 _VERSION = 1  # version of the schema, in the file's user_version
 # `version` grows with each change of a game. A deleted game keeps its row, so that deleting can be undone. `words` is
-# what a search looks at. `digest` tells whether a game of a file is there already.
+# the text that a search looks at. `digest` tells whether an added game is already stored.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS games (
     id INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, white TEXT NOT NULL, black TEXT NOT NULL,
@@ -62,8 +62,8 @@ class SavedGames:
     def put(self, pgn: str, headers: Mapping[str, str], place: Place | None = None, once: bool = False) -> Place:
         """Save a game; return its place.
 
-        It replaces the game at `place`, unless that has been changed or deleted since: then the other one is kept, too.
-        With `once`, a new game that is there already is not saved again.
+        It replaces the game at `place`, unless that has been changed or deleted since: then both versions are kept.
+        With `once`, a game that is already stored is not saved again.
         """
         row = _row(pgn, headers)
         with self._database.connected() as database:
@@ -83,7 +83,7 @@ class SavedGames:
         return Place(number, 1)
 
     def add_file(self, content: bytes) -> tuple[int, int]:
-        """Add the games of a PGN file, all or none of them; return how many are new, and how many there were already.
+        """Add the games of a PGN file, all or none of them; return how many are new, and how many were already stored.
 
         MessageError if the file cannot be read, or has no games.
         """
@@ -106,7 +106,7 @@ class SavedGames:
         return new, len(rows) - new
 
     def find(self, wanted: str, start: int, count: int) -> tuple[list[SavedGame], int]:
-        """Return some of the games that contain all wanted words, the last changed first; and the number of all."""
+        """Return some of the games that contain all wanted words, the last changed first, and their total number."""
         words = wanted.casefold().split()
         where = " AND ".join(["NOT deleted", *["instr(words, ?)"] * len(words)])
         with self._database.connected() as database:
@@ -125,19 +125,19 @@ class SavedGames:
         return (row[0], Place(number, row[1])) if row else None
 
     def delete(self, number: int, deleted: bool = True) -> bool:
-        """Delete a game, or undo that; return whether there is such a game."""
+        """Delete a game, or undo its deletion; return whether there is a game with this number."""
         with self._database.connected() as database:
             return bool(database.execute("UPDATE games SET deleted = ? WHERE id = ?", [deleted, number]).rowcount)
 
     def all(self) -> Iterator[str]:
-        """Yield the PGN of all games, in the order in which they were saved first."""
+        """Yield the PGN of each game, in the order in which the games were first saved."""
         with self._database.connected() as database:
             for (pgn,) in database.execute("SELECT pgn FROM games WHERE NOT deleted ORDER BY id"):
                 yield pgn
 
 
 def _known(database: sqlite3.Connection, row: list[object]) -> Place | None:
-    """Return the place of the same game, if it is there."""
+    """Return the place of the stored game with the same digest, if there is one."""
     found = database.execute("SELECT id, version FROM games WHERE digest = ? AND NOT deleted", [row[7]]).fetchone()
     return Place(*found) if found else None
 
@@ -150,5 +150,5 @@ def _row(pgn: str, headers: Mapping[str, str]) -> list[object]:
 
 
 def _storable(text: str) -> str:
-    """Replace what UTF-8 cannot express, which SQLite would refuse."""
+    """Replace characters that UTF-8 cannot express: SQLite would refuse them."""
     return text.encode("utf-8", "replace").decode()

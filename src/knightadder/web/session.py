@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from knightadder.web.saved_games import SavedGames
 
 _USER = "You"
-_HINT_NODES = 400_000  # about a second
+_HINT_NODES = 400_000  # searched in about a second
 
 
 class Session:
     """The state of a tab.
 
     `make_engine` loads an engine; it is called once, in a thread. `send` takes a message for the page, and must not
-    block. `make_other` makes the second engine, if there is one. `saved` are the user's games.
+    block. `make_other` makes the second engine, if there is one. `saved` holds the user's games.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Session:
     def _tip(self) -> chess.pgn.GameNode:
         return self._desk.tip
 
-    # --- from beginning to end -------------------------------------------------------------------------------------
+    # --- start and end ---------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin to load the engine, and send the current state to the page."""
@@ -146,7 +146,7 @@ class Session:
                 self._go_on()
 
     async def close(self) -> None:
-        """Stop the search and end the engine."""
+        """Stop the search and close the engine."""
         if self._flag is not None:
             self._flag.cancel()
         await asyncio.gather(self._worker.close(), self._other.close(), self._keeper.close())
@@ -410,7 +410,7 @@ class Session:
         await self._worker.stop()
         await self._change_to(step(self._desk))
 
-    # --- positions and games in ------------------------------------------------------------------------------------
+    # --- loading positions and games -------------------------------------------------------------------------------
 
     async def _load_fen(self, message: messages.LoadFen) -> None:
         self._refuse_in_game("no position can be set up")
@@ -617,7 +617,7 @@ class Session:
         self._show_game()
         self._watch_flag()
 
-    # --- telling the page ------------------------------------------------------------------------------------------
+    # --- messages to the page --------------------------------------------------------------------------------------
 
     def _show_position(self) -> None:
         game, shown = self._game, self._tree.cursor

@@ -76,7 +76,7 @@ class TabEngine:
         if self._fresh:
             self._fresh = False
             self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
-        if self._clearing is not None:  # even if that game has already been given up
+        if self._clearing is not None:  # even if the game that needed it has already been left
             await asyncio.shield(self._clearing)
         strength: dict[str, Setting] = {"UCI_LimitStrength": elo is not None, "UCI_Elo": elo or DEFAULT_ELO}
         engine.configure(strength)
@@ -106,7 +106,7 @@ class TabEngine:
             self._send({"type": "error", "text": str(error)})
 
     def cancel(self) -> None:
-        """Ask the work to end soon."""
+        """Ask the work to finish early."""
         if self._work is not None:
             self._work.cancel()
 
@@ -161,7 +161,7 @@ def load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
             error = caught
         try:
             loop.call_soon_threadsafe(deliver, engine, error)
-        except RuntimeError:  # the event loop has ended meanwhile
+        except RuntimeError:  # the event loop has ended in the meantime
             if engine is not None:
                 engine.close()
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 View: TypeAlias = dict[str, Any]
 
-_MAX_PLIES_SHOWN = 24  # maximum number of moves shown in a line of analysis
-_MAX_PLIES_OF_MOMENT = 7  # maximum number of moves shown of the line that was better
+_MAX_PLIES_SHOWN = 24  # maximum number of plies shown in a line of analysis
+_MAX_PLIES_OF_MOMENT = 7  # maximum number of plies shown of the better line at a moment
 
 
 def tree_view(reviews: Reviews) -> View:
@@ -37,7 +37,7 @@ def nodes_view(reviews: Reviews, nodes: Iterable[chess.pgn.GameNode]) -> View:
 
 
 def games_view(desk: Desk) -> View:
-    """Describe the games that the tab can choose from, and the one on the board."""
+    """Describe the games that the tab can choose from, and which of them is on the board."""
     titles = [[title.players, title.result, title.event, title.date] for title in desk.file.titles]
     return {"type": "games", "file": desk.file.number, "titles": titles, "index": desk.index}
 
@@ -50,8 +50,8 @@ def history_view(undo: str | None, redo: str | None) -> View:
 def position_view(tree: GameTree, movable: bool, premover: chess.Color | None = None) -> View:
     """Describe the position of the tree's cursor.
 
-    The legal moves are left out unless the user may move. `premover` is the side that may make a move in advance, while
-    the other thinks.
+    The legal moves are left out unless the user may move. `premover` is the side that may make a premove while
+    the other side thinks.
     """
     board = tree.board(tree.cursor)
     outcome = outcome_of(board)

@@ -1,4 +1,4 @@
-"""The page's questions: about a position, or about a file of the user that may be damaged."""
+"""The page's queries: about a position, or about a file of the user that may be damaged."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LONGEST_FEN = 200
 
 def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]], Awaitable[object]]) -> Route:
     """Return a route that answers ``?fen=…`` with the result of `answer` as JSON; `answer` gets the board and all
-    values.
+    query values.
 
-    A broken FEN is answered with the error.
+    The answer to an invalid FEN is the error.
     """
 
     async def respond(request: Request) -> Response:
@@ -36,7 +36,7 @@ def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]],
 
 
 def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers with a function's result as JSON, or with what is wrong as ``problem``.
+    """Return an endpoint that answers with a function's result as JSON; after an error, with its text as ``problem``.
 
     The function runs in a thread.
     """

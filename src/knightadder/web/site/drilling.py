@@ -26,8 +26,8 @@ _UNITS = ((timedelta(days=365), "year"), (timedelta(days=1), "day"), (timedelta(
 def drill_routes(box: DrillBox | None) -> list[Route]:
     """Return the routes of the drills, if there are any.
 
-    ``/drills`` answers what there is, ``/drills/next`` the drill to ask next, and ``POST /drills/N?grade=...`` notes
-    how drill N was answered. Each may answer with a ``problem`` instead, which is for the user.
+    ``/drills`` describes the drills, ``/drills/next`` gives the next drill, and ``POST /drills/N?grade=...`` records
+    the answer to drill N. Each may instead answer with a ``problem``, a message for the user.
     """
     if box is None:
         return []
@@ -58,7 +58,7 @@ def drill_routes(box: DrillBox | None) -> list[Route]:
     def answer(request: Request) -> View:
         grade = _GRADES.get(request.query_params.get("grade", ""))
         if grade is None:
-            return {"problem": "a drill is answered again, hard or good"}
+            return {"problem": "the grade must be again, hard or good"}
         due = box.answer(request.path_params["number"], grade)
         return {"wait": waiting(due)} if due else {"problem": "there is no such drill"}
 

@@ -16,15 +16,16 @@ from knightadder.library.explorer import Explorer, GameFilter
 from knightadder.web.site.asked import position_route
 from knightadder.web.views import View
 
-_LONGEST = 100  # characters of a value
+_LONGEST = 100  # maximum characters of a query value
 _COLORS = {"white": chess.WHITE, "black": chess.BLACK}
 
 
 def explorer_routes(explorer: Explorer | None) -> list[Route]:
     """Return the explorer's routes.
 
-    ``/explorer?fen=...`` answers the moves of its games; null without an explorer. The values of a `GameFilter` may
-    follow, with commas between the speeds, and ``latest=1``. ``/explorer/game?number=...`` gives a game as PGN.
+    ``/explorer?fen=...`` gives the moves that its games played in the position; null without an explorer. The query may
+    also have the values of a `GameFilter`, with commas between speeds, and ``latest=1``.
+    ``/explorer/game?number=...`` gives a game as PGN.
     """
 
     async def answer(board: chess.Board, query: Mapping[str, str]) -> View | None:
@@ -44,7 +45,7 @@ def explorer_routes(explorer: Explorer | None) -> list[Route]:
 
 
 def explorer_view(explorer: Explorer, board: chess.Board, query: Mapping[str, str] | None = None) -> View:
-    """Describe the moves that were played in a position, and the best games, in the games that pass a filter."""
+    """Describe the moves played in a position, and the highest rated games, among the games that pass a filter."""
     query = query or {}
     try:
         wanted = _filter(query)
@@ -58,7 +59,7 @@ def explorer_view(explorer: Explorer, board: chess.Board, query: Mapping[str, st
 
 
 def _filter(query: Mapping[str, str]) -> GameFilter:
-    """Return the filter of a question; OptionError if a value is wrong."""
+    """Return the filter in a query; OptionError if a value is wrong."""
     values = {name: text for name in query if (text := query[name].strip()[:_LONGEST])}
     ratings = {}
     for name in ("min_rating", "max_rating"):

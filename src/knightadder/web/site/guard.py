@@ -3,8 +3,8 @@
 Every program on the machine, including those of other users, and every page in the browser can reach the server. So
 each request must contain the token of the address that ``knightadder play`` prints: first in the address, later in a
 cookie. A request must also name this server in ``Host``, which prevents DNS rebinding, where a page points its own name
-at this machine. A WebSocket is opened, and anything is changed, only if ``Origin`` says that the page came from this
-server.
+at this machine. A request may open a WebSocket or change something only if ``Origin`` says that the page came from
+this server.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Guard:
             return answer
         if not self._is_token(self._cookie(request)):
             return PlainTextResponse(
-                "The board opens by the whole address that `knightadder play` has printed, with its token.",
+                "Open the whole address that `knightadder play` has printed, including the token.",
                 status_code=403,
             )
         if request.scope["method"] not in _ONLY_READ and not _is_own_page(request):

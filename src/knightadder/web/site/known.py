@@ -35,7 +35,7 @@ class Known:
         return [position_route("/known", self._view)]
 
     async def _view(self, board: chess.Board, _: Mapping[str, str]) -> View:
-        # The first call loads the core.
+        # The first call loads the compiled core, which takes a while.
         tables = await asyncio.to_thread(self.tablebase_moves, board)
         return {"book": self.book_moves(board), "tables": tables}
 
@@ -59,7 +59,7 @@ class Known:
             rows = [(tablebases.wdl_after(game, move), tablebases.dtz_after(game, move), move) for move in known]
         if any(wdl is None for wdl, _, _ in rows):
             return []
-        # Order: wins first, the shortest win and the longest loss leading.
+        # Wins come first, then draws, then losses; shorter wins and longer losses lead.
         rows.sort(key=lambda row: (-(row[0] or 0), row[1] or 0))
         return [
             {"san": board.san(board.parse_uci(to_uci(move, board.chess960))), "result": _RESULTS[wdl or 0], "dtz": dtz}

@@ -17,8 +17,8 @@ _NEWEST = ("lines", "other_lines", "progress")  # types for which only the newes
 class Outbox:
     """The messages to a tab, in order.
 
-    The engine's lines and progress are added without waiting, and replace older ones that have not been sent. Answers
-    to the tab's messages cannot accumulate either: the next message is handled only when the box is `empty`.
+    The engine's lines and progress are added without waiting, and replace unsent older messages of the same type.
+    Answers to the tab's messages cannot accumulate either: the next message is handled only when the box is `empty`.
     """
 
     def __init__(self) -> None:
@@ -64,5 +64,5 @@ class Outbox:
 
 
 def _text(view: View) -> str:
-    # In small steps, because json.dumps blocks all other threads until its end.
+    # In small steps, because json.dumps blocks all other threads until it has finished.
     return "".join(_ENCODER.iterencode(view))

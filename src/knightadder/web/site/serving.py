@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-MAX_CONNECTIONS = 100  # each uses a file, and macOS allows a process 256 files; further requests are refused
+# Each connection uses a file descriptor, of which macOS allows a process 256. Further connections are refused.
+MAX_CONNECTIONS = 100
 
 
 class _Server(uvicorn.Server):
@@ -44,7 +45,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
             app,
             http="h11",
             limit_concurrency=MAX_CONNECTIONS,
-            log_level="error",  # clients' errors do not concern the user
+            log_level="error",  # hides errors that clients cause
             lifespan="on",  # at the end, the application closes engines that no connection uses
             ws_per_message_deflate=False,  # on one machine compression only takes time
             ws_max_size=MAX_MESSAGE,

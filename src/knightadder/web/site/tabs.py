@@ -14,7 +14,7 @@ from knightadder.web.session import Session
 from knightadder.web.site.outbox import Outbox
 from knightadder.web.views import View
 
-MAX_TABS = 12  # each has its own engine
+MAX_TABS = 12  # maximum number of tabs, each of which has its own engine
 MAX_KEPT = 4  # maximum number of tabs without a connection, because a closed tab looks like a lost connection
 KEPT_SECONDS = 600.0
 
@@ -29,7 +29,7 @@ _MakeSession: TypeAlias = Callable[[Callable[[View], None]], Session]
 
 
 class End(Enum):
-    """The way in which a connection has ended."""
+    """The way in which a connection ended."""
 
     LOST = auto()  # the tab may return
     GOODBYE = auto()  # the tab will not return
@@ -53,9 +53,9 @@ class Tab:
         self._outbox.put(view)
 
     async def serve(self, websocket: WebSocket) -> End:
-        """Answer the messages of a connection, one after the other, until it ends or a newer one takes its place.
+        """Answer the messages of a connection, one after the other, until it ends or a newer connection replaces it.
 
-        The server may believe the older one to be alive.
+        The server may not have noticed yet that the older connection is lost.
         """
         self._newest = websocket
         self._replaced.set()
@@ -99,7 +99,7 @@ class Tab:
                 text = message.get("text")
                 if text is None:
                     lost = message["type"] == "websocket.disconnect" and message.get("code") != _NORMAL
-                    return End.LOST if lost else End.GOODBYE  # or binary data, which our page never sends
+                    return End.LOST if lost else End.GOODBYE  # a goodbye, or binary data
                 await self._session.handle(text)
                 await self._outbox.empty()  # wait, so that a tab that does not read cannot send more work
         finally:
@@ -113,13 +113,13 @@ class Tab:
 
 
 class Tabs:
-    """All tabs of a server. `make_session` makes the session of a tab, given what takes its messages to the page."""
+    """All tabs of a server. `make_session` makes a tab's session, given a function that sends messages to its page."""
 
     def __init__(self, make_session: _MakeSession) -> None:
         self._make_session = make_session
-        self._named: dict[str, Tab] = {}  # tabs that can return; those without a connection in the order of their loss
+        self._named: dict[str, Tab] = {}  # tabs that can return; those without a connection in order of its loss
         self._open = 0  # a tab counts until its engine is closed
-        # Ends of tabs that did not return; the loop itself does not keep tasks alive.
+        # Tasks that end tabs which did not return; the event loop itself does not keep tasks alive.
         self._ending: set[asyncio.Task[None]] = set()
 
     async def serve(self, websocket: WebSocket) -> None:
@@ -170,7 +170,7 @@ class Tabs:
             await self._end(tab)
 
     def _expire(self, tab: Tab) -> None:
-        self._forget(tab)  # at once, because the task begins later
+        self._forget(tab)  # immediately, because the task begins later
         self._ending.add(task := asyncio.create_task(self._end(tab)))
         task.add_done_callback(self._ending.discard)
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 # Ratings relative to the user's: how far away the middle is, and how wide the range is at first.
 _LEVELS = {"mine": 0, "easier": -300, "harder": 300}
 _WIDTHS = (100, 200, 400, 800)
-_MOST_BROKEN = 100  # broken puzzles in the search for one
+_MOST_BROKEN = 100  # maximum number of broken puzzles passed over in the search for the next puzzle
 
 
 class Training:
     """Puzzles to solve, and the user's progress; without `progress`, answers are not kept.
 
-    `folder` is the folder of the puzzles, in which the games are looked for from which they are.
+    `folder` is the folder of the file of puzzles, in which the games that they come from are looked for.
     """
 
     def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None, folder: Path = Path()) -> None:
@@ -43,10 +43,10 @@ class Training:
     def routes(self) -> list[Route]:
         """Return the routes.
 
-        ``/puzzles`` answers what there is and the user's progress, ``/puzzles/N`` puzzle N, from 1, and
-        ``/puzzles/next`` the puzzle to solve next. ``/puzzles/N/game`` gives the game from which puzzle N is, as PGN,
-        with the ply of the position. ``POST /puzzles/N?solved=yes`` notes the first answer to puzzle N. Each may answer
-        with a ``problem`` instead, which is for the user.
+        ``/puzzles`` describes the puzzles and the user's progress, ``/puzzles/N`` gives puzzle N, from 1, and
+        ``/puzzles/next`` the next puzzle to solve. ``/puzzles/N/game`` gives the game that puzzle N comes from, as PGN,
+        with the ply of the position. ``POST /puzzles/N?solved=yes`` records the first answer to puzzle N. Each may
+        instead answer with a ``problem``, a message for the user.
         """
         return [
             Route("/puzzles", answering(self._overview)),
@@ -85,12 +85,12 @@ class Training:
         _, puzzle = self._puzzle(request)
         source = source_of(puzzle.game)
         if source is None:
-            raise OptionError("There is no file of the game")
+            raise OptionError("The file of the game was not found")
         file, number, ply = source
         return {"pgn": read_source(file, number, self._folder), "ply": ply}
 
     def _next(self, request: Request) -> View:
-        """Return the next puzzle of a choice: one that has not been answered, or else the next one."""
+        """Return the next puzzle of a choice: an unanswered one if there is any, otherwise the next in order."""
         asked = request.query_params
         after = whole_or_none(asked.get("after", "")) or 0
         answered = self._answered()
@@ -115,7 +115,7 @@ class Training:
         return set() if self._progress is None else self._progress.answered()
 
     def _choices(self, asked: Mapping[str, str]) -> Iterable[PuzzleChoice]:
-        """Return what to choose the next puzzle from: if that is empty, a wider choice follows."""
+        """Return the choices of puzzles to try in turn, each wider than the choice before it."""
         from knightadder.puzzles.collection import PuzzleChoice
 
         theme, level = asked.get("theme", ""), asked.get("level", "")
@@ -165,7 +165,7 @@ def _progress_view(progress: PuzzleProgress) -> list[View]:
 def puzzle_view(puzzle: Puzzle) -> View:
     """Describe a puzzle: each position in which the solver moves, the right move, and the position after it.
 
-    Other moves that mate at once are also right. ``pgn`` has the solution as a game, for the board.
+    Other moves that mate immediately are also right. ``pgn`` has the solution as a game, for the board.
     """
     solution = puzzle.solution
     first = solution.board()
