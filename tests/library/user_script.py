@@ -59,6 +59,7 @@ from knightadder import (
     evaluate,
     evaluate_iter,
     evaluate_many,
+    explain,
     legal_moves,
     pack,
     perft,
@@ -184,6 +185,13 @@ def games() -> None:
         opening.name if opening else "",
         annotated.to_dict()["white_accuracy"],
     )
+    board, move = chess.Board(), chess.Move.from_uci("g2g4")
+    with Engine(hash_mb=2) as engine:
+        before = engine.analyse(board, LIMIT)
+        board.push(move)
+        after = engine.analyse(board, LIMIT)
+    reason: str = explain(chess.Board(), move, before, after)
+    print(reason)
 
 
 def games_of_files() -> None:

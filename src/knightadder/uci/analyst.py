@@ -58,6 +58,7 @@ class UciEngine(Closing):
         self._working: asyncio.Task[Any] | None = None
         self._engine: tuple[asyncio.SubprocessTransport, chess.engine.UciProtocol] | None = None
         self._analysis: chess.engine.AnalysisResult | None = None
+        self._error: chess.engine.EngineError | None = None  # the answer of the search at work was wrong
         self._turn = asyncio.Lock()  # held by the search at work
         self._idle = False  # whether the engine has answered its last search, so that it can be kept
         self._closed = False
@@ -169,6 +170,7 @@ class UciEngine(Closing):
             if self._closed:
                 raise EngineError("the run has ended")
             self._working, self._idle = asyncio.current_task(), False
+            self._analysis = self._error = None
             try:
                 engine = self._engine[1] if self._engine else await self._start()
                 return await self._analyse(engine, board, limit, on_info, place, self._adapted(engine, more))
@@ -196,6 +198,8 @@ class UciEngine(Closing):
                 starting = asyncio.create_task(engine.analysis(board, limit, info=news, **more))
                 try:
                     analysis = self._analysis = await asyncio.shield(starting)
+                    if self._error is not None:  # a quick engine can answer before the line above has ended
+                        raise self._error
                     async for info in analysis:
                         if allowed is None:
                             wait.reschedule(asyncio.get_running_loop().time() + SILENCE)
@@ -212,10 +216,13 @@ class UciEngine(Closing):
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """End the analysis with an error if the best move is illegal: python-chess tells only the event loop."""
         error = context.get("exception")
-        if isinstance(error, chess.engine.EngineError) and self._analysis is not None:
-            self._analysis.set_exception(error)
-        else:
+        if not isinstance(error, chess.engine.EngineError):
             loop.default_exception_handler(context)
+        elif not self._idle and self._error is None:
+            self._error = error
+            if self._analysis is not None:
+                with contextlib.suppress(asyncio.InvalidStateError):  # it has just ended
+                    self._analysis.set_exception(error)
 
 
 async def _stop(starting: asyncio.Task[chess.engine.AnalysisResult]) -> bool:
