@@ -124,6 +124,6 @@ def test_a_line_that_is_no_object_ends_the_stream(line):
         stream = lichess.events()
         until(lambda: server.listeners)
         server.listeners[0].put(line + b"\n")
-        with pytest.raises(Unreachable, match=r"^http://.+/api/stream/event has a line that is not an event$"):
+        with pytest.raises(Unreachable, match=r"^http://.+/api/stream/event sent a line that is not an event$"):
             list(stream)
         lichess.close()
