@@ -129,7 +129,7 @@ export class Transfer {
     return { rows: found, total: found.length };
   }
 
-  async copy(text = this.actions.write(), told = "The PGN is in the clipboard") {
+  async copy(text = this.actions.write(), told = "The PGN is on the clipboard") {
     try {
       await navigator.clipboard.writeText(text);
       this.actions.tell(told);
