@@ -14,6 +14,7 @@ import io
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -215,20 +216,19 @@ class Laboratory:
         return {**self._all, **switched_off(names)}
 
     def count(self, names: tuple[str, ...]) -> dict[str, object]:
-        """Return the nodes and the CPU seconds to a depth, whether all positions reached the depth, and the mean depth
-        with a number of nodes.
+        """Return the nodes and the CPU seconds to a depth, whether all positions reached the depth, and the median
+        depth with a number of nodes.
         """
         from knightadder.engine.bench import BENCH_POSITIONS
 
-        nodes, seconds, finished, depths = 0, 0.0, True, 0
+        nodes, seconds, finished, depths = 0, 0.0, True, []
         for fen in BENCH_POSITIONS:
             reached, visited, took = self._search(names, fen, DEPTH, MOST_NODES)
             nodes += visited
             seconds += took
             finished &= reached == DEPTH
-            depths += self._search(names, fen, None, LOOK_NODES)[0]
-        depth = round(depths / len(BENCH_POSITIONS), 1)
-        return {"nodes": nodes, "seconds": round(seconds, 2), "finished": finished, "depth": depth}
+            depths.append(self._search(names, fen, None, LOOK_NODES)[0])
+        return {"nodes": nodes, "seconds": round(seconds, 2), "finished": finished, "depth": statistics.median(depths)}
 
     def _search(self, names: tuple[str, ...], fen: str, depth: int | None, nodes: int) -> tuple[int, int, float]:
         """Search a position; return the last finished depth, the nodes and the CPU seconds."""

@@ -267,8 +267,8 @@ def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, tmp_pa
         assert "the same command continues from there\nknightadder: the cluster's scheduler is lost\n" in err
         wait_until(lambda: not engines_of(tmp_path))
         cluster.start()
-        status, games, _ = match("m", "--cluster", cluster.file)
-        assert (status, len(games)) == (0, 12)
+        status, games, err = match("m", "--cluster", cluster.file)
+        assert (status, len(games)) == (0, 12), err
 
 
 @pytest.mark.parametrize("by_cluster", [False, True])
