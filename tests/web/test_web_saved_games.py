@@ -66,6 +66,14 @@ def test_a_game_that_was_changed_elsewhere_is_not_overwritten(saved):
     assert {saved.get(each.number)[0] for each in (again, other)} == {"1. e4 c6 *\n", "1. e4 c5 *\n"}
 
 
+def test_a_game_in_a_new_file_is_not_taken_for_an_old_one(saved):
+    place = saved.put("1. e4 *", {})
+    saved.file.unlink()
+    other = saved.put("1. d4 *", {})
+    assert saved.put("1. e4 e5 *", {}, place).number != other.number
+    assert sorted(saved.all()) == ["1. d4 *\n", "1. e4 e5 *\n"]
+
+
 def test_files_are_added_searched_and_saved(server, saved):
     assert ask(server, "/games", "POST", GAMES.encode("latin-1")) == {"new": 2, "known": 0}
     assert ask(server, "/games", "POST", GAMES.encode("utf-8")) == {"new": 0, "known": 2}

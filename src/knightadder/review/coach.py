@@ -63,8 +63,8 @@ _NUMBERS = ("no", "a", "two", "three")
 
 _EXPLANATION = re.compile(
     r"\b(Misses|Allows|Gives|Leaves too little|Hangs|Loses|Lets|Does not take) [a-z0-9 ,]+\.(?!\S)"
-    r"|\bThe evaluation goes from \S+ to \S+\.(?!\S)"
 )
+_EVALUATIONS = re.compile(r"\bThe evaluation goes from \S+ to \S+\.(?!\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,11 @@ def explain(
     return fault_of(board, move, _searched(board, before), _searched(end, after)).text
 
 
-def has_explanation(comment: str) -> bool:
-    """Return whether a comment has a sentence like those of `explain`."""
-    return bool(_EXPLANATION.search(comment))
+def with_explanation(comment: str, text: str) -> str:
+    """Return a comment with an explanation: it replaces one with evaluations, but another explanation stays."""
+    if _EVALUATIONS.search(comment):
+        return _EVALUATIONS.sub(text, comment, count=1)
+    return comment if _EXPLANATION.search(comment) else f"{comment} {text}".lstrip()
 
 
 def _searched(board: chess.Board, result: Analysis | Line | InfoDict) -> SearchedPosition:

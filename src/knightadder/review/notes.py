@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import chess.pgn
 
 from knightadder import __version__
-from knightadder.review.coach import has_explanation
+from knightadder.review.coach import with_explanation
 from knightadder.review.evaluation import SearchedPosition
 from knightadder.review.review import Review
 
@@ -26,8 +26,8 @@ def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, ex
     annotate_line(line, review)
     if explain:
         for node, fault in zip(line[1:], review.faults, strict=True):
-            if fault and not has_explanation(node.comment):
-                node.comment = f"{node.comment} {fault.text}".lstrip()
+            if fault:
+                node.comment = with_explanation(node.comment, fault.text)
     write_headers(game.headers, review, engine)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,8 @@ from knightadder.web.messages import MessageError
 MAX_FILE = 64 * 1024 * 1024  # maximum bytes of an added file
 _APPLICATION = 0x4B41_474D  # the file's application_id in SQLite: "KAGM"
 _VERSION = 1  # version of the schema, in the file's user_version
-# `version` grows with each change of a game. A deleted game keeps its row, so that deleting can be undone. `words` is
+# `version` begins at a random number, so that a game in a file that replaced this one is not taken for the same game. It
+# grows with each change of the game. A deleted game keeps its row, so that deleting can be undone. `words` is
 # the text that a search looks at. `digest` tells whether an added game is already stored.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS games (
@@ -29,7 +31,7 @@ CREATE INDEX IF NOT EXISTS digests ON games (digest);
 CREATE INDEX IF NOT EXISTS changes ON games (changed);
 """
 _NAMES = ("white", "black", "result", "event", "date")
-_INSERT = f"INSERT INTO games (version, {', '.join(_NAMES)}, words, pgn, digest, changed) VALUES (1{', ?' * 9})"
+_INSERT = f"INSERT INTO games (version, {', '.join(_NAMES)}, words, pgn, digest, changed) VALUES (?{', ?' * 9})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,7 @@ class SavedGames:
                     return Place(place.number, place.version + 1)
             elif once and (known := _known(database, row)):
                 return known
-            number = database.execute(_INSERT, row).lastrowid
-        assert number is not None
-        return Place(number, 1)
+            return _insert(database, row)
 
     def add_file(self, content: bytes) -> tuple[int, int]:
         """Add the games of a PGN file, all or none of them; return how many are new, and how many were already stored.
@@ -101,7 +101,7 @@ class SavedGames:
             database.execute("BEGIN IMMEDIATE")
             for row in rows:
                 if _known(database, row) is None:
-                    database.execute(_INSERT, row)
+                    _insert(database, row)
                     new += 1
         return new, len(rows) - new
 
@@ -134,6 +134,13 @@ class SavedGames:
         with self._database.connected() as database:
             for (pgn,) in database.execute("SELECT pgn FROM games WHERE NOT deleted ORDER BY id"):
                 yield pgn
+
+
+def _insert(database: sqlite3.Connection, row: list[object]) -> Place:
+    version = secrets.randbits(48)
+    number = database.execute(_INSERT, [version, *row]).lastrowid
+    assert number is not None
+    return Place(number, version)
 
 
 def _known(database: sqlite3.Connection, row: list[object]) -> Place | None:

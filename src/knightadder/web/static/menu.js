@@ -22,6 +22,8 @@ export class MoveMenu {
       this.open(Number(button.dataset.node), button);
     });
     list.addEventListener("pointerdown", (event) => this.press(event));
+    // When the finger is lifted, the browser would focus the move, which closes the menu.
+    list.addEventListener("touchend", (event) => this.touched && event.cancelable && event.preventDefault());
     list.addEventListener("click", (event) => {
       if (this.touched) event.stopImmediatePropagation();
       this.touched = false;
@@ -57,7 +59,7 @@ export class MoveMenu {
     const below = Math.min(box.bottom, innerHeight) + 4;
     this.element.style.left = `${Math.max(4, Math.min(box.left, innerWidth - width - 4))}px`;
     this.element.style.top = `${Math.max(4, below + height < innerHeight ? below : Math.min(box.top, innerHeight) - height - 4)}px`;
-    this.back = document.activeElement;
+    if (!this.element.contains(document.activeElement)) this.back = document.activeElement; // else it is open already
     this.shown[0].focus();
   }
 
