@@ -18,8 +18,8 @@ from knightadder.web.messages import MessageError
 MAX_FILE = 64 * 1024 * 1024  # maximum bytes of an added file
 _APPLICATION = 0x4B41_474D  # the file's application_id in SQLite: "KAGM"
 _VERSION = 1  # version of the schema, in the file's user_version
-# `version` begins at a random number, so that a game in a file that replaced this one is not taken for the same game. It
-# grows with each change of the game. A deleted game keeps its row, so that deleting can be undone. `words` is
+# `version` grows with each change of the game. It begins at a random number: then a game in a file that replaced this
+# one is not taken for the same game. A deleted game keeps its row, so that deleting can be undone. `words` is
 # the text that a search looks at. `digest` tells whether an added game is already stored.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS games (
