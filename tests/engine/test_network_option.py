@@ -169,7 +169,7 @@ def damaged(data: bytes) -> bytes:
         (b"PGN\n" * 100, "not a network"),
         (network_bytes(random_network())[:9000], "truncated"),
         (damaged(network_bytes(random_network())), "damaged"),
-        (network_bytes(random_network(528)), "528 neurons"),
+        (network_bytes(random_network(528)), "not 528"),
     ],
 )
 def test_a_file_that_is_no_good_changes_nothing(
