@@ -26,9 +26,18 @@ def test_a_rating_follows_glicko_2(progress):
     scale = 173.7178
     g = 1 / math.sqrt(1 + 3 * (30 / scale) ** 2 / math.pi**2)
     expected = 1 / (1 + math.exp(-g * (1500 - 1400) / scale))
-    variance = 1 / (1 / ((350 / scale) ** 2 + 0.06**2) + g * g * expected * (1 - expected))
+    variance = 1 / (1 / ((200 / scale) ** 2 + 0.06**2) + g * g * expected * (1 - expected))
     assert standing.rating == pytest.approx(1500 + scale * variance * g * (1 - expected), abs=0.1)
     assert standing.deviation == pytest.approx(scale * math.sqrt(variance), abs=0.1)
+
+
+def test_the_first_answers_change_a_rating_sensibly(progress):
+    """One lucky answer does not make a master, and one slip no beginner; several right answers still count for much."""
+    assert 1600 < progress.answer("hard", True, [], 3000, 80).rating < 1750
+    assert progress.answer("easy", False, [], 600, 80).rating > 1400
+    for number in range(15):
+        standing = progress.answer(str(number), True, [], 2200, 80)
+    assert 2100 < standing.rating < 2500
 
 
 def test_only_the_first_answer_counts(progress):

@@ -22,8 +22,9 @@ CREATE TABLE IF NOT EXISTS answers (
     themes TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL, volatility REAL NOT NULL
 );
 """
-# Glickman's values for a new player (Glicko-2).
-_FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY = 1500.0, 350.0, 0.06
+# A new user's values. With Glickman's deviation of 350, one solved puzzle could raise the rating by 650; with 200, the
+# largest step is 230, and ten answers still move the rating by several hundred.
+_FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY = 1500.0, 200.0, 0.06
 _LOWEST_DEVIATION = 45.0  # minimum deviation, as on Lichess, so that the rating never stops changing
 _PERIOD = timedelta(days=1)  # without answers, the deviation grows with each period
 _MOST_PERIODS = 3650  # maximum number of periods to compute: then the deviation has reached its maximum
