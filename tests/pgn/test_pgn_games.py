@@ -10,15 +10,18 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
+import knightadder
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.game_files import game_files
 from knightadder.pgn.games import (
     BrokenGame,
     GameText,
+    headers_of,
     parse,
     read_games,
     read_texts,
     remarks,
+    text_of,
 )
 
 ONE = '[Event "one"]\n[White "Müller"]\n\n1. e4 e5 2. Nf3 *'
@@ -142,6 +145,18 @@ def test_the_same_games_as_python_chess_finds(tmp_path):
         expected = [chess.pgn.read_game(stream) for _ in found]
         assert chess.pgn.read_game(stream) is None
     assert [str(game) for game in found] == [str(game) for game in expected]
+
+
+@pytest.mark.parametrize("move", ["1. e4", "1. e2-e4"], ids=["the quick reader", "the careful reader"])
+def test_the_backslashes_of_tags_are_not_part_of_their_values(tmp_path, move):
+    name, place = '[White "The \\"Beast\\""]', '[Site "C:\\\\games é"]'
+    file = tmp_path / "games.pgn"
+    file.write_text(f"{name}\n{place}\n\n{move} *\n", encoding="utf-8")
+    [record] = knightadder.read_games(file)
+    [(text, game)] = read_games(file)
+    for headers in (record.headers, headers_of(text), game.headers):
+        assert (headers["White"], headers["Site"]) == ('The "Beast"', "C:\\games é")
+    assert {name, place} < set(text_of(game).splitlines())
 
 
 def test_comments_to_the_end_of_a_line_are_kept():

@@ -153,6 +153,13 @@ def test_glyphs_are_shown_and_written(page):
     assert str(written) == str(wanted)
 
 
+def test_quotation_marks_in_a_tag_are_shown_without_backslashes_and_written_with_them(page):
+    tag = '[White "The \\"Beast\\""]'
+    load_pgn(page, f"{tag}\n\n1. e4 *")
+    expect(page.locator("#player-bottom .name")).to_have_text('The "Beast"')
+    assert tag in _saved(page)
+
+
 def test_what_is_said_before_a_variation_is_shown(page):
     load_pgn(page, "1. e4 e5 ({or [%csl Ge4]} 1... c5 {Sicilian} 2. Nf3) *")
     expect(page.locator("#moves .comment")).to_have_text(["or", "Sicilian"])

@@ -55,6 +55,7 @@ from knightadder.library.explorer_file import (
 from knightadder.library.frames import Cell, Tabular
 from knightadder.library.loading import load_core
 from knightadder.pgn.bulk import new_reader, tables
+from knightadder.pgn.games import text_of
 from knightadder.pgn.records import moves_by_code
 from knightadder.text import plain_name
 
@@ -499,7 +500,7 @@ class Explorer(Closing):
                     raise ValueError("an illegal move")
                 board.push(move)
                 node = node.add_variation(move)
-            return str(game)
+            return text_of(game)
 
     # --- lists and counts ------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from knightadder.core.board.fen import FenError
 from knightadder.pgn.bulk import GameBlock, blocks_in, read_blocks
 from knightadder.pgn.splitting import REMARKS
 from knightadder.pgn.splitting import GameText as GameText
-from knightadder.pgn.tokens import Token, TokenType, tokens
+from knightadder.pgn.tokens import Token, TokenType, escaped, tokens
 from knightadder.rules import read_fen
 from knightadder.text import tell
 
@@ -178,14 +178,15 @@ def result_of(game: PgnGame) -> str:
     return results.pop() if len(results) == 1 else "*"
 
 
-def text_of(game: chess.pgn.Game) -> str:
+def text_of(game: chess.pgn.Game, columns: int | None = 80) -> str:
     """Return a game in Portable Game Notation, without an empty line at its end.
 
-    The moves end with their original result, or else with the result of the tag. The tag is not changed.
+    The moves end with their original result, or else with the result of the tag. The tag is not changed. The moves are
+    wrapped at this number of columns, or not at all if it is None.
     """
     marker = game.marker if isinstance(game, PgnGame) else None
     tag = game.headers.get("Result")
-    return game.accept(_Exporter(marker or (tag if tag in _RESULTS else None) or "*"))
+    return game.accept(_Exporter(marker or (tag if tag in _RESULTS else None) or "*", columns))
 
 
 def remarks(text: GameText) -> str:
@@ -399,11 +400,17 @@ class _Reading:
 
 
 class _Exporter(chess.pgn.StringExporter):
-    """Writes this result at the end of the moves, whatever the header says."""
+    """Writes this result at the end of the moves, whatever the header says.
 
-    def __init__(self, result: str) -> None:
-        super().__init__(columns=80)
+    It also escapes the values of tags, which python-chess writes as they are.
+    """
+
+    def __init__(self, result: str, columns: int | None) -> None:
+        super().__init__(columns=columns)
         self._marker = result
+
+    def visit_header(self, tagname: str, tagvalue: str) -> None:
+        super().visit_header(tagname, escaped(tagvalue))
 
     def visit_result(self, result: str) -> None:
         super().visit_result(self._marker)

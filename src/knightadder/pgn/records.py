@@ -30,6 +30,7 @@ from knightadder.pgn.games import (
     tell_left_out,
     tell_notes,
 )
+from knightadder.pgn.tokens import unescaped
 from knightadder.rules import read_fen
 
 if TYPE_CHECKING:
@@ -106,9 +107,9 @@ class GameRecord:
         raw = self._block.text[begin:end].tobytes()
         if raw.isascii():
             text = raw.decode()
-            return {text[a - begin : b - begin]: text[c - begin : d - begin] for a, b, c, d in tags}
+            return {text[a - begin : b - begin]: unescaped(text[c - begin : d - begin]) for a, b, c, d in tags}
         return {
-            raw[a - begin : b - begin].decode(): decoded_part(raw[c - begin : d - begin], slice(None))
+            raw[a - begin : b - begin].decode(): unescaped(decoded_part(raw[c - begin : d - begin], slice(None)))
             for a, b, c, d in tags
         }
 

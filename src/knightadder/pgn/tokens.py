@@ -126,6 +126,16 @@ class Token(NamedTuple):
     name: str = ""
 
 
+def unescaped(value: str) -> str:
+    """Return a tag's value without the backslashes that PGN needs before quotation marks and backslashes."""
+    return re.sub(r'\\(["\\])', r"\1", value) if "\\" in value else value
+
+
+def escaped(value: str) -> str:
+    """Return a tag's value with a backslash before each quotation mark and backslash, as PGN needs it."""
+    return re.sub(r'["\\]', r"\\\g<0>", value)
+
+
 def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Token]]]:
     """Split lines, each with its end, into tokens; `first` is the number of the first line.
 
@@ -202,7 +212,8 @@ def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Tok
                 found.append(Token(TokenType.RESULT, _result(value), number, start))
             elif name == "tag":
                 last = "" if match["name"] else "last_"
-                found.append(Token(TokenType.TAG, match[f"{last}value"], number, start, match[f"{last}name"]))
+                text = unescaped(match[f"{last}value"])
+                found.append(Token(TokenType.TAG, text, number, start, match[f"{last}name"]))
             elif name == "remark":
                 found.append(Token(TokenType.REMARK, value[1:].strip(), number, start))
             elif name == "word" and value == "[" and not found:

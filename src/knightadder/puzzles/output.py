@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 import chess.pgn
 
+from knightadder.pgn.games import text_of as game_text
 from knightadder.puzzles.puzzle import Puzzle
 
 # Columns of https://database.lichess.org/#puzzles; the columns about solvers stay empty.
@@ -35,7 +36,7 @@ def write_pgn(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
         if puzzle.openings:
             headers["OpeningTags"] = " ".join(puzzle.openings)
         game.add_line(puzzle.solution.moves)
-        stream.write(f"{game}\n\n")
+        stream.write(f"{game_text(game, columns=None)}\n\n")
 
 
 def write_epd(puzzles: Iterable[Puzzle], stream: TextIO) -> None:

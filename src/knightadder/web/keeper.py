@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import chess.pgn
-
 from knightadder.engine.errors import OptionError
+from knightadder.pgn.games import text_of
 from knightadder.web.messages import MessageError
 from knightadder.web.views import View
 
@@ -77,4 +76,4 @@ class Keeper:
 
 
 def _text(desk: Desk) -> str:
-    return desk.tree.game.accept(chess.pgn.StringExporter(columns=80))
+    return text_of(desk.tree.game)

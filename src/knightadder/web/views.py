@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import chess
 import chess.pgn
 
+from knightadder.pgn.games import text_of
 from knightadder.rules import outcome_of
 from knightadder.web.gametree import GameTree, score_view
 from knightadder.web.played_game import reason_of
@@ -184,7 +185,7 @@ def lines_pgn(name: str, board: chess.Board, lines: Iterable[Sequence[chess.Move
     game.setup(board)
     for line in lines:
         game.add_line(line)
-    return str(game)
+    return text_of(game)
 
 
 def hint_view(node: int, board: chess.Board, move: chess.Move) -> View:

@@ -16,7 +16,7 @@ export function writePgn(headers, root) {
   if (root.comment) words.push(comment(root.comment));
   addLine(words, root.children[0], root.children.slice(1));
   words.push(RESULTS.includes(headers.Result) ? headers.Result : "*");
-  const tags = Object.entries(headers).map(([name, value]) => `[${name} "${value}"]\n`);
+  const tags = Object.entries(headers).map(([name, value]) => `[${name} "${value.replace(/["\\]/g, "\\$&")}"]\n`);
   return `${tags.join("")}\n${wrap(words)}\n`;
 }
 

@@ -14,6 +14,7 @@ import chess.pgn
 
 from knightadder.closing import Closing
 from knightadder.files import append_whole, appending
+from knightadder.pgn.games import text_of
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
 from knightadder.workshop.match.referee import MatchGame, PlayedMove
@@ -68,7 +69,7 @@ def game_text(fixture: Fixture, game: MatchGame, white: Competitor, black: Compe
     for move in game.moves:
         node = node.add_variation(board.push_uci(move.uci), comment=move_comment(move))
     node.comment = f"{node.comment}, {game.reason}" if node.comment else game.reason
-    return str(text)
+    return text_of(text, columns=None)
 
 
 def _event(fixture: Fixture) -> str:
