@@ -1,9 +1,10 @@
-r"""Makes a line of networks: games, training and a match for each, in a table.
+r"""Makes a line of networks: games, training, errors and a match for each, in a table.
 
     python tools/network_line.py FOLDER --concurrency 2
 
 The file ``line.toml`` in the folder describes the line. Its tables ``datagen``, ``train`` and ``match`` contain options
-of these subcommands for all networks. Each table ``network`` is one network, and may have additional options:
+of these subcommands for all networks, and ``errors`` contains options of benchmarks/network_errors.py. Each table
+``network`` is one network, and may have additional options:
 
     [datagen]
     nodes = 100
@@ -15,6 +16,9 @@ of these subcommands for all networks. Each table ``network`` is one network, an
     scale = 216
     length = 4_000_000_000
     later-share = 0.65
+
+    [errors]
+    labels = "labels.txt"
 
     [match]
     each = ["tc=8+0.08", "option.Hash=64", "option.nodestime=1000"]
@@ -33,6 +37,8 @@ of these subcommands for all networks. Each table ``network`` is one network, an
 The best network so far plays the games; the first best network is the file ``teacher``, or else the built-in network.
 Each network starts with random weights, and learns from the games of all networks before it. Then it plays a match
 against the best network, and replaces it by scoring more than half. A network without ``positions`` plays no games.
+Without ``errors`` or ``match``, this step is left out. ``games``, of the line or of a network, is a list of other
+folders of games to learn from. So a line can also compare settings of ``train`` on the same games.
 
 The folder contains everything: the games, the runs, the networks and ``table.md``. The same command continues an
 interrupted line, or a line to which networks were added. With ``--gpu``, tools/train_on_gpu.py trains.
@@ -58,7 +64,7 @@ from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
 from knightadder.executor import add_workers
 from knightadder.files import locked, reading, write_whole
-from knightadder.foreign import NotNegative, parse_json, parse_toml
+from knightadder.foreign import NotNegative, converted, parse_json, parse_toml
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.match import command as match_command
 from knightadder.workshop.match.report import elo_text
@@ -66,18 +72,32 @@ from knightadder.workshop.match.statistics.elo import elo_interval
 
 ROOT = Path(__file__).parents[1]
 
-_COLUMNS = ("Network", "Shape", "Positions played", "Settings", "Losses", "Against", "W-D-L", "Elo (95 %)", "Hours")
-_STEPS = ("datagen", "train", "match")
+_COLUMNS = (
+    "Network",
+    "Shape",
+    "Positions played",
+    "Games",
+    "Settings",
+    "Losses",
+    "Error",
+    "Against",
+    "W-D-L",
+    "Elo (95 %)",
+    "Hours",
+)
+_STEPS = ("datagen", "train", "errors", "match")
 Options = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A network to make: its name, and the options of the three steps."""
+    """A network to make: its name, the options of its steps, and folders of games from elsewhere."""
 
     name: str
+    games: list[str] = field(default_factory=list)
     datagen: Options = field(default_factory=dict)
     train: Options = field(default_factory=dict)
+    errors: Options = field(default_factory=dict)
     match: Options = field(default_factory=dict)
 
 
@@ -88,6 +108,7 @@ class Made:
     - `teacher` is the file of the best network before it.
     - `seconds` is the duration of each step so far.
     - `losses` is the last line of the training.
+    - `error` is the error that benchmarks/network_errors.py prints.
     - `commit` is the commit of the sources.
     - `score`, after the match, has wins, draws, losses and the text of the Elo difference.
     """
@@ -97,6 +118,7 @@ class Made:
     commit: str
     played: NotNegative = 0
     losses: str = ""
+    error: str = ""
     score: tuple[NotNegative, NotNegative, NotNegative, str] | None = None
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -128,7 +150,7 @@ class Line:
         self._list = folder / "networks.json"
         self._made: list[Made] = _read_made(self._list)
         for made, plan in zip(self._made, self._plans, strict=False):
-            if made.score is None and made.plan.name == plan.name:
+            if not self._finished(made) and made.plan.name == plan.name:
                 made.plan = plan  # the options may change until the network is finished; each step checks its state
             if made.plan != plan:
                 raise OptionError(
@@ -143,11 +165,19 @@ class Line:
             if number == len(self._made):
                 self._made.append(Made(plan, str(self._best()), _commit()))
             made = self._made[number]
-            if made.score is None:
+            if not self._finished(made):
                 self._save()
                 self._play(made)
                 self._train(made)
+                self._compare(made)
                 self._match(made)
+
+    def _finished(self, made: Made) -> bool:
+        """Return whether all steps of a network are done."""
+        plan = made.plan
+        if plan.match:
+            return made.score is not None
+        return self.network(plan.name).exists() and (bool(made.error) or not plan.errors)
 
     def _best(self) -> Path:
         """Return the file of the best network so far."""
@@ -161,6 +191,15 @@ class Line:
     def _games(self, name: str) -> Path:
         return self._folder / f"games-{name}"
 
+    def _all_games(self, made: Made) -> list[Path]:
+        """Return the folders of games that a network learns from; OptionError if there are none."""
+        before = self._made[: self._made.index(made) + 1]
+        folders = [self._folder / each for each in made.plan.games]
+        folders += [self._games(each.plan.name) for each in before if each.played]
+        if not folders:
+            raise OptionError(f"network {made.plan.name} has no games to learn from: give games or positions")
+        return folders
+
     def _play(self, made: Made) -> None:
         """Play the games."""
         if "positions" not in made.plan.datagen:
@@ -169,9 +208,7 @@ class Line:
         with self._timed(made, "datagen"):
             words = [str(games), "--eval-file", made.teacher, *_words(made.plan.datagen), *self._workers()]
             _run([sys.executable, "-m", "knightadder", "datagen", *words])
-        parts = Parts(games)
-        parts.load()
-        made.played = parts.moves
+        made.played = _moves(games)
         self._save()
 
     def _train(self, made: Made) -> None:
@@ -179,9 +216,7 @@ class Line:
         out = self.network(made.plan.name)
         if out.exists():
             return
-        games = [str(self._games(each.plan.name)) for each in self._made if each.played]
-        if not games:
-            raise OptionError(f"network {made.plan.name} has no games to learn from: give positions")
+        games = map(str, self._all_games(made))
         settings = [*games, *_words(made.plan.train), "--out", str(out), "--name", self._origin(made)]
         state = self._folder / f"run-{made.plan.name}"
         with self._timed(made, "train"):
@@ -196,18 +231,29 @@ class Line:
     def _origin(self, made: Made) -> str:
         """Return the line in the network's file that says how it was made."""
         games = [
-            f"{self._games(each.plan.name).name} ({each.played} positions, settings "
-            f"{content_digest(self._games(each.plan.name) / 'settings.json')[:8]})"
-            for each in self._made
-            if each.played
+            f"{games.name} ({_moves(games)} positions, settings {content_digest(games / 'settings.json')[:8]})"
+            for games in self._all_games(made)
         ]
         trainer = "train_on_gpu.py" if self._arguments.gpu else "knightadder train"
         return (
             f"{made.plan.name}: {trainer} {shlex.join(_words(made.plan.train))} from {', '.join(games)}; {made.commit}"
         )
 
+    def _compare(self, made: Made) -> None:
+        """Compute the error against a reference engine."""
+        if not made.plan.errors or made.error:
+            return
+        program, games = ROOT / "benchmarks" / "network_errors.py", self._all_games(made)[0]
+        with self._timed(made, "errors"):
+            network = str(self.network(made.plan.name))
+            printed = _run([sys.executable, str(program), str(games), network, *_words(made.plan.errors)])
+        made.error = printed.rpartition(": ")[2].split()[0]
+        self._save()
+
     def _match(self, made: Made) -> None:
         """Play the match against the best earlier network."""
+        if not made.plan.match:
+            return
         name, best = made.plan.name, Path(made.teacher)
         words = [*_words(made.plan.match), *self._workers(), f"--pgn={self._folder / f'match-{name}.pgn'}"]
         for player, file in ((name, self.network(name)), ("best", best)):
@@ -252,9 +298,11 @@ class Line:
             shape = f"(768{'hm' * network.mirrored} → {network.width})x2 → 1x{network.buckets}"
         wins, draws, losses, elo = made.score or (0, 0, 0, "")
         hours = ", ".join(f"{step} {made.seconds[step] / 3600:.2f}" for step in _STEPS if step in made.seconds)
-        settings, against = shlex.join(_words(made.plan.train)), Path(made.teacher).stem
-        score = f"{wins}-{draws}-{losses}" if made.score else ""
-        return [made.plan.name, shape, str(made.played), settings, made.losses, against, score, elo, hours]
+        games = ", ".join(folder.name for folder in self._all_games(made)) if made.losses else ""
+        settings = shlex.join(_words(made.plan.train))
+        against, score = (Path(made.teacher).stem, f"{wins}-{draws}-{losses}") if made.score else ("", "")
+        learnt = games, settings, made.losses, made.error
+        return [made.plan.name, shape, str(made.played), *learnt, against, score, elo, hours]
 
 
 def _read_plans(file: Path) -> tuple[Path, list[Plan]]:
@@ -265,11 +313,17 @@ def _read_plans(file: Path) -> tuple[Path, list[Plan]]:
         content = parse_toml(text)
         teacher = content.pop("teacher", None)
         networks = content.pop("network", [])
+        games = content.pop("games", [])
         shared = {step: dict(content.pop(step, {})) for step in _STEPS}
         if content:
             raise ValueError(f"unknown: {', '.join(content)}")
         plans = [
-            Plan(str(each.pop("name")), **{step: {**shared[step], **each.pop(step, {})} for step in _STEPS}, **each)
+            Plan(
+                str(each.pop("name")),
+                converted(each.pop("games", games), list[str]),
+                **{step: {**shared[step], **each.pop(step, {})} for step in _STEPS},
+                **each,
+            )
             for each in networks
         ]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -291,6 +345,13 @@ def _read_made(file: Path) -> list[Made]:
     except ValueError as error:
         raise OptionError(f"{file} is damaged: {error}") from None
     return made
+
+
+def _moves(games: Path) -> int:
+    """Return the number of moves in a folder of games."""
+    parts = Parts(games)
+    parts.load()
+    return parts.moves
 
 
 def _words(options: Mapping[str, Any]) -> list[str]:

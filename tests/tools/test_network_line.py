@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import chess
 import network_line
 import pytest
 
+from knightadder.cli import main
 from knightadder.engine.evaluator import load_network
 
 LINE = """
@@ -33,10 +35,28 @@ train = { width = 32, no-mirror = true }
 """
 
 
-def rows(folder: Path) -> list[list[str]]:
-    """Return the cells of the networks in the table."""
+EXPERIMENTS = """
+games = ["games"]
+
+[train]
+width = 16
+batch = 100
+epochs = 1
+
+[errors]
+labels = "{labels}"
+
+[[network]]
+name = "steep"
+train = {{ exponent = 2.5 }}
+"""
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    """Return the cells of the networks in the table, by column."""
     lines = (folder / "table.md").read_text(encoding="utf-8").splitlines()
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    columns, _, *found = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return [dict(zip(columns, row, strict=True)) for row in found]
 
 
 def test_a_line_of_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -44,11 +64,11 @@ def test_a_line_of_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     (tmp_path / "line.toml").write_text(LINE)
     assert network_line.main([str(tmp_path), "--concurrency", "1"]) == 0
     [first] = rows(tmp_path)
-    assert first[:2] == ["first", "(768hm → 16)x2 → 1x1"]
-    assert int(first[2]) >= 5000
-    assert "validation" in first[4]
-    assert first[5] == "default"
-    assert sum(map(int, first[6].split("-"))) == 2
+    assert (first["Network"], first["Shape"]) == ("first", "(768hm → 16)x2 → 1x1")
+    assert int(first["Positions played"]) >= 5000
+    assert "validation" in first["Losses"]
+    assert first["Against"] == "default"
+    assert sum(map(int, first["W-D-L"].split("-"))) == 2
 
     # A network without games of its own is added. Its options are mended after a failure, and only it is made.
     (tmp_path / "line.toml").write_text(LINE + SECOND.replace("32", "33"))
@@ -61,7 +81,8 @@ def test_a_line_of_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert (tmp_path / "match-first.pgn").read_bytes() == games
     kept, second = rows(tmp_path)
     assert kept == first
-    assert second[:3] == ["second", "(768 → 32)x2 → 1x1", "0"]
+    assert (second["Shape"], second["Positions played"]) == ("(768 → 32)x2 → 1x1", "0")
+    assert second["Games"] == "games-first"
     origin = load_network(tmp_path / "network-second.nnue").description
     assert re.match(r"second: .*--width 32 .*--no-mirror from games-first \(\d+ positions, settings ", origin)
 
@@ -73,6 +94,21 @@ def test_a_line_of_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert "network first has different options" in capfd.readouterr().err
 
 
+def test_settings_are_compared_on_given_games(tmp_path: Path) -> None:
+    """Without games and matches of its own, a line shows the losses and the error of each network."""
+    assert main(["datagen", str(tmp_path / "games"), "--positions", "2000", "--nodes", "20"]) == 0
+    (tmp_path / "labels.txt").write_text(f"{chess.STARTING_FEN};1.0\n{chess.STARTING_FEN};0.0\n")
+    (tmp_path / "line.toml").write_text(EXPERIMENTS.format(labels=(tmp_path / "labels.txt").as_posix()))
+    assert network_line.main([str(tmp_path)]) == 0
+    [steep] = rows(tmp_path)
+    assert steep["Games"] == "games" and "--exponent 2.5" in steep["Settings"] and "validation" in steep["Losses"]
+    assert 0.25 <= float(steep["Error"]) < 0.5
+    assert not steep["W-D-L"] and not steep["Against"]
+    assert re.fullmatch(r"train [\d.]+, errors [\d.]+", steep["Hours"])
+    assert network_line.main([str(tmp_path)]) == 0
+    assert rows(tmp_path) == [steep]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -80,6 +116,7 @@ def test_a_line_of_networks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
         ("[train]\nwidth = 16", "each network needs a name of its own"),
         ('[[network]]\nname = "a"\n[[network]]\nname = "a"', "each network needs a name of its own"),
         ('[[network]]\nname = "a"\nwidth = 3', "width"),
+        ('games = "games"\n[[network]]\nname = "a"', "line.toml: "),
         ('[[network]]\nname = "a"', "has no games to learn from"),
     ],
 )
