@@ -20,20 +20,28 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some net
 
 
 @contextlib.contextmanager
-def reading(file: Path) -> Iterator[None]:
-    """Turn an OSError in a ``with`` block that reads a file into an OptionError with a one-line message."""
+def doing(what: str, file: Path | str) -> Iterator[None]:
+    """Turn an OSError in a ``with`` block into an OptionError such as ``cannot read FILE: Permission denied``."""
     try:
         yield
     except OSError as error:
-        raise OptionError(f"cannot read {file}: {error.strerror}") from None
+        raise OptionError(f"cannot {what} {file}: {error.strerror or error}") from None
+
+
+def reading(file: Path | str) -> contextlib.AbstractContextManager[None]:
+    """Turn an OSError in a ``with`` block that reads a file into an OptionError."""
+    return doing("read", file)
+
+
+def writing(file: Path | str) -> contextlib.AbstractContextManager[None]:
+    """Turn an OSError in a ``with`` block that writes a file into an OptionError."""
+    return doing("write", file)
 
 
 def make_folder(folder: Path, parents: bool = True) -> None:
     """Make a folder, by default with its missing parents, unless it exists; OptionError if that fails."""
-    try:
+    with doing("use", folder):
         folder.mkdir(parents=parents, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"cannot use {folder}: {error.strerror}") from None
 
 
 @contextlib.contextmanager
@@ -90,11 +98,8 @@ def check_new(file: Path, force: bool) -> None:
 
 def check_writable(folder: Path, file: Path) -> None:
     """Raise OptionError if no file can be created in a folder; `file` is the later output there, for the message."""
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise OptionError(f"cannot write {file}: {error.strerror}") from None
+    with writing(file), tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> None:
@@ -195,12 +200,8 @@ def appending(file: Path) -> Iterator[io.FileIO]:
 
     The file is not buffered. An OSError in the ``with`` block also becomes an OptionError.
     """
-    with locked(file):
-        try:
-            with file.open("ab", buffering=0) as stream:
-                yield stream
-        except OSError as error:
-            raise OptionError(f"cannot use {file}: {error.strerror}") from None
+    with locked(file), doing("use", file), file.open("ab", buffering=0) as stream:
+        yield stream
 
 
 def append_whole(stream: io.FileIO, data: bytes) -> int:
@@ -209,16 +210,14 @@ def append_whole(stream: io.FileIO, data: bytes) -> int:
     After an error or Ctrl-C, the file is cut to its old size; OptionError if it cannot be written.
     """
     rest = memoryview(data)
-    end = None
-    try:
+    with writing(str(stream.name)):
         end = stream.seek(0, os.SEEK_END) if stream.seekable() else None
-        while rest:
-            rest = rest[stream.write(rest) :]
-    except BaseException as error:
-        if end is not None:
-            with contextlib.suppress(OSError):
-                stream.truncate(end)
-        if isinstance(error, OSError):
-            raise OptionError(f"cannot write {stream.name}: {error.strerror}") from None
-        raise
+        try:
+            while rest:
+                rest = rest[stream.write(rest) :]
+        except BaseException:
+            if end is not None:
+                with contextlib.suppress(OSError):
+                    stream.truncate(end)
+            raise
     return end or 0

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.files import append_whole, appending, reading, write_whole
+from knightadder.files import append_whole, appending, doing, reading, write_whole
 from knightadder.foreign import parse_json
 
 T = TypeVar("T")
@@ -152,11 +152,9 @@ class Journal(Closing):
     def __getitem__(self, number: int) -> dict[str, Any]:
         """Return the entry of a step; KeyError if it is not finished, OptionError if it cannot be read."""
         line, place = self._places[number]
-        try:
+        with reading(str(self._file)):
             self._reader.seek(place)
             value = _parsed(self._reader.readline())
-        except OSError as error:
-            raise OptionError(f"cannot read {self._file}: {error.strerror}") from None
         if not isinstance(value, dict):
             raise self._damaged(line)
         return value
@@ -189,12 +187,8 @@ class Journal(Closing):
             return
         self._reader.close()  # some systems cannot remove an open file
         self._stream.close()
-        try:
+        with contextlib.closing(self), doing("remove", self._file):
             self._file.unlink(missing_ok=True)
-        except OSError as error:
-            raise OptionError(f"cannot remove {self._file}: {error.strerror}") from None
-        finally:
-            self.close()
 
     def close(self) -> None:
         """Close the file and release its lock."""

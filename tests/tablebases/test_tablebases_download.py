@@ -323,12 +323,12 @@ def test_a_folder_that_cannot_be_made(mirror: Mirror, tmp_path: Path, capsys: Ou
     (tmp_path / "file").touch()
     assert download(mirror, tmp_path / "file") == 2
     assert download(mirror, tmp_path / "file" / "folder") == 2
-    assert capsys.readouterr().err.count("knightadder: cannot make ") == 2
+    assert capsys.readouterr().err.count("knightadder: cannot use ") == 2
 
 
 def test_what_cannot_be_written(mirror: Mirror, folder: Path, capsys: Output) -> None:
     (folder / "KBvK.rtbw" / "more").mkdir(parents=True)
-    assert download(mirror, folder) == 1
+    assert download(mirror, folder) == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith(f"knightadder: cannot write {folder / 'KBvK.rtbw'}: ")
 
 

@@ -23,7 +23,7 @@ from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
-from knightadder.files import check_new, check_writable, replacing
+from knightadder.files import check_new, check_writable, doing, replacing
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on
 from knightadder.text import tell
@@ -301,7 +301,7 @@ def _new_pictures(folder: Path) -> Iterator[Path]:
     """
     folder = folder.resolve()  # so that a link stays a link
     beside = folder.with_name(f"{folder.name}.unfinished")
-    try:
+    with doing("write to", folder):
         if beside.is_dir():
             shutil.rmtree(beside)
         beside.mkdir(parents=True)
@@ -312,8 +312,6 @@ def _new_pictures(folder: Path) -> Iterator[Path]:
             beside.rmdir()
         else:
             beside.rename(folder)
-    except OSError as error:
-        raise OptionError(f"cannot write to {folder}: {error.strerror}") from None
 
 
 def _write(

@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from knightadder.engine.errors import OptionError
+from knightadder.files import writing
 from knightadder.review.accuracy import win_percent
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
@@ -56,10 +56,7 @@ def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path)
     axes.set_title(f"{title}  {headers.get('Result', '*')}", parse_math=False, fontsize=10)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    try:
-        # Names may be in any script: letters that the font lacks become boxes. The fixed salt makes files reproducible.
-        with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "knightadder"}):
-            warnings.filterwarnings("ignore", "Glyph .* missing from font")
-            figure.savefig(file, dpi=120, metadata={"Date": None} if file.suffix == ".svg" else None)
-    except OSError as error:
-        raise OptionError(f"cannot write {file}: {error.strerror}") from None
+    # Names may be in any script: letters that the font lacks become boxes. The fixed salt makes files reproducible.
+    with writing(file), warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "knightadder"}):
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(file, dpi=120, metadata={"Date": None} if file.suffix == ".svg" else None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.files import locked
+from knightadder.files import locked, writing
 from knightadder.progress import reading_progress
 
 if TYPE_CHECKING:
@@ -102,10 +102,8 @@ def _connected(out: Path, new: bool) -> Iterator[sqlite3.Connection]:
     import sqlite3
 
     if new:
-        try:
+        with writing(out):
             out.touch()  # raises an error with the reason, which SQLite does not report
-        except OSError as error:
-            raise OptionError(f"cannot write {out}: {error.strerror}") from None
     try:
         with contextlib.closing(sqlite3.connect(out, isolation_level=None)) as database:
             # So that other processes can read the index during a transaction.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import declare, named_values, not_negative
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
+from knightadder.files import writing
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -224,10 +225,8 @@ def _logging(file: str | None, verbose: bool) -> Iterator[None]:
     """Log to standard error, and to a file if given; one line per event."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if file is not None:
-        try:
+        with writing(file):
             handlers.append(logging.FileHandler(file, encoding="utf-8"))
-        except OSError as error:
-            raise OptionError(f"cannot write {file}: {error.strerror}") from None
     logger = logging.getLogger("knightadder")
     level = logger.level
     for handler in handlers:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from knightadder.engine.errors import OptionError
+from knightadder.files import reading
 
 VARIABLE = "LICHESS_TOKEN"
 
@@ -15,13 +16,8 @@ def read_token(file: str) -> str:
     OptionError if there is no valid token; the error's text never contains the text that was read.
     """
     if file:
-        try:
-            text = Path(file).expanduser().read_text("utf-8")
-        except OSError as error:
-            raise OptionError(f"cannot read {file}: {error.strerror}") from None
-        except ValueError:
-            raise OptionError(f"{file} contains no token") from None
-        place = file
+        with reading(file):
+            text, place = Path(file).expanduser().read_text("utf-8", "replace"), file
     else:
         text, place = os.environ.get(VARIABLE, ""), VARIABLE
         if not text.strip():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from knightadder import __version__
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.tablebases.checksum import check_checksum, check_header, check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
+from knightadder.files import make_folder, reading, writing
 from knightadder.foreign import whole_or_none
 from knightadder.progress import progress
 from knightadder.tablebases.names import table_names
@@ -42,10 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     kinds = (WDL,) if arguments.wdl_only else (WDL, DTZ)
     names = [name + kind for men in range(3, arguments.men + 1) for name in table_names(men) for kind in kinds]
-    try:
-        arguments.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OptionError(f"cannot make {arguments.folder}: {error.strerror}") from None
+    make_folder(arguments.folder)
     fetched = bad = number = 0
     with progress(len(names), unit="files", stderr=True) as update:
 
@@ -98,7 +96,7 @@ class Download:
         target, part = self._folder / name, self._folder / f"{name}.part"
         with contextlib.suppress(TableError):
             check_table(target)
-            with _writing(part):
+            with writing(part):
                 part.unlink(missing_ok=True)
             return False
         for _ in range(_TRIES):
@@ -106,10 +104,10 @@ class Download:
             try:
                 check_checksum(part)
             except TableError:
-                with _writing(part):
+                with writing(part):
                     part.unlink()
                 continue
-            with _writing(target):
+            with writing(target):
                 part.replace(target)
             check_header(target)
             return True
@@ -138,7 +136,7 @@ class Download:
         length = whole_or_none(response.headers.get("Content-Length", ""))
         total = None if length is None else have + length
         broken = False
-        with _writing(part), part.open("ab" if have else "wb") as file:
+        with writing(part), part.open("ab" if have else "wb") as file:
             while True:
                 try:
                     block = response.read1(_BLOCK)
@@ -183,18 +181,5 @@ class Download:
 
 
 def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-    except OSError as error:
-        raise EngineError(f"cannot read {path}: {error.strerror}") from None
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Turn an OSError into an EngineError with a one-line message."""
-    try:
-        yield
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror}") from None
+    with reading(path):
+        return path.stat().st_size if path.exists() else 0

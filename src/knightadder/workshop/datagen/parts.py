@@ -21,7 +21,16 @@ import knightadder
 from knightadder.core.board.viriformat import HEADER
 from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
-from knightadder.files import append_whole, locked, make_folder, reading, remove_left_behind, write_whole
+from knightadder.files import (
+    append_whole,
+    doing,
+    locked,
+    make_folder,
+    reading,
+    remove_left_behind,
+    write_whole,
+    writing,
+)
 from knightadder.foreign import NotNegative, parse_json
 from knightadder.runs import claim_folder
 
@@ -75,13 +84,12 @@ class Parts:
         """Read the list of chunks; OptionError if it cannot be read."""
         file = self.folder / _LIST
         self.chunks, self.damaged, self.lost = {}, [], []
-        try:
+        with doing("use", self.folder):
             # An incomplete last line was left by a crash; its chunk is played again.
-            lines = file.read_text(encoding="utf-8").rpartition("\n")[0].splitlines() if file.exists() else []
+            lines = file.read_bytes().rpartition(b"\n")[0].splitlines() if file.exists() else []
             sizes = {entry.name: entry.stat().st_size for entry in os.scandir(self.folder)} if lines else {}
+        try:
             chunks: list[Chunk] = [parse_json(line, Chunk) for line in lines]
-        except OSError as error:
-            raise OptionError(f"cannot use {self.folder}: {error.strerror}") from None
         except ValueError:
             raise OptionError(f"{file} is not a list of chunks") from None
         self.chunks = {chunk.number: chunk for chunk in chunks}
@@ -150,11 +158,8 @@ class Parts:
     def add(self, chunk: Chunk) -> None:
         """Add a chunk to the list; OptionError if that fails."""
         file = self.folder / _LIST
-        try:
-            with file.open("ab", buffering=0) as stream:
-                append_whole(stream, _line(chunk))
-        except OSError as error:
-            raise OptionError(f"cannot write {file}: {error.strerror}") from None
+        with writing(file), file.open("ab", buffering=0) as stream:
+            append_whole(stream, _line(chunk))
         self.chunks[chunk.number] = chunk
         self.moves += chunk.moves
         self._extend_totals()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import declare, engine_options, positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
-from knightadder.files import write_whole
+from knightadder.files import check_new, write_whole
 from knightadder.progress import progress
 from knightadder.text import tell
 
@@ -82,7 +82,9 @@ def run(arguments: argparse.Namespace) -> int:
     engine_name = None
     to_stdout = arguments.json == "-"
     if arguments.json and not to_stdout:
-        _check_writable(arguments.json, arguments.files)
+        if any(suite.samefile(arguments.json) for suite in arguments.files if Path(arguments.json).exists()):
+            raise OptionError(f"cannot write {arguments.json}: it contains the positions")
+        check_new(Path(arguments.json), force=True)
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table
     try:
@@ -231,20 +233,3 @@ def _report(name: str, answers: Sequence[Answer]) -> dict[str, Any]:
         "maximum": sum(answer.maximum for answer in answers),
         "answers": [asdict(answer) for answer in answers],
     }
-
-
-# --- arguments -----------------------------------------------------------------------------------------------------
-
-
-def _check_writable(file: str, suites: Sequence[Path]) -> None:
-    """Check, before hours of work, that a file is writable and not one of the suites; OptionError otherwise."""
-    existed = Path(file).exists()
-    if existed and any(suite.samefile(file) for suite in suites):
-        raise OptionError(f"cannot write {file}: it contains the positions")
-    try:
-        with open(file, "ab"):
-            pass
-        if not existed:
-            Path(file).unlink()
-    except OSError as error:
-        raise OptionError(f"cannot write {file}: {error.strerror}") from None
