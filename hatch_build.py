@@ -69,7 +69,7 @@ class CustomBuildHook(BuildHookInterface[Any]):
             What hatchling is told of the wheel.
         """
         sys.path.insert(0, str(Path(self.root, "src")))
-        from knightadder.core.program import core
+        from knightadder.core.compilation import core
         from knightadder.native.processors import host_target
 
         if version == "editable":

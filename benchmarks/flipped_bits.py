@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 import knightadder
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 
 GAME = "uci\nisready\nposition startpos\ngo depth 4\nquit\n"
 

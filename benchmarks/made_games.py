@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder import pack
-from knightadder.core.api.game import play_all
+from knightadder.core.api.playing import play_all
 from knightadder.engine.game import Game
 from knightadder.library.loading import load_core
 from knightadder.opening_names import named_lines
 from knightadder.pgn.bulk import tables
-from knightadder.pgn.records import squares_of
+from knightadder.pgn.game_records import squares_of
 
 COPIES = 9  # number of games derived from each game
 LENGTH = 170  # plies of most games; the other games are about half as long

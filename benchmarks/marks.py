@@ -27,10 +27,10 @@ import scipy.optimize
 import scipy.sparse
 
 from knightadder.arguments import positive
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.pgn.games import parse, read_texts
 from knightadder.review.accuracy import capped
-from knightadder.review.evaluation import SearchedPosition, evaluate, from_json, to_json
+from knightadder.review.game_evaluation import SearchedPosition, evaluate, from_json, to_json
 from knightadder.review.judgement import Judgement, judge
 from knightadder.review.review import review
 from knightadder.uci.analyst import UciAnalyst

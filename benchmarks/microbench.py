@@ -23,7 +23,7 @@ import numpy as np
 from perft_epd import KIWIPETE, START
 
 from knightadder.core.api import microbench
-from knightadder.core.api.search import deepen
+from knightadder.core.api.deepening import deepen
 from knightadder.engine.bench import BENCH_POSITIONS
 from knightadder.engine.engine import Engine
 from knightadder.engine.evaluator import Evaluator

@@ -5,7 +5,7 @@ from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.engine.info import Bound
 from knightadder.library.results import Analysis, Line
-from knightadder.review.evaluation import blocks, evaluate_block
+from knightadder.review.game_evaluation import blocks, evaluate_block
 
 _VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 310, chess.ROOK: 500, chess.QUEEN: 900, chess.KING: 0}
 

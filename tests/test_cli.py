@@ -16,7 +16,7 @@ from command_line import run_command as _run
 from engine_process import TIMEOUT
 
 from knightadder import __version__, cli
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.info import (
     Bound,
@@ -299,7 +299,7 @@ def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(capsys, monkeypatch)
     assert _run(capsys, "perft", "9") == (130, "", "")
 
 
-@pytest.mark.parametrize("module", ["knightadder.cli", "knightadder.protocols.uci"])
+@pytest.mark.parametrize("module", ["knightadder.cli", "knightadder.protocols.uci_conversation"])
 def test_ctrl_c_while_the_command_is_imported_is_no_traceback(module):
     code = """
 import runpy, sys
@@ -469,7 +469,7 @@ def _process(*arguments, **options):
 
 def test_nothing_heavy_is_imported_before_it_is_needed():
     heavy = {"numpy", "numba", "llvmlite", "chess", "rich", "argparse"}
-    modules = "knightadder.cli, knightadder.protocols.uci, knightadder.protocols.xboard"
+    modules = "knightadder.cli, knightadder.protocols.uci_conversation, knightadder.protocols.xboard"
     code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output == "[]\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -27,7 +28,7 @@ LAYERS = (
     ("core.evaluation", "core.syzygy"),
     ("core.board",),
     ("core.layout", "core.split_mix"),
-    ("core.program",),
+    ("core.compilation",),
     ("native",),
 )
 # Small modules that anybody may import.
@@ -123,8 +124,25 @@ def test_exported_functions_of_the_core_are_in_one_place() -> None:
             for decorator in getattr(node, "decorator_list", ()):
                 if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("exported"):
                     (inside if name.startswith("knightadder.core.api.") else outside).add(name)
-    assert "knightadder.core.api.search" in inside
+    assert "knightadder.core.api.deepening" in inside
     assert not outside
+
+
+def test_each_class_has_a_name_of_its_own() -> None:
+    trees = [ast.parse(path.read_text("utf-8")) for path in MODULES.values()]
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    twice = {name for name, count in names.items() if count > 1 and not name.startswith("_")}
+    # The library's names are those of python-chess. Each of its classes stands for the engine's class of this name.
+    assert twice == {"Engine", "Option"}
+
+
+def test_each_module_has_a_name_of_its_own() -> None:
+    # The main module of a folder may have the folder's name.
+    parts = [name.split(".") for name in MODULES]
+    names = Counter(name[-1] for name in parts if name[-1] != name[-2 % len(name)])
+    twice = {name for name, count in names.items() if count > 1}
+    # Each command has a folder with a module `command`. `tablebases` is a command, and the engine's part behind it.
+    assert twice == {"command", "tablebases"}
 
 
 def test_imports_point_downwards() -> None:

@@ -16,8 +16,8 @@ import pytest
 from engine_process import TIMEOUT
 from random_network import random_network
 
+from knightadder.core.compilation import core
 from knightadder.core.evaluation.network_file import network_bytes
-from knightadder.core.program import core
 
 ROOT = Path(__file__).parents[1]
 

@@ -18,7 +18,7 @@ from packaging.utils import parse_wheel_filename
 
 import hatch_build
 from knightadder import __version__
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.native.builder import TARGETS
 from knightadder.native.images import Image
 from knightadder.native.processors import host_target

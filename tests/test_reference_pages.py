@@ -11,7 +11,7 @@ from knightadder.engine.limits import LEAST
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
 from knightadder.protocols.conversation import Connection, Needs
-from knightadder.protocols.uci import Uci
+from knightadder.protocols.uci_conversation import Uci
 from knightadder.protocols.uci_text import format_info, parse_go
 from knightadder.protocols.xboard import XBoard
 

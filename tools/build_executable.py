@@ -84,7 +84,7 @@ def check_installation() -> None:
     """Exit with a message unless the engine was installed from a wheel."""
     if importlib.util.find_spec("PyInstaller") is None or importlib.util.find_spec("knightadder") is None:
         sys.exit("build_executable: install knightadder[annotate,lichess,executable] with this Python")
-    from knightadder.core.program import core
+    from knightadder.core.compilation import core
 
     images = list(core.folder.glob("*.image"))
     if not images or None in map(core.read, images) or core.folder.is_relative_to(ROOT / "src"):

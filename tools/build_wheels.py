@@ -24,7 +24,7 @@ from hatch_build import PLATFORMS  # noqa: E402
 _BUILD = """
 import pathlib, sys
 sys.path.insert(0, sys.argv[1])
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 core.build(pathlib.Path(sys.argv[2]), sys.argv[3:], print)
 """
 

@@ -20,7 +20,7 @@ import chess.engine
 from knightadder.arguments import positive
 from knightadder.cli import EXIT_OK, exit_status
 from knightadder.files import write_whole
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.progress import progress
 from knightadder.workshop.opening_book import load_book
 

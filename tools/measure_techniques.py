@@ -119,7 +119,7 @@ TECHNIQUES = (
         "aspiration windows",
         edits=(
             Edit(
-                "core/api/search.py",
+                "core/api/deepening.py",
                 "                _begin_line(worker, depth, line)\n",
                 "                _begin_line(worker, depth, line)\n"
                 "                if {off}:\n"
@@ -234,7 +234,7 @@ class Laboratory:
         """Search a position; return the last finished depth, the nodes and the CPU seconds."""
         import numpy as np
 
-        from knightadder.core.api.search import deepen
+        from knightadder.core.api.deepening import deepen
         from knightadder.core.layout import MAX_DEPTH
         from knightadder.core.worker import WORKER
         from knightadder.engine.evaluator import Evaluator

@@ -67,7 +67,7 @@ from knightadder.files import locked, reading, write_whole
 from knightadder.foreign import NotNegative, converted, parse_json, parse_toml
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.match import command as match_command
-from knightadder.workshop.match.report import elo_text
+from knightadder.workshop.match.match_report import elo_text
 from knightadder.workshop.match.statistics.elo import elo_interval
 
 ROOT = Path(__file__).parents[1]

@@ -15,7 +15,7 @@ os.environ["KNIGHTADDER_INTERPRET"] = "1"  # before the core is imported
 
 import numpy as np
 
-from knightadder.core.api.search import deepen
+from knightadder.core.api.deepening import deepen
 from knightadder.engine.engine import Engine
 from knightadder.engine.options import Options
 from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 
 OUT = Path(__file__).parents[1] / "docs" / "compiled" / "assembly.txt"
 

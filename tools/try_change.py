@@ -40,7 +40,7 @@ from knightadder.files import locked, reading, write_whole
 from knightadder.foreign import parse_json
 from knightadder.runs import check_same_run
 from knightadder.workshop.match import command as match_command
-from knightadder.workshop.match.report import CHANGE_COLUMNS, change_row, kinds_text
+from knightadder.workshop.match.match_report import CHANGE_COLUMNS, change_row, kinds_text
 
 ROOT = Path(__file__).parents[1]
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from knightadder.engine.errors import OptionError as OptionError
     from knightadder.engine.errors import PositionError as PositionError
     from knightadder.engine.errors import PositionWarning as PositionWarning
-    from knightadder.engine.explain.terms import Breakdown as Breakdown
-    from knightadder.engine.explain.terms import Tapered as Tapered
-    from knightadder.engine.explain.terms import Term as Term
+    from knightadder.engine.explain.breakdown import Breakdown as Breakdown
+    from knightadder.engine.explain.breakdown import Tapered as Tapered
+    from knightadder.engine.explain.breakdown import Term as Term
     from knightadder.engine.info import Bound as Bound
     from knightadder.library.arrays import PACKED as PACKED
     from knightadder.library.arrays import evaluate_iter as evaluate_iter
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from knightadder.library.arrays import pack as pack
     from knightadder.library.arrays import unpack as unpack
     from knightadder.library.arrays import unpack_fens as unpack_fens
-    from knightadder.library.engine import Engine as Engine
+    from knightadder.library.board_engine import Engine as Engine
     from knightadder.library.engine_options import Option as Option
     from knightadder.library.engine_pool import EnginePool as EnginePool
     from knightadder.library.engine_pool import PoolBusyError as PoolBusyError
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from knightadder.library.explorer import ExplorerMove as ExplorerMove
     from knightadder.library.explorer import GameFilter as GameFilter
     from knightadder.library.frames import to_frame as to_frame
-    from knightadder.library.games import GameArrays as GameArrays
-    from knightadder.library.games import Games as Games
-    from knightadder.library.games import read_games as read_games
+    from knightadder.library.game_arrays import GameArrays as GameArrays
+    from knightadder.library.game_arrays import Games as Games
+    from knightadder.library.game_arrays import read_games as read_games
     from knightadder.library.many import analyse_iter as analyse_iter
     from knightadder.library.many import analyse_many as analyse_many
     from knightadder.library.positions import Evaluation as Evaluation
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from knightadder.library.simple import SimpleEngine as SimpleEngine
     from knightadder.library.stream import Stream as Stream
     from knightadder.opening_names import Opening as Opening
-    from knightadder.pgn.records import GameRecord as GameRecord
+    from knightadder.pgn.game_records import GameRecord as GameRecord
     from knightadder.review.annotation import AnnotatedGame as AnnotatedGame
     from knightadder.review.annotation import annotate_game as annotate_game
     from knightadder.review.coach import explain as explain
-    from knightadder.review.moves import AnnotatedMove as AnnotatedMove
+    from knightadder.review.move_table import AnnotatedMove as AnnotatedMove
     from knightadder.review.summary import Side as Side
 
 _MODULES = {  # public name to its module
@@ -64,21 +64,21 @@ _MODULES = {  # public name to its module
     "PositionError": "engine.errors",
     "PositionWarning": "engine.errors",
     "Bound": "engine.info",
-    "Engine": "library.engine",
+    "Engine": "library.board_engine",
     "Option": "library.engine_options",
     "analyse_many": "library.many",
     "analyse_iter": "library.many",
     "annotate_game": "review.annotation",
     "AnnotatedGame": "review.annotation",
-    "AnnotatedMove": "review.moves",
+    "AnnotatedMove": "review.move_table",
     "explain": "review.coach",
     "Side": "review.summary",
     "Opening": "opening_names",
     "evaluate": "library.positions",
     "Evaluation": "library.positions",
-    "Breakdown": "engine.explain.terms",
-    "Term": "engine.explain.terms",
-    "Tapered": "engine.explain.terms",
+    "Breakdown": "engine.explain.breakdown",
+    "Term": "engine.explain.breakdown",
+    "Tapered": "engine.explain.breakdown",
     "legal_moves": "library.positions",
     "see": "library.positions",
     "perft": "library.positions",
@@ -97,10 +97,10 @@ _MODULES = {  # public name to its module
     "ExplorerGame": "library.explorer",
     "GameFilter": "library.explorer",
     "to_frame": "library.frames",
-    "read_games": "library.games",
-    "Games": "library.games",
-    "GameArrays": "library.games",
-    "GameRecord": "pgn.records",
+    "read_games": "library.game_arrays",
+    "Games": "library.game_arrays",
+    "GameArrays": "library.game_arrays",
+    "GameRecord": "pgn.game_records",
     "Stream": "library.stream",
     "SimpleEngine": "library.simple",
     "SimpleAnalysisResult": "library.simple",

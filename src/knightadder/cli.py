@@ -225,9 +225,9 @@ def build_parser() -> "argparse.ArgumentParser":
 
 
 def _uci(arguments: "argparse.Namespace | None" = None) -> int:
-    from knightadder.protocols import uci
+    from knightadder.protocols import uci_conversation
 
-    return uci.main(_first_options(arguments)) or EXIT_OK
+    return uci_conversation.main(_first_options(arguments)) or EXIT_OK
 
 
 def _xboard(arguments: "argparse.Namespace | None" = None) -> int:
@@ -315,7 +315,7 @@ def _analyse(arguments: "argparse.Namespace") -> int:
 def _warmup(_: "argparse.Namespace") -> int:
     start = time.perf_counter()
     _load(_options()).close()
-    from knightadder.core.program import core
+    from knightadder.core.compilation import core
 
     file = core.image_file()
     kept = core.read(file) is not None

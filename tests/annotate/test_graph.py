@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from knightadder.annotate.graph import draw
 from knightadder.engine.errors import OptionError
-from knightadder.review.evaluation import SearchedPosition
+from knightadder.review.game_evaluation import SearchedPosition
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
 

@@ -125,7 +125,7 @@ def test_an_interrupted_run_writes_the_table_without_another_search(file, monkey
 
     table = file.with_name("moves.json")
     with monkeypatch.context() as patch:
-        patch.setattr("knightadder.review.moves.moves_table", stop)
+        patch.setattr("knightadder.review.move_table.moves_table", stop)
         assert annotate(file, "--moves", table) == 130
     assert not table.exists() and file.with_name("games.annotated.pgn.unfinished").exists()
     table.write_text("mine", "utf-8")  # by the user, meanwhile

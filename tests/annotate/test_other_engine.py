@@ -17,7 +17,7 @@ from knightadder.annotate import command
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.puzzles import command as puzzles_command
 from knightadder.review.accuracy import play, unchanged
-from knightadder.review.evaluation import evaluate
+from knightadder.review.game_evaluation import evaluate
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
 from knightadder.uci.analyst import UciAnalyst

@@ -15,7 +15,7 @@ from fake_analyst import FakeAnalyst
 from knightadder.annotate import workers
 from knightadder.annotate.workers import BlockEvaluator, evaluate_games
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.review.evaluation import blocks, evaluate_block, to_json
+from knightadder.review.game_evaluation import blocks, evaluate_block, to_json
 
 LIMIT = chess.engine.Limit(nodes=1)
 LONG = " ".join(itertools.islice(itertools.cycle(["Nf3", "Nf6", "Ng1", "Ng8"]), 50))

@@ -3,8 +3,8 @@
 import pytest
 
 from knightadder.core import tables
+from knightadder.core.compilation import core
 from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
-from knightadder.core.program import core
 from knightadder.native import program
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from searcher import Clock, Searcher
 
-from knightadder.engine import search
+from knightadder.engine import running_search
 from knightadder.engine.engine import Engine
 
 
@@ -35,27 +35,27 @@ def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
                 holding.set()
             return super().wait(timeout)
 
-    start = search.Search.start
+    start = running_search.Search.start
 
-    def start_watched(this: search.Search) -> None:
+    def start_watched(this: running_search.Search) -> None:
         this._changed = Changed()
         start(this)
 
-    monkeypatch.setattr(search.Search, "start", start_watched)
+    monkeypatch.setattr(running_search.Search, "start", start_watched)
     return holding
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     time = Clock()
-    check = search.Search._check_clock
+    check = running_search.Search._check_clock
 
-    def check_and_tell(this: search.Search) -> float:
+    def check_and_tell(this: running_search.Search) -> float:
         pause = check(this)
         time.looked()
         return pause
 
-    monkeypatch.setattr(search, "time", time)
-    monkeypatch.setattr(search, "_CLOCK_TICK", 0.001)
-    monkeypatch.setattr(search.Search, "_check_clock", check_and_tell)
+    monkeypatch.setattr(running_search, "time", time)
+    monkeypatch.setattr(running_search, "_CLOCK_TICK", 0.001)
+    monkeypatch.setattr(running_search.Search, "_check_clock", check_and_tell)
     return time

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.engine import evaluator
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.loader import Loader, OnStep, compile_core, load_engine

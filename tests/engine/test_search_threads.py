@@ -24,7 +24,7 @@ from searcher import (
     legal,
 )
 
-from knightadder.engine import engine, search
+from knightadder.engine import engine, running_search
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Message
@@ -63,7 +63,7 @@ def check_answer(listener: Listener, fen: str | None) -> None:
 
 def only_in(name: str, instead: Callable[..., int]) -> Callable[..., int]:
     """Give a deepening that behaves otherwise in the threads whose name begins like this."""
-    deepen = search.deepen
+    deepen = running_search.deepen
 
     def search_or_not(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         if threading.current_thread().name.startswith(name):
@@ -112,7 +112,7 @@ def test_a_node_limit_is_kept_by_all_together(team: Searcher, nodes: int) -> Non
 
 
 def test_a_search_to_a_depth_ends_with_the_main_threads_line(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
+    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
     listener = team.search(Limits(depth=7), KIWIPETE)
     assert [info.depth for info in listener.infos] == list(range(1, 8))
     assert listener.result.best_move == listener.infos[-1].pv[0]
@@ -150,8 +150,8 @@ def test_the_line_of_the_thread_that_wins_the_vote_is_told_and_played(
         worker.root_depth = depth
         return depth
 
-    monkeypatch.setattr(search, "deepen", only_in("search ", other_move))
-    monkeypatch.setattr(search, "vote", lambda lines: chosen)
+    monkeypatch.setattr(running_search, "deepen", only_in("search ", other_move))
+    monkeypatch.setattr(running_search, "vote", lambda lines: chosen)
     listener = team.start(Limits(infinite=True), fen)
     running = team.engine._search
     assert running is not None
@@ -196,15 +196,15 @@ def test_stop_and_ponder_hit_at_any_moment_give_one_legal_move(searcher: Searche
 def test_a_stop_before_the_first_iteration_ends_waits_for_it(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_GRACE", TIMEOUT)
+    monkeypatch.setattr(running_search, "_GRACE", TIMEOUT)
     asked = threading.Event()
 
     def first_asks(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         assert asked.wait(TIMEOUT)
         return int(deepen(tables, worker, depth, *rest))
 
-    deepen = search.deepen
-    monkeypatch.setattr(search, "deepen", first_asks)
+    deepen = running_search.deepen
+    monkeypatch.setattr(running_search, "deepen", first_asks)
     listener = searcher.start(Limits(infinite=True), MATE_IN_ONE)
     searcher.engine.stop()
     asked.set()
@@ -220,8 +220,8 @@ def test_a_first_iteration_that_takes_long_is_stopped(
         eventually(lambda: running._stop_flag[0])
         return int(deepen(tables, worker, depth, *rest))
 
-    deepen = search.deepen
-    monkeypatch.setattr(search, "deepen", endless)
+    deepen = running_search.deepen
+    monkeypatch.setattr(running_search, "deepen", endless)
     searcher.engine.set_position(KIWIPETE)
     listener = Listener()
     running = searcher.engine._new_search(searcher.engine._table, limits, listener.on_report, listener.on_done)
@@ -275,7 +275,7 @@ def test_a_search_without_a_clock_waits_for_the_hash_table_or_for_a_stop(
 
 
 def test_a_helper_that_fails_is_told_of_and_costs_nothing_else(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "deepen", only_in("search ", breaks))
+    monkeypatch.setattr(running_search, "deepen", only_in("search ", breaks))
     listener = team.start(Limits(infinite=True), KIWIPETE)
     failure = Message("a search thread failed: RuntimeError('broken')")
     listener.wait_for(lambda: listener.reports.count(failure) == THREADS - 1)
@@ -288,7 +288,7 @@ def test_a_helper_that_fails_is_told_of_and_costs_nothing_else(team: Searcher, m
 
 
 def test_when_the_main_thread_fails_the_helpers_answer(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    deepen = search.deepen
+    deepen = running_search.deepen
 
     def breaks_late(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         if threading.current_thread().name != "search":
@@ -296,7 +296,7 @@ def test_when_the_main_thread_fails_the_helpers_answer(team: Searcher, monkeypat
         eventually(lambda: min(helper.completed for helper in threads_of(team)[1:]) >= 3)
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(search, "deepen", breaks_late)
+    monkeypatch.setattr(running_search, "deepen", breaks_late)
     listener = team.start(Limits(infinite=True), MATE_IN_ONE)
     listener.wait_for(lambda: Message("search failed: RuntimeError('broken')") in listener.reports)
     team.engine.stop()
@@ -329,7 +329,7 @@ def test_without_a_search_thread_a_legal_move_is_played(
     team: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits
 ) -> None:
     monkeypatch.setattr(threading.Thread, "start", none_called("search"))
-    monkeypatch.setattr(search, "_kept", [])
+    monkeypatch.setattr(running_search, "_kept", [])
     listener = team.start(limits, KIWIPETE)
     assert listener.reports[0] == Message("no search thread could be started")
     assert listener.result.best_move in legal(KIWIPETE)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.engine.errors import EngineError
 from knightadder.library.loading import load_core
 from knightadder.native import program
@@ -22,7 +22,7 @@ import io, logging, sys
 import chess, chess.pgn
 import knightadder as k
 from chess.engine import Limit
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.native.building import ImageError
 
 FEN, LIMIT, game = chess.STARTING_FEN, Limit(nodes=1), chess.pgn.read_game(io.StringIO("1. e4 *"))
@@ -99,7 +99,7 @@ def test_what_warmup_does_is_all_there_is_to_do() -> None:
 def test_the_compiler_itself_can_be_interrupted(tmp_path: Path) -> None:
     program = (
         "import knightadder\n"
-        "from knightadder.core.program import core\n"
+        "from knightadder.core.compilation import core\n"
         f"core.folder = type(core.folder)({str(tmp_path)!r})\n"  # where no image is
         "knightadder.evaluate('startpos')\n"
     )

@@ -24,7 +24,7 @@ from knightadder.engine.errors import OptionError, PositionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.library import arrays, many
 from knightadder.library.arrays import PACKED, evaluate_iter, evaluate_many, pack
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.library.many import analyse_iter, analyse_many
 from knightadder.library.results import Analysis
 

@@ -16,7 +16,7 @@ from chess.engine import Cp, Limit, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.engine.info import Bound
 from knightadder.library.arrays import evaluate_many
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.library.frames import to_frame
 from knightadder.library.positions import evaluate
 from knightadder.library.results import Analysis, Line, PlayResult

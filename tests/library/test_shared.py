@@ -14,7 +14,7 @@ from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.engine import evaluator, options
 from knightadder.engine.errors import OptionError
 from knightadder.library import shared
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.library.shared import tables_of
 
 PROBLEM = "the built-in network cannot be used: "

@@ -8,8 +8,8 @@ import pytest
 from fake_lichess import BOT, TOKEN
 from lichess_players import PATIENCE, TIMEOUTS, Chooser, StillClock
 
-from knightadder.lichess.api import Lichess
 from knightadder.lichess.bot import Bot
+from knightadder.lichess.bot_api import Lichess
 from knightadder.lichess.engines import GameEngines
 from knightadder.lichess.settings import BotSettings
 

@@ -7,8 +7,8 @@ import pytest
 from fake_lichess import TOKEN, FakeLichess, Faults
 from lichess_players import PATIENCE, TIMEOUTS, StillClock, until
 
-from knightadder.lichess.api import Lichess
 from knightadder.lichess.api_errors import Refused, Unreachable
+from knightadder.lichess.bot_api import Lichess
 from knightadder.lichess.event_stream import Follower
 
 

@@ -10,7 +10,7 @@ from fake_lichess import TOKEN, FakeLichess
 from lichess_players import PATIENCE, TIMEOUTS, Chooser, Thinker
 
 from knightadder import cli
-from knightadder.lichess.api import Lichess
+from knightadder.lichess.bot_api import Lichess
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def chooser(monkeypatch):
         made.append(options)
         return Chooser()
 
-    monkeypatch.setattr("knightadder.library.engine.Engine", make)
+    monkeypatch.setattr("knightadder.library.board_engine.Engine", make)
     return made
 
 
@@ -74,7 +74,7 @@ def test_settings_reach_the_engine(chooser, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_the_bot(monkeypatch, number):
     engine = Thinker()
-    monkeypatch.setattr("knightadder.library.engine.Engine", lambda options: engine)
+    monkeypatch.setattr("knightadder.library.board_engine.Engine", lambda options: engine)
     before = signal.getsignal(number)
     with FakeLichess() as server:
         game_id = server.challenge()

@@ -13,8 +13,8 @@ import pytest
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.bulk import GameBlock, read_blocks
 from knightadder.pgn.game_files import decoded
+from knightadder.pgn.game_records import GameRecord, read_records
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse, read_texts, result_of
-from knightadder.pgn.records import GameRecord, read_records
 from knightadder.pgn.splitting import split_lines
 from tests.random_pgn import random_file
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 
 
 @pytest.fixture(scope="session", autouse=True)

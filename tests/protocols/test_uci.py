@@ -19,8 +19,8 @@ from knightadder.engine.info import (
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import OnStep, load_engine
 from knightadder.engine.options import OPTIONS, Options
-from knightadder.protocols import conversation, uci
-from knightadder.protocols.uci import Uci
+from knightadder.protocols import conversation, uci_conversation
+from knightadder.protocols.uci_conversation import Uci
 from knightadder.protocols.uci_text import format_info
 
 # --- The loop -------------------------------------------------------------------------------------------------------
@@ -438,7 +438,7 @@ def test_commands_for_the_engine_wait_in_order_for_loading(loading: SlowConversa
 
 def test_an_isready_that_waits_is_told_each_step(loading: SlowConversation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversation, "TICK", 0.01)
-    monkeypatch.setattr(uci, "TICK", 0.01)
+    monkeypatch.setattr(uci_conversation, "TICK", 0.01)
     assert loading.started.wait(TIMEOUT)
     loading.report("compiling 1/2: perft")
     loading.send("isready")
@@ -483,7 +483,7 @@ def test_a_failure_to_load_is_said_and_ends_the_process(
     def load(report: OnStep) -> None:
         raise ImportError("no numba here")
 
-    monkeypatch.setattr("knightadder.core.program.core.load", load)
+    monkeypatch.setattr("knightadder.core.compilation.core.load", load)
     talk = Conversation(load_engine)
     talk.send("isready")
     lines = talk.wait_for_end()

@@ -14,7 +14,7 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.loader import OnStep, load_engine
 from knightadder.engine.options import Options
 from knightadder.protocols import xboard_player
-from knightadder.protocols.uci import Uci
+from knightadder.protocols.uci_conversation import Uci
 
 
 class Clock:
@@ -632,7 +632,7 @@ def test_a_failure_to_load_is_said_and_ends_the_process(
     def load(report: OnStep) -> None:
         raise ImportError("no numba here")
 
-    monkeypatch.setattr("knightadder.core.program.core.load", load)
+    monkeypatch.setattr("knightadder.core.compilation.core.load", load)
     talk = Talk(load_engine)
     assert talk.wait_for_end() == ["tellusererror the engine cannot be loaded: ImportError: no numba here"]
     assert talk.status == 1

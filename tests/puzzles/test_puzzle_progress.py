@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.puzzles.progress import PuzzleProgress
+from knightadder.puzzles.user_progress import PuzzleProgress
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from knightadder.engine.errors import EngineError
 from knightadder.pgn.games import BrokenGame, parse, texts_of
 from knightadder.report import figures
 from knightadder.report.figures import player_game
-from knightadder.report.study import GameStudy, Item, studied
+from knightadder.report.study import GameOfPlayer, GameStudy, studied
 from knightadder.review.accuracy import rescale
-from knightadder.review.evaluation import SearchedPosition, to_json
+from knightadder.review.game_evaluation import SearchedPosition, to_json
 
 LIMIT = Limit(nodes=1)
 
@@ -31,7 +31,7 @@ def annas():
     """Give the items of Anna's games."""
     texts = texts_of(GAMES.encode())
     return [
-        Item(number, "a.pgn", white, text)
+        GameOfPlayer(number, "a.pgn", white, text)
         for number, (text, white) in enumerate(zip(texts, (True, True, False), strict=False))
     ]
 
@@ -46,7 +46,7 @@ def real():
         tags += f'\n[WhiteElo "{chance.randrange(900, 2400)}"]\n[BlackElo "{1500 + 2 * number}"]\n\n'
         short = re.split(r"\s25\.\s", moves.rsplit(maxsplit=1)[0])[0]
         result = re.search(r'Result "(.*?)"', tags)[1]
-        items.append(Item(number, "b.pgn", number % 3 > 0, replace(text, text=f"{tags}{short} {result}")))
+        items.append(GameOfPlayer(number, "b.pgn", number % 3 > 0, replace(text, text=f"{tags}{short} {result}")))
     return items
 
 
@@ -244,11 +244,11 @@ def test_puzzles_have_one_solution(games):
 def test_a_damaged_study_is_refused(monkeypatch):
     use_pool(monkeypatch)
     texts = [*texts_of(GAMES.encode())]
-    item = Item(0, "a.pgn", True, texts[0])
+    item = GameOfPlayer(0, "a.pgn", True, texts[0])
     data = GameStudy(LIMIT, 1)(item)
     for damaged in (data[:-1], b"[]", b'{"evaluations": []}', data.replace(b'"choices": {"', b'"choices": {"9')):
         with pytest.raises(EngineError, match=r"^a worker returned a damaged study of a\.pgn, game 1, line 1$"):
             studied(item, damaged, False)
-    broken = Item(4, "a.pgn", False, texts[4])
+    broken = GameOfPlayer(4, "a.pgn", False, texts[4])
     with pytest.raises(BrokenGame, match="illegal san"):
         studied(broken, GameStudy(LIMIT, 1)(broken), False)

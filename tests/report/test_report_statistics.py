@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from knightadder.report.statistics import mean, performance
+from knightadder.report.averages import mean, performance
 
 
 def test_an_average_of_one_value_a_game_has_the_usual_error():

@@ -10,7 +10,7 @@ from fake_analyst import FakeAnalyst, evaluate
 
 from knightadder import explain
 from knightadder.review.coach import KINDS, fault_of
-from knightadder.review.evaluation import ScoredLine, SearchedPosition
+from knightadder.review.game_evaluation import ScoredLine, SearchedPosition
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
 

@@ -13,7 +13,7 @@ from fake_analyst import FakeAnalyst, evaluate, positions
 from knightadder.opening_names import Opening
 from knightadder.pgn.games import text_of
 from knightadder.review.accuracy import play, rescale
-from knightadder.review.evaluation import ScoredLine, SearchedPosition
+from knightadder.review.game_evaluation import ScoredLine, SearchedPosition
 from knightadder.review.judgement import Judgement
 from knightadder.review.notes import annotate
 from knightadder.review.review import review

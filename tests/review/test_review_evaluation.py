@@ -17,7 +17,7 @@ from knightadder.engine.errors import PositionError
 from knightadder.library.boards import position_of
 from knightadder.library.results import Analysis
 from knightadder.pgn.games import text_of
-from knightadder.review.evaluation import ScoredLine, SearchedPosition, blocks, evaluate_block, from_json, to_json
+from knightadder.review.game_evaluation import ScoredLine, SearchedPosition, blocks, evaluate_block, from_json, to_json
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
 

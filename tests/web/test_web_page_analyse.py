@@ -391,7 +391,7 @@ def test_the_worths_are_not_in_the_way_of_the_editor_and_of_a_game(page):
 
 
 def test_the_real_engine_analyses(server, open_page):
-    from knightadder.library.engine import Engine
+    from knightadder.library.board_engine import Engine
 
     server.make_engine = lambda: Engine(hash_mb=1)
     page = open_page()

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from stand_in_engine import StandInEngine, material
 
 from knightadder.review import notes
-from knightadder.review.evaluation import evaluate
+from knightadder.review.game_evaluation import evaluate
 from knightadder.review.review import review
 from knightadder.review.summary import row
 

@@ -180,7 +180,7 @@ def test_sounds_are_off_until_they_are_wanted(page):
 
 
 def test_a_game_against_the_real_engine(server, open_page):
-    from knightadder.library.engine import Engine
+    from knightadder.library.board_engine import Engine
 
     server.make_engine = lambda: Engine(hash_mb=1)
     page = open_page()

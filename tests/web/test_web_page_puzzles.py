@@ -10,8 +10,8 @@ from on_page import SIZES, click_move, drag_move, expect_moves, expect_piece, ex
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
-from knightadder.puzzles.progress import PuzzleProgress
 from knightadder.puzzles.puzzle import Puzzle, Solution
+from knightadder.puzzles.user_progress import PuzzleProgress
 
 FORK = Solution("4k3/8/8/2q5/4N3/8/6PP/7K w - - 0 1", tuple(map(chess.Move.from_uci, ("e4c5", "e8d8", "c5b7"))))
 MATE = Solution("3r2k1/5ppp/8/8/8/p7/5PPP/6K1 b - - 0 1", (chess.Move.from_uci("d8d1"),))

@@ -12,7 +12,7 @@ from stand_in_engine import StandInEngine, material
 
 from knightadder.pgn.games import text_of
 from knightadder.review import notes
-from knightadder.review.evaluation import evaluate
+from knightadder.review.game_evaluation import evaluate
 from knightadder.review.review import review
 from knightadder.review.summary import row
 from knightadder.web.messages import FULL_NODES

@@ -11,9 +11,9 @@ from board_tab import PATIENCE
 
 from knightadder import cli
 from knightadder.engine.errors import OptionError
-from knightadder.puzzles.progress import PuzzleProgress
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.source import read_source
+from knightadder.puzzles.user_progress import PuzzleProgress
 from knightadder.web.site.training import puzzle_view
 
 BEFORE, FEN = "3r2k1/5ppp/8/8/8/8/3R1PPP/4R1K1 b - - 0 1", "3r2k1/5pp1/7p/8/8/8/3R1PPP/4R1K1 w - - 0 2"

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.engine.info import Bound, Info, Result, Score
 from knightadder.workshop import selfplay as module

@@ -29,7 +29,7 @@ from knightadder.runs import Journal, going_on
 from knightadder.text import tell
 
 if TYPE_CHECKING:
-    from knightadder.review.evaluation import Block
+    from knightadder.review.game_evaluation import Block
     from knightadder.review.summary import Row
 
 _NODES = 200_000  # default number of nodes for each position
@@ -234,7 +234,7 @@ def _evaluate(
     from knightadder.annotate.workers import BlockEvaluator, evaluate_games
     from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
-    from knightadder.review.evaluation import blocks
+    from knightadder.review.game_evaluation import blocks
     from knightadder.uci.analyst import UciAnalyst
 
     broken = positions = 0
@@ -331,8 +331,8 @@ def _write(
     from knightadder.annotate.moves_file import writing_moves
     from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, tell_notes, text_of
     from knightadder.review.accuracy import rescale, unchanged
-    from knightadder.review.evaluation import from_json
-    from knightadder.review.moves import moves_table
+    from knightadder.review.game_evaluation import from_json
+    from knightadder.review.move_table import moves_table
     from knightadder.review.notes import annotate
     from knightadder.review.review import review
     from knightadder.review.summary import row

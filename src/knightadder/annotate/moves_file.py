@@ -14,7 +14,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.files import replacing
 from knightadder.library.frames import Cell
-from knightadder.review.moves import AnnotatedMove
+from knightadder.review.move_table import AnnotatedMove
 from knightadder.review.summary import Row as GameRow
 
 Row: TypeAlias = Mapping[str, Cell]

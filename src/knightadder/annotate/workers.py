@@ -12,8 +12,8 @@ import chess.pgn
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import parse_json
-from knightadder.library.engine import Engine
-from knightadder.review.evaluation import (
+from knightadder.library.board_engine import Engine
+from knightadder.review.game_evaluation import (
     Block,
     check_block,
     evaluate_block,

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.explorer import INDEXED
-from knightadder.core.board.pgn import RESULTS
+from knightadder.core.api.index_queries import INDEXED
+from knightadder.core.board.pgn_reader import RESULTS
 from knightadder.digests import content_digest
 from knightadder.foreign import NotNegative, converted, rating_or_none
 from knightadder.library import explorer_file
@@ -26,8 +26,8 @@ from knightadder.library.blocks import blocks_of
 from knightadder.library.explorer import SPEEDS, date_code
 from knightadder.library.explorer_file import CHUNK, digests_of, pack_chunk, short_keys
 from knightadder.pgn.bulk import keys_in
+from knightadder.pgn.game_records import GameRecord, read_records, spans
 from knightadder.pgn.games import tell_left_out, tell_notes
-from knightadder.pgn.records import GameRecord, read_records, spans
 from knightadder.progress import Read
 from knightadder.review.clocks import time_control
 from knightadder.text import plain_name

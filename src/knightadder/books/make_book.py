@@ -17,7 +17,7 @@ from knightadder.text import tell
 if TYPE_CHECKING:
     import numpy as np
 
-    from knightadder.pgn.records import GameRecord
+    from knightadder.pgn.game_records import GameRecord
 
 # Counts by position (Polyglot's key) and encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
@@ -111,7 +111,7 @@ def add_games(
     """
     import numpy as np
 
-    from knightadder.pgn.records import sound_records, squares_of
+    from knightadder.pgn.game_records import sound_records, squares_of
 
     used = bad = 0
     for game in sound_records(file, name):

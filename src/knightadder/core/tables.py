@@ -11,11 +11,11 @@ from .board import attacks, repetition, zobrist
 from .board.attacks import MAGIC, SLIDER_ENTRIES
 from .board.position import PIECE_SQUARE
 from .board.repetition import CUCKOO_PLACES
+from .compilation import core
 from .evaluation import evaluate
 from .evaluation.evaluate import CLASSICAL
 from .evaluation.network import NETWORK_WEIGHTS
 from .evaluation.terms import TERM_VALUES
-from .program import core
 from .search import parameters, pruning
 from .search.parameters import SEARCH_PARAMETERS
 

@@ -13,16 +13,16 @@ from knightadder.core.worker import WORKER
 from knightadder.engine.book import Book
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.evaluator import Evaluator
-from knightadder.engine.explain.pieces import bucket_line, piece_worths, worth_board
+from knightadder.engine.explain.breakdown import break_down
 from knightadder.engine.explain.table import evaluation_table
-from knightadder.engine.explain.terms import break_down
+from knightadder.engine.explain.worths import bucket_line, piece_worths, worth_board
 from knightadder.engine.game import Game, array_of
 from knightadder.engine.hashtable import HashTable, must_fit
 from knightadder.engine.info import Ending, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
-from knightadder.engine.search import Search
+from knightadder.engine.running_search import Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.native.memory import Clearing
 from knightadder.native.records import new_record

@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api import game
+from knightadder.core.api import playing
 from knightadder.core.api.perft import perft
 from knightadder.core.board import fen
 from knightadder.core.layout import NO_SQUARE, QUEEN, ROOK
@@ -64,7 +64,7 @@ class Game:
         position.board[:] = setup.board
         position.stm, position.castling, position.ep = setup.stm, setup.castling, setup.ep
         position.rule50 = position.plies_from_null = setup.rule50
-        if game.set_up_position(self._tables, record):
+        if playing.set_up_position(self._tables, record):
             raise PositionError(fen.refusal(text or "", fen.WRONG_SIDE_IN_CHECK))
         self._begin(moves, setup.fullmove)
         return setup.notes
@@ -72,11 +72,11 @@ class Game:
     def set_up_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
         """Set up a position from bitboards, which takes far less time than a FEN, and play moves from it.
 
-        `numbers` are the same as for `set_up_bitboards` in ``core/api/game.py``, and `fullmove` is the move number. The
-        function returns False if the position is illegal. A `PositionError` is raised if a move is illegal. In both
+        `numbers` are the same as for `set_up_bitboards` in ``core/api/playing.py``, and `fullmove` is the move number.
+        The function returns False if the position is illegal. A `PositionError` is raised if a move is illegal. In both
         cases the game stays as it was.
         """
-        if not game.set_up_bitboards(self._tables, self._spare, numbers):
+        if not playing.set_up_bitboards(self._tables, self._spare, numbers):
             return False
         self._begin(moves, fullmove)
         return True
@@ -84,10 +84,10 @@ class Game:
     def set_up_packed(self, records: NDArray[np.void], index: int, moves: NDArray[np.int64]) -> int:
         """Set up the packed position ``records[index]``, which must be legal, and play moves from it: the quickest way.
 
-        The moves are encoded as for `play_all` in ``core/api/game.py``. The function returns the number of moves
+        The moves are encoded as for `play_all` in ``core/api/playing.py``. The function returns the number of moves
         played, which is lower than given if the next move is illegal.
         """
-        played = int(game.set_up_packed(self._tables, self.record, records, index, moves))
+        played = int(playing.set_up_packed(self._tables, self.record, records, index, moves))
         self._fullmove = int(records["fullmove"][index]) + (int(records["stm_ep"][index] >> 7) + played) // 2
         return played
 
@@ -99,7 +99,7 @@ class Game:
             # Text that is not a move becomes a1a1, which is never legal.
             squares = [parse_uci(name) or (0, 0, 0) for name in moves]
             encoded = [source | (target << 6) | (promotion << 12) for source, target, promotion in squares]
-            played = game.play_all(self._tables, record, np.array(encoded, np.int64))
+            played = playing.play_all(self._tables, record, np.array(encoded, np.int64))
             if played < len(moves):
                 raise PositionError(f"illegal move: {moves[played]}")
         self._spare, self.record, self._fullmove = self.record, record, fullmove
@@ -114,25 +114,25 @@ class Game:
     def push(self, move: int) -> None:
         """Play a legal move, given in the core's encoding."""
         self._fullmove += self.side_to_move
-        game.play(self._tables, self.record, move)
+        playing.play(self._tables, self.record, move)
 
     def push_random(self, plies: int, seed: int) -> int:
         """Play random moves, which depend on a seed, until the game ends; return the number of moves played."""
-        from knightadder.core.api import datagen  # here, because only data generation needs these functions
+        from knightadder.core.api import datagen_game  # here, because only data generation needs these functions
 
         mover = self.side_to_move
-        played = int(datagen.play_randomly(self._tables, self.record, plies, seed))
+        played = int(datagen_game.play_randomly(self._tables, self.record, plies, seed))
         self._fullmove += (mover + played) // 2
         return played
 
     def find(self, name: str) -> int:
         """Return the legal move of a UCI text in the core's encoding; 0 if there is none."""
         squares = parse_uci(name)
-        return int(game.find_move(self._tables, self.record, *squares)) if squares else 0
+        return int(playing.find_move(self._tables, self.record, *squares)) if squares else 0
 
     def legal_moves(self) -> list[int]:
         """Return the legal moves in the core's encoding."""
-        count = game.list_moves(self._tables, self.record)
+        count = playing.list_moves(self._tables, self.record)
         moves: list[int] = array_of(self.record)["frames"]["moves"][0, 0, :count].tolist()
         return moves
 
@@ -197,13 +197,13 @@ class Game:
     @property
     def drawn(self) -> bool:
         """Whether the fifty-move rule, repetition or lack of material ends the game. Mate and stalemate are ignored."""
-        return bool(game.draw_reason(self._tables, self.record))
+        return bool(playing.draw_reason(self._tables, self.record))
 
     def ending(self) -> Ending | None:
         """Return how the game has ended; None if it has not."""
-        if not game.list_moves(self._tables, self.record):
+        if not playing.list_moves(self._tables, self.record):
             return Ending.CHECKMATE if self.in_check else Ending.STALEMATE
-        return _DRAWS[game.draw_reason(self._tables, self.record)]
+        return _DRAWS[playing.draw_reason(self._tables, self.record)]
 
     def status(self) -> str:
         """Return a text that says whose move it is, or how the game has ended."""
@@ -270,7 +270,7 @@ class Game:
         position.castling = int(position.castling) & ~(1 << square)
         if position.ep == square ^ 8:  # the removed pawn has just passed over this square
             position.ep = NO_SQUARE
-        game.set_up_position(self._tables, record)
+        playing.set_up_position(self._tables, record)
         return int(static_eval.static_value(self._tables, record))
 
     def trace(self) -> np.record:
@@ -290,7 +290,7 @@ class Game:
         move = self.find(name)
         if not move:
             raise PositionError(f"illegal move: {name}")
-        return bool(game.see(self._tables, self.record, move, threshold))
+        return bool(playing.see(self._tables, self.record, move, threshold))
 
     def perft(
         self, depth: int, bulk: bool = True, chess960: bool = False, stop: NDArray[np.uint64] | None = None
@@ -311,7 +311,7 @@ class Game:
         counts = {}
         for move in self.legal_moves():
             record.stack[0] = self.record.stack[0]
-            game.play(self._tables, record, move)
+            playing.play(self._tables, record, move)
             counts[to_uci(move, chess960)] = int(perft(self._tables, record, 0, depth - 1, int(bulk)))
             if stop[0]:
                 break

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.engine.errors import EngineError
 from knightadder.engine.options import Options
 from knightadder.native.building import ImageError

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.game import play_expected
-from knightadder.core.api.search import forget, overlooks_at_root, start_search
+from knightadder.core.api.deepening import forget, overlooks_at_root, start_search
+from knightadder.core.api.playing import play_expected
 from knightadder.core.search import transposition
 from knightadder.engine.game import Game, array_of, copy_game
 from knightadder.engine.hashtable import HashTable
@@ -93,7 +93,7 @@ class Variation:
 
 
 class SearchThread:
-    """A thread's search of a position, by `deepen` of ``core/api/search.py``.
+    """A thread's search of a position, by `deepen` of ``core/api/deepening.py``.
 
     `worker` is the state of the thread. Its histories and corrections are kept between searches. `completed` is the
     depth of the last completed iteration, in plies, and 0 before the first.

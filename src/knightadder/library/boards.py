@@ -130,7 +130,7 @@ def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Boar
 
 
 def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
-    """Return a board's position in the form of `set_up_bitboards` in ``core/api/game.py``; None if impossible."""
+    """Return a board's position in the form of `set_up_bitboards` in ``core/api/playing.py``; None if impossible."""
     try:
         if max(board.halfmove_clock, board.fullmove_number) > _MOST_COUNTED or board.fullmove_number < 1:
             return None

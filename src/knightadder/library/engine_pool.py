@@ -15,8 +15,8 @@ import chess.engine
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError
+from knightadder.library.board_engine import Engine
 from knightadder.library.boards import Move, Position, whole
-from knightadder.library.engine import Engine
 from knightadder.library.engine_options import Folders, Setting
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.waiting import result_of

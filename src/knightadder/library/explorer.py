@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.closing import Closing
-from knightadder.core.api.explorer import (
+from knightadder.core.api.index_queries import (
     ANY,
     FILTER,
     INDEXED,
@@ -36,7 +36,7 @@ from knightadder.core.api.explorer import (
     find_positions,
 )
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
-from knightadder.core.board.pgn import RESULTS
+from knightadder.core.board.pgn_reader import RESULTS
 from knightadder.core.layout import MAX_MOVES
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError
@@ -55,8 +55,8 @@ from knightadder.library.explorer_file import (
 from knightadder.library.frames import Cell, Tabular
 from knightadder.library.loading import load_core
 from knightadder.pgn.bulk import new_reader, tables
+from knightadder.pgn.game_records import moves_by_code
 from knightadder.pgn.games import text_of
-from knightadder.pgn.records import moves_by_code
 from knightadder.text import plain_name
 
 if TYPE_CHECKING:

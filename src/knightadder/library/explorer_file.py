@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.board.pgn import GAME, PADDING
+from knightadder.core.board.pgn_reader import GAME, PADDING
 from knightadder.foreign import parse_json
 
 APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"

@@ -2,7 +2,7 @@
 
 import logging
 
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.engine.errors import EngineError
 from knightadder.native.building import ImageError
 

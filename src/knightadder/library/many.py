@@ -17,7 +17,7 @@ import chess.engine
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.search import forget
+from knightadder.core.api.deepening import forget
 from knightadder.core.worker import WORKER
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
@@ -27,12 +27,12 @@ from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import parse_uci
 from knightadder.engine.options import Options
-from knightadder.engine.search import Search
+from knightadder.engine.running_search import Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import Positions, pack_from, positions_in, remembering
 from knightadder.library.blocks import Elsewhere, Threads, results_elsewhere
+from knightadder.library.board_engine import MOST_LINES
 from knightadder.library.boards import Position, board_of, limits_without_clock, position_of, whole
-from knightadder.library.engine import MOST_LINES
 from knightadder.library.engine_options import Folders, folders_of
 from knightadder.library.loading import logger
 from knightadder.library.results import Analysis, line_of

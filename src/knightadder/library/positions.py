@@ -14,11 +14,11 @@ from chess.engine import Cp, PovScore
 
 from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.engine.evaluator import evaluation_of
-from knightadder.engine.explain.pieces import piece_worths
-from knightadder.engine.explain.terms import Breakdown, Term, break_down
+from knightadder.engine.explain.breakdown import Breakdown, Term, break_down
+from knightadder.engine.explain.worths import piece_worths
 from knightadder.engine.game import Game
 from knightadder.engine.notation import squares_of
-from knightadder.engine.search import run_in_thread
+from knightadder.engine.running_search import run_in_thread
 from knightadder.engine.wdl import material_of_sets, win_draw_loss
 from knightadder.library.boards import Move, Position, bitboards_of, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers, panel

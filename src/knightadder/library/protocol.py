@@ -31,8 +31,8 @@ from knightadder import __version__
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound
 from knightadder.engine.options import OPTIONS
+from knightadder.library.board_engine import Engine
 from knightadder.library.boards import Move, check_limit
-from knightadder.library.engine import Engine
 from knightadder.library.engine_options import Setting
 from knightadder.library.results import Line
 from knightadder.library.stream import Stream

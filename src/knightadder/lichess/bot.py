@@ -9,8 +9,8 @@ from queue import SimpleQueue
 from typing import Any, TypeAlias
 
 from knightadder.engine.errors import EngineError
-from knightadder.lichess.api import Lichess
 from knightadder.lichess.api_errors import Refused, Unreachable
+from knightadder.lichess.bot_api import Lichess
 from knightadder.lichess.challenges import DeclineReason
 from knightadder.lichess.engines import GameEngines, MovePlayer
 from knightadder.lichess.event_stream import Follower

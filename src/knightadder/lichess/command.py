@@ -20,8 +20,8 @@ from knightadder.files import writing
 if TYPE_CHECKING:
     from types import FrameType
 
-    from knightadder.lichess.api import Lichess
     from knightadder.lichess.bot import Bot
+    from knightadder.lichess.bot_api import Lichess
     from knightadder.lichess.settings import BotSettings
 
 _UNAUTHORIZED = 401
@@ -127,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
     refuses the bot, or the engine cannot be loaded.
     """
     with needed_by("playing on Lichess", "lichess"):
-        from knightadder.lichess.api import Lichess
+        from knightadder.lichess.bot_api import Lichess
     from knightadder.lichess.api_errors import Refused
     from knightadder.lichess.settings import read_settings
     from knightadder.lichess.timers import Timer
@@ -163,7 +163,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _play(lichess: Lichess, account: dict[str, Any], settings: BotSettings, clock: Any, ending: threading.Event) -> int:
     """Load the engine, play, and return the exit status."""
-    from knightadder.library.engine import Engine
+    from knightadder.library.board_engine import Engine
     from knightadder.lichess.bot import Bot
     from knightadder.lichess.engines import GameEngines
 

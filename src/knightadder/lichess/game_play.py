@@ -21,8 +21,8 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Score
 from knightadder.engine.settlement import Settlement
 from knightadder.library.results import PlayResult
-from knightadder.lichess.api import Lichess
 from knightadder.lichess.api_errors import Refused, Unreachable
+from knightadder.lichess.bot_api import Lichess
 from knightadder.lichess.engines import MovePlayer
 from knightadder.lichess.event_stream import Follower
 from knightadder.lichess.game_state import (

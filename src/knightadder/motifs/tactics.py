@@ -20,7 +20,7 @@ _SACRIFICE = 2  # minimum points; less is an exchange of pieces of about the sam
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MotifPlace:
     """The place of a motif in a line: the index of the solver's move, and the squares of the opponent's pieces in the
     motif.
     """
@@ -29,7 +29,7 @@ class Place:
     squares: tuple[chess.Square, ...]
 
 
-def find_fork(line: PlayedLine) -> Place | None:
+def find_fork(line: PlayedLine) -> MotifPlace | None:
     """Find a piece that attacks two targets and is not taken, if the solver then takes one of the targets.
 
     A target is the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
@@ -41,7 +41,7 @@ def find_fork(line: PlayedLine) -> Place | None:
         assert forker is not None
         targets = [at for at in after.attacks(move.to_square) if _is_target(after, at, forker, line.solver)]
         if len(targets) > 1 and then.to_square in targets and then.to_square != reply.from_square:
-            return Place(2 * number, tuple(targets))
+            return MotifPlace(2 * number, tuple(targets))
     return None
 
 
@@ -53,7 +53,7 @@ def _is_target(board: chess.Board, square: chess.Square, forker: chess.PieceType
     return VALUES[piece.piece_type] > VALUES[forker] or is_loose
 
 
-def find_pin(line: PlayedLine) -> Place | None:
+def find_pin(line: PlayedLine) -> MotifPlace | None:
     """Find a pin to the king that wins a piece, or prevents every guard of a square from capturing there."""
     enemy = not line.solver
     for turn in line.turns():
@@ -61,15 +61,15 @@ def find_pin(line: PlayedLine) -> Place | None:
         guards = after.attackers(enemy, move.to_square)
         can_take = any(reply.to_square == move.to_square for reply in after.legal_moves)
         if guards and not can_take and all(after.is_pinned(enemy, guard) for guard in guards):
-            return Place(turn, tuple(guards))
+            return MotifPlace(turn, tuple(guards))
         for square in chess.SquareSet(after.occupied_co[enemy]):
             is_pinned = after.is_pinned(enemy, square) and move.to_square in after.pin(enemy, square)
             if is_pinned and not before.is_pinned(enemy, square) and line.takes_later(turn, square):
-                return Place(turn, (square,))
+                return MotifPlace(turn, (square,))
     return None
 
 
-def find_skewer(line: PlayedLine) -> Place | None:
+def find_skewer(line: PlayedLine) -> MotifPlace | None:
     """Find a line piece that attacks a piece that has to move, and wins the less valuable piece behind it."""
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
@@ -88,11 +88,11 @@ def find_skewer(line: PlayedLine) -> Place | None:
             and VALUES[front] > VALUES[behind.piece_type]
             and (VALUES[behind.piece_type] > VALUES[taker] or not is_unsafe(end, then.to_square))
         ):
-            return Place(turn, (reply.from_square, then.to_square))
+            return MotifPlace(turn, (reply.from_square, then.to_square))
     return None
 
 
-def find_discovered_attack(line: PlayedLine) -> Place | None:
+def find_discovered_attack(line: PlayedLine) -> MotifPlace | None:
     """Find a piece that moves out of the way of a second piece, which then takes the piece that it now attacks."""
     for turn in line.turns()[:-1]:
         before, move, after = line.boards[turn], line.moves[turn], line.boards[turn + 1]
@@ -109,7 +109,7 @@ def find_discovered_attack(line: PlayedLine) -> Place | None:
             and move.from_square in chess.SquareSet.between(then.from_square, then.to_square)
             and then.to_square in after.attacks(then.from_square)
         ):
-            return Place(turn, (then.to_square,))
+            return MotifPlace(turn, (then.to_square,))
     return None
 
 
@@ -284,13 +284,13 @@ def has_quiet_move(line: PlayedLine) -> bool:
     return False
 
 
-def find_trapped_piece(line: PlayedLine) -> Place | None:
+def find_trapped_piece(line: PlayedLine) -> MotifPlace | None:
     """Find an attacked piece that the solver takes, and that every move would have lost as well."""
     for turn in line.turns()[1:]:
         target, reply, before = line.moves[turn].to_square, line.moves[turn - 1], line.boards[turn - 1]
         square = reply.from_square if reply.to_square == target else target
         if line.boards[turn].piece_type_at(target) not in (None, chess.PAWN) and _is_trapped(before, square):
-            return Place(turn, (square,))
+            return MotifPlace(turn, (square,))
     return None
 
 

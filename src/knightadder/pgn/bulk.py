@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.pgn import read_block, replay_games, set_up_reader
+from knightadder.core.api.pgn_reading import read_block, replay_games, set_up_reader
 from knightadder.core.board.fen import START
 from knightadder.core.board.packed import PACKED
-from knightadder.core.board.pgn import CAREFUL, DONE, GAME, NOTE, PADDING, READER, TAG
+from knightadder.core.board.pgn_reader import CAREFUL, DONE, GAME, NOTE, PADDING, READER, TAG
 from knightadder.core.tables import new_tables
 from knightadder.native.records import new_record
 from knightadder.pgn.game_files import chunks_of, decoded_line, opened
@@ -40,7 +40,7 @@ class GameBlock:
     - `text` has the bytes, with zeros after them.
     - `games`, `tags` and `notes` refer to places in the text.
     - `moves`, `clocks` and `scores` have the items of all games, one game after another; see `read_block` in
-      ``core/api/pgn.py``.
+      ``core/api/pgn_reading.py``.
     - `number` is the number of the first game in its file, from 1.
     """
 

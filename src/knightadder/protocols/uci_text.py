@@ -1,6 +1,6 @@
 """The text of the Universal Chess Interface: parses commands, and formats what the engine reports.
 
-Nothing here has state; `uci.py` holds the conversation.
+Nothing here has state; `uci_conversation.py` holds the conversation.
 """
 
 import re

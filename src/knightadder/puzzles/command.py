@@ -20,7 +20,7 @@ from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 
 if TYPE_CHECKING:
-    from knightadder.puzzles.puzzle_maker import GameResult, Item
+    from knightadder.puzzles.puzzle_maker import GameResult, ScannedGame
 
 _NODES = 500_000  # default nodes of the deciding search
 _HASH_MB = 32  # default hash size of each process
@@ -163,15 +163,15 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
     return suffix
 
 
-def _items(files: Sequence[tuple[str, Path]]) -> Iterator[Item]:
+def _items(files: Sequence[tuple[str, Path]]) -> Iterator[ScannedGame]:
     """Read the games of all files; each file is given by its name for the user and its path."""
     from knightadder.pgn.games import read_texts
-    from knightadder.puzzles.puzzle_maker import Item
+    from knightadder.puzzles.puzzle_maker import ScannedGame
 
     numbers = itertools.count()
     for name, file in files:
         for text in read_texts(file):
-            yield Item(next(numbers), Path(name).name, text)
+            yield ScannedGame(next(numbers), Path(name).name, text)
 
 
 def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str) -> int:

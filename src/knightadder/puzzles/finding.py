@@ -23,7 +23,7 @@ from knightadder.motifs.line import boards_along
 from knightadder.motifs.tactics import VALUES
 from knightadder.puzzles.puzzle import Solution
 from knightadder.review.accuracy import Scale, rescale, winning_chances
-from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate
+from knightadder.review.game_evaluation import Analyst, SearchedPosition, evaluate
 
 SCAN_NODES = 700  # nodes of the search of each position of a game
 

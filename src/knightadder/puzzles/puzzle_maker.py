@@ -13,7 +13,7 @@ import chess.pgn
 
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.foreign import parse_json
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.library.many import analyse_many
 from knightadder.motifs.line import boards_along
 from knightadder.opening_names import find_opening
@@ -23,7 +23,7 @@ from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.rating import rate
 from knightadder.puzzles.themes import kind_of, themes_of
 from knightadder.review.accuracy import rescale, unchanged
-from knightadder.review.evaluation import Analyst, SearchedPosition, at_the_end, evaluation_of
+from knightadder.review.game_evaluation import Analyst, SearchedPosition, at_the_end, evaluation_of
 from knightadder.uci.analyst import UciAnalyst
 
 _LICHESS_GAME = re.compile(r"https?://lichess\.org/\w{8}(?=$|\w{4}$|/|#|\?)")
@@ -33,7 +33,7 @@ _RATING_HASH_MB = 1  # small, because the table is cleared before each search
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ScannedGame:
     """A game to search for puzzles: its index, from 0, among the games of all files, the file's name, and its text."""
 
     number: int
@@ -58,7 +58,7 @@ class PuzzleMaker:
         self._nodes, self._hash_mb, self._options, self._other = nodes, hash_mb, options, other
         self._engines: tuple[Analyst, Engine] | None = None
 
-    def __call__(self, item: Item) -> bytes:
+    def __call__(self, item: ScannedGame) -> bytes:
         """Find the puzzles of a game; EngineError if a search fails."""
         try:
             game = parse(item.text)

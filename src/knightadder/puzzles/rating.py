@@ -18,7 +18,7 @@ import chess.engine
 from knightadder.motifs.tactics import VALUES, balance, is_unsafe
 from knightadder.puzzles.puzzle import Solution
 from knightadder.review.accuracy import capped
-from knightadder.review.evaluation import Analyst
+from knightadder.review.game_evaluation import Analyst
 
 LOWEST, HIGHEST = 400, 3000
 

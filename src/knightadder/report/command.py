@@ -23,7 +23,7 @@ from knightadder.text import plain_name
 
 if TYPE_CHECKING:
     from knightadder.report.figures import PlayerGame
-    from knightadder.report.study import Item, StudiedGame
+    from knightadder.report.study import GameOfPlayer, StudiedGame
 
 _NODES = 100_000  # nodes per position, by default
 _HASH_MB = 16  # default hash size of each process
@@ -104,10 +104,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[Item]:
+def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[GameOfPlayer]:
     """Read the games of the player; PositionError if there are none."""
     from knightadder.pgn.games import headers_of, read_texts
-    from knightadder.report.study import Item
+    from knightadder.report.study import GameOfPlayer
 
     wanted = {plain_name(name) for name in names}
     players: Counter[str] = Counter()
@@ -121,7 +121,7 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
             players.update(colours)
             for white, player in zip((True, False), colours, strict=True):
                 if plain_name(player) in wanted:  # a game between two of the names counts for both
-                    yield Item(number, Path(name).name, white, text)
+                    yield GameOfPlayer(number, Path(name).name, white, text)
                     number += 1
     if not number:
         most = ", ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
@@ -132,7 +132,10 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
 
 
 def _study(
-    files: Sequence[tuple[str, Path]], items: Sequence[Item], unfinished: Path | None, arguments: argparse.Namespace
+    files: Sequence[tuple[str, Path]],
+    items: Sequence[GameOfPlayer],
+    unfinished: Path | None,
+    arguments: argparse.Namespace,
 ) -> int:
     """Study the games and write the page; return the number of games in it."""
     import chess.engine
@@ -202,8 +205,8 @@ def _study(
 
 
 def _add_drills(games: Sequence[PlayerGame], file: Path | None) -> None:
-    from knightadder.report.drilling import drills_of
     from knightadder.report.figures import puzzles
+    from knightadder.report.new_drills import drills_of
 
     box = open_box(file)
     drills = drills_of(puzzles(games, sys.maxsize))

@@ -11,10 +11,10 @@ import chess.pgn
 
 from knightadder.foreign import rating_or_none
 from knightadder.pgn.games import result_of
-from knightadder.report.statistics import Mean, mean, performance
+from knightadder.report.averages import Mean, mean, performance
 from knightadder.report.study import Mistake, StudiedGame
 from knightadder.review.clocks import move_times, time_control
-from knightadder.review.moves import AnnotatedMove
+from knightadder.review.move_table import AnnotatedMove
 from knightadder.review.phase import PHASES
 
 # Minimum numbers for a meaningful figure.
@@ -204,7 +204,7 @@ class OpeningResults:
 
 
 @dataclass(frozen=True, slots=True)
-class Puzzle:
+class MistakePuzzle:
     """A position in which the player made a mistake, and the better moves."""
 
     game: PlayerGame
@@ -406,14 +406,14 @@ def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
 # --- puzzles -------------------------------------------------------------------------------------------------------
 
 
-def puzzles(games: Iterable[PlayerGame], most: int) -> list[Puzzle]:
+def puzzles(games: Iterable[PlayerGame], most: int) -> list[MistakePuzzle]:
     """Choose the player's mistakes that have a clear solution, the most expensive first.
 
     A clear solution means that at most two moves are good, and the move played is not among them. In a second search,
     the engine has looked for the five best moves. A mistake is left out if this search does not confirm it, or if the
     position is lost anyway.
     """
-    found: dict[str, Puzzle] = {}
+    found: dict[str, MistakePuzzle] = {}
     everything = ((game, mistake) for game in games for mistake in game.mistakes)
     for game, mistake in sorted(everything, key=_lost, reverse=True):
         if not mistake.choices:
@@ -427,5 +427,5 @@ def puzzles(games: Iterable[PlayerGame], most: int) -> list[Puzzle]:
             and best > WORSE
             and best - listed.get(mistake.move.uci, mistake.move.win_after or 0.0) >= _LEAST_GAIN
         ):
-            found.setdefault(mistake.move.fen.rsplit(" ", 2)[0], Puzzle(game, mistake, good))
+            found.setdefault(mistake.move.fen.rsplit(" ", 2)[0], MistakePuzzle(game, mistake, good))
     return list(found.values())[:most]

@@ -14,6 +14,7 @@ import chess.svg
 
 from knightadder import __version__
 from knightadder.report import figures
+from knightadder.report.averages import Mean
 from knightadder.report.figures import (
     FEW_GAMES,
     FEW_MOVES,
@@ -21,16 +22,15 @@ from knightadder.report.figures import (
     TROUBLE,
     WON,
     WORSE,
+    MistakePuzzle,
     OpeningResults,
     PlayerGame,
-    Puzzle,
     Quality,
     Results,
 )
 from knightadder.report.plots import kinds_plot, quality_plot, results_plot, trend_plot
-from knightadder.report.statistics import Mean
 from knightadder.review.coach import KINDS
-from knightadder.review.moves import AnnotatedMove
+from knightadder.review.move_table import AnnotatedMove
 
 _SHOWN_OPENINGS, _SHOWN_SPOTS, _SHOWN_GAMES = 12, 3, 5
 _COLOURS = {True: "White", False: "Black"}
@@ -462,14 +462,14 @@ def _method(about: Mapping[str, Any]) -> str:
 # --- puzzles -------------------------------------------------------------------------------------------------------
 
 
-def _puzzles(player: str, puzzles: Sequence[Puzzle]) -> str:
+def _puzzles(player: str, puzzles: Sequence[MistakePuzzle]) -> str:
     if not puzzles:
         return ""
     data = json.dumps([_puzzle(each) for each in puzzles]).replace("<", "\\u003c")
     return _SOLVER.format(player=escape(player), data=data, script=_file("page.js"))
 
 
-def _puzzle(puzzle: Puzzle) -> dict[str, Any]:
+def _puzzle(puzzle: MistakePuzzle) -> dict[str, Any]:
     """Return the data of a puzzle that the page needs."""
     move, game = puzzle.mistake.move, puzzle.game
     board = chess.Board(move.fen, chess960=game.chess960)

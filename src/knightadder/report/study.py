@@ -12,13 +12,13 @@ import chess.engine
 
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.foreign import parse_json
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.motifs.line import boards_along
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse
 from knightadder.review.accuracy import Scale, rescale, unchanged, win_percent
-from knightadder.review.evaluation import Analyst, SearchedPosition, evaluate, evaluation_of, from_json, to_json
+from knightadder.review.game_evaluation import Analyst, SearchedPosition, evaluate, evaluation_of, from_json, to_json
 from knightadder.review.judgement import Judgement
-from knightadder.review.moves import AnnotatedMove, moves_table
+from knightadder.review.move_table import AnnotatedMove, moves_table
 from knightadder.review.review import Review, review
 from knightadder.uci.analyst import UciAnalyst
 
@@ -27,7 +27,7 @@ _MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class GameOfPlayer:
     """A game of the player.
 
     Attributes
@@ -70,7 +70,7 @@ class StudiedGame:
 
     Attributes
     ----------
-    item : Item
+    item : GameOfPlayer
         The game.
     game : PgnGame
         The parsed game.
@@ -82,7 +82,7 @@ class StudiedGame:
         The player's mistakes and blunders.
     """
 
-    item: Item
+    item: GameOfPlayer
     game: PgnGame
     review: Review
     moves: tuple[AnnotatedMove, ...]
@@ -123,7 +123,7 @@ class GameStudy:
         self._limit, self._hash_mb, self._options, self._other = limit, hash_mb, options, other
         self._analyst: Analyst | None = None
 
-    def __call__(self, item: Item) -> bytes:
+    def __call__(self, item: GameOfPlayer) -> bytes:
         """Study a game; EngineError if a search fails."""
         try:
             board = _end_of(_read(item))
@@ -138,7 +138,7 @@ class GameStudy:
             return json.dumps(asdict(_Told(fault=str(fault)))).encode()
         return json.dumps(asdict(_Told(to_json(evaluations), choices))).encode()
 
-    def _choices(self, item: Item, board: chess.Board, found: Review) -> dict[str, Any]:
+    def _choices(self, item: GameOfPlayer, board: chess.Board, found: Review) -> dict[str, Any]:
         """Search the positions of the player's mistakes with more lines."""
         assert self._analyst is not None
         boards = boards_along(board.root(), board.move_stack)
@@ -155,12 +155,12 @@ class GameStudy:
             self._other.close()
 
 
-def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
+def studied(item: GameOfPlayer, result: bytes, is_other: bool) -> StudiedGame:
     """Return the content of a `GameStudy`'s result for a game.
 
     Parameters
     ----------
-    item : Item
+    item : GameOfPlayer
         The game.
     result : bytes
         The result of the task.
@@ -198,7 +198,7 @@ def studied(item: Item, result: bytes, is_other: bool) -> StudiedGame:
     return StudiedGame(item, game, found, moves, tuple(mistakes))
 
 
-def _read(item: Item) -> PgnGame:
+def _read(item: GameOfPlayer) -> PgnGame:
     """Read a game; BrokenGame if that fails."""
     game = parse(item.text)
     if game is None:
@@ -217,7 +217,7 @@ def _end_of(game: PgnGame) -> chess.Board:
     return board
 
 
-def _plies(item: Item, board: chess.Board, found: Review) -> list[int]:
+def _plies(item: GameOfPlayer, board: chess.Board, found: Review) -> list[int]:
     """Return the indices of the player's mistakes and blunders among the moves."""
     first = 0 if item.white == found.white_first else 1
     return [ply for ply in range(first, len(board.move_stack), 2) if found.judgements[ply] in _MISTAKES]

@@ -11,14 +11,14 @@ import chess.pgn
 from chess.engine import PovScore
 
 from knightadder.engine.errors import PositionError
+from knightadder.library.board_engine import MOST_LINES, Engine
 from knightadder.library.boards import board_of, limits_without_clock, whole
-from knightadder.library.engine import MOST_LINES, Engine
 from knightadder.library.frames import Cell, Tabular
 from knightadder.opening_names import Opening
 from knightadder.pgn.games import GameBuilder, PgnGame, text_of
 from knightadder.review import notes
-from knightadder.review.evaluation import evaluate
-from knightadder.review.moves import AnnotatedMove, moves_table
+from knightadder.review.game_evaluation import evaluate
+from knightadder.review.move_table import AnnotatedMove, moves_table
 from knightadder.review.review import review
 from knightadder.review.summary import Side, row
 

@@ -21,7 +21,7 @@ from knightadder.motifs.line import PlayedLine, boards_along
 from knightadder.motifs.mates import named_mates
 from knightadder.motifs.tactics import (
     VALUES,
-    Place,
+    MotifPlace,
     balance,
     find_discovered_attack,
     find_fork,
@@ -31,7 +31,7 @@ from knightadder.motifs.tactics import (
     has_discovered_check,
     has_double_check,
 )
-from knightadder.review.evaluation import ScoredLine, SearchedPosition, legal_part
+from knightadder.review.game_evaluation import ScoredLine, SearchedPosition, legal_part
 
 #: The kinds of mistakes and their names for the user, in the order in which `fault_of` tries them.
 KINDS = {
@@ -379,7 +379,7 @@ def _piece(board: chess.Board, square: chess.Square) -> str:
     return f"{chess.piece_name(kind)} on {chess.square_name(square)}"
 
 
-def _pieces(line: PlayedLine, place: Place) -> Counter[chess.PieceType]:
+def _pieces(line: PlayedLine, place: MotifPlace) -> Counter[chess.PieceType]:
     board = line.boards[place.turn + 1]
     return Counter(kind for square in place.squares if (kind := board.piece_type_at(square)))
 

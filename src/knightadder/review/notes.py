@@ -8,7 +8,7 @@ import chess.pgn
 
 from knightadder import __version__
 from knightadder.review.coach import with_explanation
-from knightadder.review.evaluation import SearchedPosition
+from knightadder.review.game_evaluation import SearchedPosition
 from knightadder.review.review import Review
 
 # The marks that exclude each other: !, ?, !!, ??, !?, ?!.

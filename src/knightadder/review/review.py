@@ -10,7 +10,7 @@ import chess
 from knightadder.opening_names import Opening, find_opening
 from knightadder.review.accuracy import Scale, SideAccuracy, play, rescale
 from knightadder.review.coach import Fault, fault_of
-from knightadder.review.evaluation import SearchedPosition, is_best
+from knightadder.review.game_evaluation import SearchedPosition, is_best
 from knightadder.review.judgement import Judgement, is_missed_chance, judge, praise
 
 

@@ -17,9 +17,9 @@ from knightadder.web.reviews import Effort, Reviews
 from knightadder.web.views import View, lines_view, nodes_view
 
 if TYPE_CHECKING:
-    from knightadder.library.engine import Engine
+    from knightadder.library.board_engine import Engine
     from knightadder.library.results import Analysis, Line
-    from knightadder.review.evaluation import SearchedPosition
+    from knightadder.review.game_evaluation import SearchedPosition
 
 _EVERY = 0.1  # seconds between two updates of the lines
 
@@ -45,7 +45,7 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
 
     The engine is idle before and afterwards; `send` takes a message for the page, and must not block.
     """
-    from knightadder.review.evaluation import evaluation_of
+    from knightadder.review.game_evaluation import evaluation_of
 
     tree = reviews.tree
     node, board = tree.cursor, tree.board(tree.cursor)
@@ -114,7 +114,7 @@ async def evaluate(
 
 async def evaluate_position(engine: Engine, board: chess.Board) -> SearchedPosition:
     """Return the evaluation of a position with full nodes; the engine is idle before and afterwards."""
-    from knightadder.review.evaluation import at_the_end, evaluation_of
+    from knightadder.review.game_evaluation import at_the_end, evaluation_of
 
     if outcome_of(board) is not None:
         return at_the_end(board)
@@ -125,7 +125,7 @@ async def _evaluate(
     engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, effort: Effort, ends: bool = False
 ) -> None:
     """Evaluate the position of a node; `ends` says that the line ends there."""
-    from knightadder.review.evaluation import at_the_end, evaluation_of
+    from knightadder.review.game_evaluation import at_the_end, evaluation_of
 
     board = reviews.tree.board(node)
     # Draws that need a claim count only at the end of the line, because many games continue after them.
@@ -139,7 +139,7 @@ async def _evaluate(
 
 async def _find_rival(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, effort: Effort) -> None:
     """Search the alternatives to the move to a node, if that move is the best one and may deserve a mark."""
-    from knightadder.review.evaluation import FIRST_LOOK, rivals, stands_out
+    from knightadder.review.game_evaluation import FIRST_LOOK, rivals, stands_out
 
     if not isinstance(node, chess.pgn.ChildNode) or (before := reviews.evaluation(node.parent)) is None:
         return

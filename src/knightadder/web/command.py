@@ -20,7 +20,7 @@ from knightadder.text import tell
 
 if TYPE_CHECKING:
     from knightadder.drills.box import DrillBox
-    from knightadder.library.engine import Engine
+    from knightadder.library.board_engine import Engine
     from knightadder.web.other_engine import CompanionEngine
     from knightadder.web.saved_games import SavedGames
     from knightadder.web.site.training import Training
@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     known = Known(Book(arguments.book) if arguments.book else None, folders_of(arguments.syzygy))
 
     def make_engine() -> Engine:
-        from knightadder.library.engine import Engine
+        from knightadder.library.board_engine import Engine
 
         return Engine(options=options)
 
@@ -180,7 +180,7 @@ def _saved_games(file: Path | None) -> SavedGames | None:
 def _training(file: Path, progress_file: Path | None) -> Training:
     """Open a file of puzzles, and the user's progress if its file can be used; OptionError if there is no puzzle."""
     from knightadder.puzzles.collection import open_puzzles
-    from knightadder.puzzles.progress import PuzzleProgress
+    from knightadder.puzzles.user_progress import PuzzleProgress
     from knightadder.web.site.training import Training
 
     puzzles, complaints = open_puzzles(file)

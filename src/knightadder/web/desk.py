@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from knightadder.web.loaded_pgn import Title
     from knightadder.web.played_game import PlayedGame
-    from knightadder.web.saved_games import Place
+    from knightadder.web.saved_games import SavedPlace
 
 _numbers = count(1)
 _MOST_STEPS = 10_000
@@ -99,7 +99,7 @@ class Desk:
         self.file = file or GameFile()
         self.index = index
         self.file.desks[index] = self
-        self.saved: Place | None = None
+        self.saved: SavedPlace | None = None
         self.kept: tuple[chess.pgn.GameNode, str] | None = None
         self._undo: list[Step] = []
         self._redo: list[Step] = []

@@ -13,7 +13,7 @@ from knightadder.web.views import View
 
 if TYPE_CHECKING:
     from knightadder.web.desk import Desk
-    from knightadder.web.saved_games import Place, SavedGames
+    from knightadder.web.saved_games import SavedGames, SavedPlace
 
 
 class Keeper:
@@ -58,7 +58,7 @@ class Keeper:
         async with self._writing:  # in the order of the calls
             desk.saved = await asyncio.to_thread(games.put, text, dict(desk.tree.game.headers), desk.saved, once)
 
-    async def open(self, number: int) -> tuple[bytes, Place]:
+    async def open(self, number: int) -> tuple[bytes, SavedPlace]:
         """Return the PGN of a saved game, and its place; OptionError or MessageError if the game cannot be read."""
         found = await asyncio.to_thread(self._checked().get, number)
         if found is None:

@@ -11,7 +11,7 @@ import chess.pgn
 
 if TYPE_CHECKING:
     from knightadder.review.coach import Fault
-    from knightadder.review.evaluation import SearchedPosition
+    from knightadder.review.game_evaluation import SearchedPosition
     from knightadder.review.review import Review
 
 _MOST = 3  # maximum number of moments of a game

@@ -44,7 +44,7 @@ class CompanionEngine(UciEngine):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class NodePosition:
     """A position to analyse, with the number of its node."""
 
     node: int
@@ -64,7 +64,7 @@ class OtherEngine:
         self._on = False
         self._count = 1
         self._problem: str | None = None
-        self._place: Place | None = None
+        self._place: NodePosition | None = None
         self._found: dict[int, Line] = {}
         self._work: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None  # until the next message about lines or silence
@@ -92,7 +92,7 @@ class OtherEngine:
         if board is None:
             self._place = None
         elif before is None or (before.node, before.board) != (node, board):
-            self._place = Place(node, board.copy())
+            self._place = NodePosition(node, board.copy())
         if self._place is not before:
             self._begin()
 
@@ -118,7 +118,7 @@ class OtherEngine:
             self._work = asyncio.create_task(self._analyse(self._engine, self._place))
             self._timer = asyncio.get_running_loop().call_later(_SILENT, self._tell_silence)
 
-    async def _analyse(self, engine: CompanionEngine, place: Place) -> None:
+    async def _analyse(self, engine: CompanionEngine, place: NodePosition) -> None:
         loop = asyncio.get_running_loop()
 
         def on_info(info: InfoDict) -> None:  # in the engine's thread
@@ -135,7 +135,7 @@ class OtherEngine:
                 self._stop_timer()
                 self.show()
 
-    def _take(self, place: Place, info: InfoDict) -> None:
+    def _take(self, place: NodePosition, info: InfoDict) -> None:
         """Take a line of analysis, and tell the page about it soon."""
         if self._place is not place or not self._on:
             return

@@ -20,7 +20,7 @@ from knightadder.web.gametree import MAX_NODES, GameTree
 from knightadder.web.messages import FULL_NODES
 
 if TYPE_CHECKING:
-    from knightadder.review.evaluation import SearchedPosition
+    from knightadder.review.game_evaluation import SearchedPosition
     from knightadder.review.judgement import Judgement
     from knightadder.review.review import Review
 

@@ -35,7 +35,7 @@ _INSERT = f"INSERT INTO games (version, {', '.join(_NAMES)}, words, pgn, digest,
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SavedPlace:
     """The place of a saved game: its number, and its version when it was read or written."""
 
     number: int
@@ -61,7 +61,9 @@ class SavedGames:
         self.file = file
         self._database = UserFile(file, "games", _APPLICATION, _VERSION, _TABLES)
 
-    def put(self, pgn: str, headers: Mapping[str, str], place: Place | None = None, once: bool = False) -> Place:
+    def put(
+        self, pgn: str, headers: Mapping[str, str], place: SavedPlace | None = None, once: bool = False
+    ) -> SavedPlace:
         """Save a game; return its place.
 
         It replaces the game at `place`, unless that has been changed or deleted since: then both versions are kept.
@@ -77,7 +79,7 @@ class SavedGames:
                     [*row, place.number, place.version],
                 )
                 if done.rowcount:
-                    return Place(place.number, place.version + 1)
+                    return SavedPlace(place.number, place.version + 1)
             elif once and (known := _known(database, row)):
                 return known
             return _insert(database, row)
@@ -118,11 +120,11 @@ class SavedGames:
             ).fetchall()
         return [SavedGame(*row) for row in rows], total
 
-    def get(self, number: int) -> tuple[str, Place] | None:
+    def get(self, number: int) -> tuple[str, SavedPlace] | None:
         """Return the PGN of a game and its place; None if there is no such game."""
         with self._database.connected() as database:
             row = database.execute("SELECT pgn, version FROM games WHERE id = ? AND NOT deleted", [number]).fetchone()
-        return (row[0], Place(number, row[1])) if row else None
+        return (row[0], SavedPlace(number, row[1])) if row else None
 
     def delete(self, number: int, deleted: bool = True) -> bool:
         """Delete a game, or undo its deletion; return whether there is a game with this number."""
@@ -136,17 +138,17 @@ class SavedGames:
                 yield pgn
 
 
-def _insert(database: sqlite3.Connection, row: list[object]) -> Place:
+def _insert(database: sqlite3.Connection, row: list[object]) -> SavedPlace:
     version = secrets.randbits(48)
     number = database.execute(_INSERT, [version, *row]).lastrowid
     assert number is not None
-    return Place(number, version)
+    return SavedPlace(number, version)
 
 
-def _known(database: sqlite3.Connection, row: list[object]) -> Place | None:
+def _known(database: sqlite3.Connection, row: list[object]) -> SavedPlace | None:
     """Return the place of the stored game with the same digest, if there is one."""
     found = database.execute("SELECT id, version FROM games WHERE digest = ? AND NOT deleted", [row[7]]).fetchone()
-    return Place(*found) if found else None
+    return SavedPlace(*found) if found else None
 
 
 def _row(pgn: str, headers: Mapping[str, str]) -> list[object]:

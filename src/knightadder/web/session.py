@@ -57,7 +57,7 @@ from knightadder.web.views import (
 )
 
 if TYPE_CHECKING:
-    from knightadder.library.engine import Engine
+    from knightadder.library.board_engine import Engine
     from knightadder.web.other_engine import CompanionEngine
     from knightadder.web.saved_games import SavedGames
 

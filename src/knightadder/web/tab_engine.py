@@ -13,7 +13,7 @@ from knightadder.web.resources import Resources
 from knightadder.web.views import View
 
 if TYPE_CHECKING:
-    from knightadder.library.engine import Engine
+    from knightadder.library.board_engine import Engine
     from knightadder.library.engine_options import Setting
 
 LOADING_THREAD = "engine of a tab"  # the name of the threads

@@ -29,7 +29,7 @@ def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
     empty.
 
     The ``key=value`` words and their defaults are explained at `knightadder.workshop.opening_book.load_book`. The file
-    may also be a Polyglot book, see `knightadder.workshop.polyglot.draw_lines`.
+    may also be a Polyglot book, see `knightadder.workshop.polyglot_openings.draw_lines`.
     """
     from knightadder.workshop.opening_book import FORMATS, ORDERS, load_book
 
@@ -52,7 +52,7 @@ def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
 def _polyglot(file: Path, plies: int | None, seed: int) -> OpeningBook:
     from knightadder.pgn.games import GameText
     from knightadder.workshop.opening_book import OpeningBook
-    from knightadder.workshop.polyglot import draw_lines
+    from knightadder.workshop.polyglot_openings import draw_lines
 
     lines = draw_lines(file, plies, seed)
     if not lines:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knightadder.core.api.search import deepen
+from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.core.worker import WORKER
 from knightadder.engine.evaluator import Evaluator
@@ -20,7 +20,7 @@ from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Ending, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
-from knightadder.engine.search import Search
+from knightadder.engine.running_search import Search
 from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
 from knightadder.engine.settlement import stayed_within
 from knightadder.engine.tablebases.registry import Tablebases

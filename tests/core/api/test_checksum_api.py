@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from knightadder.core.api.checksum import hash_128, hash_256
+from knightadder.core.api.file_hashes import hash_128, hash_256
 
 pytestmark = [
     pytest.mark.boundscheck,

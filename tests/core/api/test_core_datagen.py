@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, random_positions, set_up
 
-from knightadder.core.api import datagen, game_reading, packing
-from knightadder.core.api.search import forget
+from knightadder.core.api import datagen_game, game_reading, packing
+from knightadder.core.api.deepening import forget
 from knightadder.core.board import packed, viriformat
 from knightadder.core.board.position import POSITION
 from knightadder.engine.game import Game, copy_game
@@ -36,7 +36,7 @@ class Played:
         OTHER.record.tt_address, OTHER.record.tt_buckets = OTHER_TABLE.address, OTHER_TABLE.buckets
         self.begin = packing.pack_game(GAME.record, GAME.ply)[0]
         self.length = int(
-            datagen.play_game(
+            datagen_game.play_game(
                 TABLES,
                 GAME.record,
                 OTHER.record,
@@ -206,7 +206,7 @@ def test_random_moves_are_legal_and_chosen_by_type_of_man_first() -> None:
     seen = set()
     for seed in range(600):
         set_up(GAME, board)
-        assert datagen.play_randomly(TABLES, GAME.record, 1, seed) == 1
+        assert datagen_game.play_randomly(TABLES, GAME.record, 1, seed) == 1
         (move,) = [move for move in board.legal_moves if _after(board, move) == GAME.fen()]
         seen.add(move)
         kinds[board.piece_type_at(move.from_square) or 0] += 1
@@ -223,7 +223,7 @@ def _after(board: chess.Board, move: chess.Move) -> str:
 
 def test_random_moves_stop_where_the_game_is_over() -> None:
     set_up(GAME, "7k/8/5KQ1/8/8/8/8/8 b - - 99 80")
-    assert datagen.play_randomly(TABLES, GAME.record, 5, 1) == 0  # stalemate
+    assert datagen_game.play_randomly(TABLES, GAME.record, 5, 1) == 0  # stalemate
     set_up(GAME, "7k/8/4K3/8/8/8/8/Q7 b - - 99 80")
     assert GAME.push_random(5, 1) == 1  # the fifty-move rule
     assert (GAME.side_to_move, GAME.ply) == (0, 160)

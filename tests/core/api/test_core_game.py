@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, new_game
 
-from knightadder.core.api import game as core_game
+from knightadder.core.api import playing as core_game
 from knightadder.core.api.packing import pack_fen
 from knightadder.engine.notation import parse_uci, to_uci
 

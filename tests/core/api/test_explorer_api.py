@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from knightadder.core.api.explorer import (
+from knightadder.core.api.index_queries import (
     ANY,
     FILTER,
     INDEXED,

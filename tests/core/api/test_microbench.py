@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from core_helpers import TABLES, new_game
 
-from knightadder.core.api import game as core_game
 from knightadder.core.api import microbench
+from knightadder.core.api import playing as core_game
 from knightadder.core.api.static_eval import static_value
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"

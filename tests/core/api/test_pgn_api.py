@@ -11,7 +11,7 @@ import chess.polyglot
 import pytest
 
 from knightadder.pgn.bulk import GameBlock, read_blocks
-from knightadder.pgn.records import GameRecord
+from knightadder.pgn.game_records import GameRecord
 from tests.random_pgn import random_file
 
 

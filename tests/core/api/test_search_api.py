@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from core_helpers import NO_LIMIT, TABLE, TABLES, random_positions, set_up
 
-from knightadder.core.api.search import deepen
+from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.engine.game import Game
 from knightadder.engine.search_thread import Root, SearchThread, Variation

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from core_helpers import TABLES, new_game, random_boards, set_up
 
-from knightadder.core.api import tablebases as syzygy_api
+from knightadder.core.api import tablebase_values as syzygy_api
 from knightadder.engine.notation import to_uci
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.native.program import INTERPRETED

@@ -9,7 +9,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, random_placement, set_up
 
-from knightadder.core.api import game as core_game
+from knightadder.core.api import playing as core_game
 from knightadder.core.board import draw
 from knightadder.native.program import INTERPRETED
 

@@ -10,7 +10,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, encode, new_game, random_game, random_positions, set_up, start_boards
 
-from knightadder.core.api import game as core_game
+from knightadder.core.api import playing as core_game
 from knightadder.core.board.position import make_null
 from knightadder.native.program import INTERPRETED
 

@@ -10,7 +10,7 @@ import pytest
 from compiling import compiled
 from core_helpers import STARTS, TABLES, encode, new_game, set_up
 
-from knightadder.core.api import game as core_game
+from knightadder.core.api import playing as core_game
 from knightadder.core.board.repetition import can_repeat
 from knightadder.native.program import INTERPRETED
 

@@ -11,7 +11,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, encode, is_noisy, new_game, random_positions, set_up
 
-from knightadder.core.api import game as core_game
+from knightadder.core.api import playing as core_game
 from knightadder.core.layout import MAX_MOVES
 from knightadder.core.search import movepick
 from knightadder.core.search.frame import PIECE_TO

@@ -12,7 +12,7 @@ import pytest
 from compiling import compiled
 from core_helpers import NO_LIMIT, TABLES, encode, is_noisy, new_game, random_positions, set_up
 
-from knightadder.core.api import game as core_game
+from knightadder.core.api import playing as core_game
 from knightadder.core.api.static_eval import static_value
 from knightadder.core.evaluation.endings import KNOWN_WIN
 from knightadder.core.layout import MAX_PLY

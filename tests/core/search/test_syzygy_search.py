@@ -7,7 +7,7 @@ import pytest
 from compiling import compiled
 from core_helpers import new_game, set_up
 
-from knightadder.core.search import tablebases as syzygy_search
+from knightadder.core.search import tablebase_probe as syzygy_search
 from knightadder.core.worker import WORKER
 from knightadder.native.records import new_record
 

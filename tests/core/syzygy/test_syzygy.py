@@ -14,7 +14,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, random_boards, set_up
 
-from knightadder.core.api import tablebases as syzygy_api
+from knightadder.core.api import tablebase_values as syzygy_api
 from knightadder.core.layout import MAX_PLY
 from knightadder.core.syzygy import index as syzygy_index
 from knightadder.core.syzygy import pairs as syzygy_pairs

@@ -9,7 +9,7 @@ import chess
 from knightadder.core.evaluation import pesto
 from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
-from knightadder.engine.explain.pieces import piece_worths, worth_board
+from knightadder.engine.explain.worths import piece_worths, worth_board
 from knightadder.engine.game import Game
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"

@@ -16,7 +16,7 @@ from searcher import TIMEOUT, Searcher
 
 from knightadder.core.search import transposition
 from knightadder.core.tables import new_tables
-from knightadder.engine import search
+from knightadder.engine import running_search
 from knightadder.engine.engine import Engine
 from knightadder.engine.game import Game
 from knightadder.engine.info import Message, Score
@@ -199,7 +199,7 @@ def test_after_a_stop_no_line_is_played_out(searcher: Searcher, monkeypatch: pyt
         return play_out(tablebases, game, moves)
 
     played = 0
-    monkeypatch.setattr(search, "play_out", stop_and_play_out)
+    monkeypatch.setattr(running_search, "play_out", stop_and_play_out)
     searcher.engine.set_option("MultiPV", "10")
     listener = searcher.search(Limits(infinite=True), ROOK_ENDING.format(0))
     assert played == 1

@@ -10,7 +10,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.game_text import PgnFile, game_text
 from knightadder.workshop.match.journal import Fixture
-from knightadder.workshop.match.referee import Fault, MatchGame, PlayedMove
+from knightadder.workshop.match.referee import Forfeit, MatchGame, PlayedMove
 from knightadder.workshop.match.search_info import parse_info
 from knightadder.workshop.match.time_control import Allowance, TimeControl
 from knightadder.workshop.opening_book import BookLine
@@ -53,7 +53,7 @@ def test_moves_comments_and_headers():
     ("kind", "termination"), [("time", "time forfeit"), ("illegal", "rules infraction"), ("crash", "abandoned")]
 )
 def test_terminations(kind, termination):
-    game = _read(game_text(Fixture(0, "A", "B"), _game(fault=Fault(True, kind, ""), white_points=0.0), WHITE, BLACK))
+    game = _read(game_text(Fixture(0, "A", "B"), _game(fault=Forfeit(True, kind, ""), white_points=0.0), WHITE, BLACK))
     assert (game.headers["Termination"], game.headers["Result"]) == (termination, "0-1")
 
 

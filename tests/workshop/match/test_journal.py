@@ -8,7 +8,7 @@ import pytest
 
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.match.journal import Fixture, MatchLog, Record
-from knightadder.workshop.match.referee import Fault, MatchGame, PvWarning
+from knightadder.workshop.match.referee import Forfeit, MatchGame, PvWarning
 from knightadder.workshop.opening_book import BookLine
 
 SETUP = {"engines": ["A", "B"], "rules": {"draw": None}}
@@ -128,7 +128,7 @@ def test_a_record_names_the_engines():
         BookLine(),
         0.0,
         "reason",
-        Fault(True, "time", "late"),
+        Forfeit(True, "time", "late"),
         warnings=[PvWarning(False, "kind", "line", "position")],
         warning_counts=Counter({(False, "kind"): 2, (True, "other"): 1}),
         lowest={True: -0.123456},

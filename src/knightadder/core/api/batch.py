@@ -12,9 +12,9 @@ from ..board.packed import (
     pack,
     unpack,
 )
+from ..compilation import core
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE
-from ..program import core
 from ..tables import Tables
 from ..worker import Worker
 

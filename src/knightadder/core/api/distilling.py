@@ -9,9 +9,9 @@ from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, Packed, pack, unpack
 from ..board.position import make
+from ..compilation import core
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE
-from ..program import core
 from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker

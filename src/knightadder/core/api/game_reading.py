@@ -8,7 +8,7 @@ from knightadder.native.signatures import int64, record_type, uint32
 from ..board.packed import Packed
 from ..board.position import POSITION
 from ..board.viriformat import HEADER, read_game
-from ..program import core
+from ..compilation import core
 from ..tables import Tables
 
 Position = record_type(POSITION)

@@ -6,8 +6,8 @@ from knightadder.native.jit import copy_record
 from knightadder.native.signatures import int64
 
 from ..board.movegen import ALL, generate
+from ..compilation import core
 from ..evaluation.evaluate import evaluate
-from ..program import core
 from ..tables import Tables
 from ..worker import Worker
 

@@ -7,10 +7,10 @@ from knightadder.native.signatures import int64, void
 
 from ..board.fen import FenError, parse_fen
 from ..board.packed import DRAW, PACKED, Packed, pack, unpack
-from ..program import core
+from ..compilation import core
 from ..tables import Tables
 from ..worker import WORKER, Worker
-from .game import set_up_position
+from .playing import set_up_position
 
 
 @core.exported(void(Worker, Packed[::1], int64, int64, int64, int64))

@@ -8,7 +8,7 @@ from knightadder.native.signatures import int64
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, count_moves, generate
 from ..board.position import make
-from ..program import core
+from ..compilation import core
 from ..tables import Tables
 from ..worker import Worker
 

@@ -8,10 +8,10 @@ import numpy as np
 from knightadder.native.records import new_record
 from knightadder.native.signatures import int64
 
+from ..compilation import core
 from ..evaluation import classical
 from ..evaluation.evaluate import evaluate
 from ..evaluation.terms import TRACE, Trace
-from ..program import core
 from ..tables import Tables
 from ..worker import Worker
 

@@ -7,10 +7,10 @@ from knightadder.native.records import new_record
 from knightadder.native.signatures import float32, int32, int64
 
 from ..board.packed import Packed, unpack
+from ..compilation import core
 from ..evaluation import classical, endings
 from ..evaluation.score import FULL_PHASE, FULL_SCALE, game_phase
 from ..evaluation.terms import TERM_VALUES, TRACE, Trace
-from ..program import core
 from ..tables import Tables
 from ..worker import WORKER, Worker
 

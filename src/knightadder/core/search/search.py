@@ -47,7 +47,7 @@ from .pv import update_pv
 from .quiescence import count_node, quiesce
 from .root import find_root_move, update_root_move
 from .see import see_at_least
-from .tablebases import may_probe, probe_score
+from .tablebase_probe import may_probe, probe_score
 from .transposition import (
     DECISIVE,
     EXACT,

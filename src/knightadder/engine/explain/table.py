@@ -3,7 +3,7 @@
 from itertools import groupby
 
 from knightadder.core.evaluation.score import FULL_PHASE, FULL_SCALE
-from knightadder.engine.explain.terms import Breakdown, Tapered
+from knightadder.engine.explain.breakdown import Breakdown, Tapered
 
 _NONE = Tapered(0, 0)
 

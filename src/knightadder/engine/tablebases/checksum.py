@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from knightadder.core.api.checksum import hash_128, hash_256
+from knightadder.core.api.file_hashes import hash_128, hash_256
 from knightadder.core.syzygy.probe import SYZYGY_TABLE
 from knightadder.engine.tablebases.file import CHECKSUM, SyzygyFile, TableError
 from knightadder.native.records import new_record

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from knightadder.core.api import tablebases as syzygy_api
+from knightadder.core.api import tablebase_values as syzygy_api
 from knightadder.core.syzygy import index as syzygy_index
 from knightadder.core.syzygy import probe as syzygy
 from knightadder.core.syzygy.probe import MATERIAL_PLACES, SYZYGY_TABLE, TABLEBASES

@@ -21,14 +21,14 @@ from knightadder.web.site.drilling import drill_routes
 from knightadder.web.site.exploring import explorer_routes
 from knightadder.web.site.guard import Guard
 from knightadder.web.site.known import Known
-from knightadder.web.site.pieces import piece_routes
+from knightadder.web.site.piece_images import piece_routes
 from knightadder.web.site.saving import saved_routes
 from knightadder.web.site.tabs import Tabs
 from knightadder.web.site.training import Training
 
 if TYPE_CHECKING:
     from knightadder.drills.box import DrillBox
-    from knightadder.library.engine import Engine
+    from knightadder.library.board_engine import Engine
     from knightadder.library.explorer import Explorer
     from knightadder.web.other_engine import CompanionEngine
     from knightadder.web.saved_games import SavedGames

@@ -21,7 +21,7 @@ from knightadder.web.views import View, board_view, lines_pgn, moves_view
 
 if TYPE_CHECKING:
     from knightadder.puzzles.collection import PuzzleChoice, PuzzleCollection
-    from knightadder.puzzles.progress import PuzzleProgress, Standing
+    from knightadder.puzzles.user_progress import PuzzleProgress, Standing
 
 # Ratings relative to the user's: how far away the middle is, and how wide the range is at first.
 _LEVELS = {"mine": 0, "easier": -300, "harder": 300}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE, encode
 from knightadder.digests import content_digest
-from knightadder.pgn.records import GameRecord, sound_records
+from knightadder.pgn.game_records import GameRecord, sound_records
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
 

@@ -10,8 +10,8 @@ import chess
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.datagen import play_game
-from knightadder.core.api.search import forget
+from knightadder.core.api.datagen_game import play_game
+from knightadder.core.api.deepening import forget
 from knightadder.core.board.packed import PACKED
 from knightadder.core.board.viriformat import HEADER
 from knightadder.core.evaluation import network

@@ -432,7 +432,7 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
     from rich.console import Console
     from rich.live import Live
 
-    from knightadder.workshop.match.report import progress_line, tables
+    from knightadder.workshop.match.match_report import progress_line, tables
     from knightadder.workshop.match.search_info import warning_text
 
     console = Console()
@@ -479,7 +479,7 @@ def print_tables(standings: Standings, match: Match) -> None:
     """Print all results of a match, what the figures mean, and whether its test is decided."""
     from rich.console import Console
 
-    from knightadder.workshop.match.report import legend, tables
+    from knightadder.workshop.match.match_report import legend, tables
 
     console = Console() if sys.stdout.isatty() else Console(width=200)
     console.print(tables(standings, match.sprt))
@@ -490,10 +490,10 @@ def print_tables(standings: Standings, match: Match) -> None:
 
 def _rows(standings: Standings, match: Match) -> str:
     """Return the rows for the strength log."""
-    from knightadder.workshop.match import report
+    from knightadder.workshop.match import match_report
 
     if len(match.pairings) == 1 and not match.gauntlet:
-        row = report.change_row(standings, match.sprt, match.limits, match.book.name)
-        return f"{report.heading(report.CHANGE_COLUMNS)}\n{row}"
-    rows = report.opponent_rows(standings, match.limits, match.book.name)
-    return "\n".join([report.heading(report.OPPONENT_COLUMNS), *rows])
+        row = match_report.change_row(standings, match.sprt, match.limits, match.book.name)
+        return f"{match_report.heading(match_report.CHANGE_COLUMNS)}\n{row}"
+    rows = match_report.opponent_rows(standings, match.limits, match.book.name)
+    return "\n".join([match_report.heading(match_report.OPPONENT_COLUMNS), *rows])

@@ -95,7 +95,7 @@ class ChessPlayer:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class Forfeit:
     """A breach of the rules that lost a game: the engine's colour, one of `FAULTS`, and a description."""
 
     white: bool
@@ -135,7 +135,7 @@ class MatchGame:
     opening: BookLine
     white_points: float = 0.5
     reason: str = ""
-    fault: Fault | None = None
+    fault: Forfeit | None = None
     moves: list[PlayedMove] = field(default_factory=list)
     warnings: list[PvWarning] = field(default_factory=list)
     warning_counts: Counter[tuple[bool, str]] = field(default_factory=Counter)
@@ -205,7 +205,7 @@ class _Table:
 
     def _lose(self, turn: chess.Color, kind: str, error: Exception) -> None:
         """Record a loss of the engine at fault."""
-        self._game.fault = Fault(turn, kind, str(error))
+        self._game.fault = Forfeit(turn, kind, str(error))
         self._game.white_points = 0.0 if turn else 1.0
         self._game.reason = f"{'White' if turn else 'Black'} loses by fault ({kind}): {error}"
 

@@ -114,14 +114,14 @@ def _ranked(screening: Screening) -> list[tuple[Factor, Interval]]:
 
 def _summary(screening: Screening) -> str:
     """Return a line with the best factors so far."""
-    from knightadder.workshop.match.report import elo_text
+    from knightadder.workshop.match.match_report import elo_text
 
     return ", ".join(f"{factor.label} {elo_text(effect)}" for factor, effect in _ranked(screening)[:_MOST_SHOWN])
 
 
 def _print_results(screening: Screening, results: TrialResults) -> None:
     """Print the effects of all factors, or a note that the results do not suffice."""
-    from knightadder.workshop.match.report import elo_text
+    from knightadder.workshop.match.match_report import elo_text
 
     ranked = _ranked(screening)
     if not ranked:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from knightadder.pgn.records import GameRecord
+    from knightadder.pgn.game_records import GameRecord
 
 Coefficients: TypeAlias = tuple[float, ...]
 
@@ -96,7 +96,7 @@ def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
     ``+0.35/12 0.45s``, with the mover's score in pawns. Only the moves of players with `player` in their name count.
     OptionError if the file cannot be read.
     """
-    from knightadder.pgn.records import sound_records
+    from knightadder.pgn.game_records import sound_records
 
     return sum(game is None or not _add(game, sample, player) for game in sound_records(file))
 

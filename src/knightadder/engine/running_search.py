@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from knightadder.core.api.search import deepen
+from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH, MAX_PLY
 from knightadder.core.search import transposition
 from knightadder.engine.game import Game

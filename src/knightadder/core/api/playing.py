@@ -17,7 +17,7 @@ from ..board.moves import CASTLING, NO_MOVE, is_promotion
 from ..board.packed import Packed, find_fault, unpack
 from ..board.position import make, set_up
 from ..board.repetition import GAME_KEYS
-from ..program import core
+from ..compilation import core
 from ..search.see import see_at_least
 from ..search.transposition import entry_move, probe
 from ..tables import Tables

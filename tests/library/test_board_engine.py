@@ -26,7 +26,7 @@ from knightadder import (
     PositionError,
 )
 from knightadder.engine.limits import Limits
-from knightadder.library.engine import _are_kept
+from knightadder.library.board_engine import _are_kept
 
 SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"

@@ -87,7 +87,7 @@ _VARIANT = tuple(b"ariant")
 
 @kernel
 def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
-    """Read as many games as possible, from ``reader.at`` on; see `knightadder.core.api.pgn.read_block`."""
+    """Read as many games as possible, from ``reader.at`` on; see `knightadder.core.api.pgn_reading.read_block`."""
     reader.games = reader.tags = reader.moves = reader.notes = 0
     while True:
         while True:  # skip empty lines

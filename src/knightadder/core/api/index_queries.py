@@ -9,11 +9,11 @@ from knightadder.native.jit import inlined, kernel, popcount
 from knightadder.native.records import record
 from knightadder.native.signatures import int32, int64, record_type, uint8, uint16, uint32
 
-from ..board import pgn
-from ..board.pgn import Game, Reader
+from ..board import pgn_reader
+from ..board.pgn_reader import Game, Reader
 from ..board.position import make
+from ..compilation import core
 from ..layout import KING, MAX_MOVES, PAWN
-from ..program import core
 from ..tables import Tables
 
 #: The facts about a game that the filters need. Unknown ratings and dates are 0.
@@ -222,7 +222,7 @@ def find_positions(tables, reader, text, games, moves, wanted, plies):
     Parameters
     ----------
     tables, reader, text, games, moves
-        As `replay_games` in ``core/api/pgn.py`` takes them.
+        As `replay_games` in ``core/api/pgn_reading.py`` takes them.
     wanted : WANTED record
         The pieces to look for.
     plies : array of int32
@@ -237,7 +237,7 @@ def find_positions(tables, reader, text, games, moves, wanted, plies):
     for number in range(len(games)):
         game = games[number]
         plies[number] = -1
-        if pgn.set_start(tables, reader, text, game) < 0:
+        if pgn_reader.set_start(tables, reader, text, game) < 0:
             continue
         now = np.int64(0)
         for ply in range(game.moves + 1):

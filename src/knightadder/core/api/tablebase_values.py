@@ -7,7 +7,7 @@ from knightadder.native.signatures import int64, pair
 
 from ..board.draw import is_fifty_move_draw, is_repetition
 from ..board.position import make
-from ..program import core
+from ..compilation import core
 from ..syzygy.probe import (
     FOUND,
     Tablebases,

@@ -7,18 +7,18 @@ from collections.abc import Iterable
 import chess
 
 from knightadder.drills.drill import Drill
-from knightadder.report.figures import Puzzle
+from knightadder.report.figures import MistakePuzzle
 from knightadder.review.coach import KINDS
 
 _SHOWN_PLIES = 7  # maximum plies shown of a line that begins with a right move
 
 
-def drills_of(puzzles: Iterable[Puzzle]) -> list[Drill]:
+def drills_of(puzzles: Iterable[MistakePuzzle]) -> list[Drill]:
     """Return a drill for each puzzle."""
     return [_drill(puzzle) for puzzle in puzzles]
 
 
-def _drill(puzzle: Puzzle) -> Drill:
+def _drill(puzzle: MistakePuzzle) -> Drill:
     game, move = puzzle.game, puzzle.mistake.move
     board = chess.Board(move.fen, chess960=game.chess960)
     return Drill(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
-from knightadder.core.board.pgn import NO_CLOCK, NO_SCORE
+from knightadder.core.board.pgn_reader import NO_CLOCK, NO_SCORE
 from knightadder.engine.errors import PositionError
 from knightadder.extras import needed_by
 from knightadder.files import replacing
@@ -22,7 +22,7 @@ from knightadder.library.blocks import blocks_of
 from knightadder.library.boards import warn
 from knightadder.library.loading import load_core
 from knightadder.pgn.bulk import pack_block
-from knightadder.pgn.records import GameRecord, is_mate, move_names, moves_to_mate, read_records, spans, squares_of
+from knightadder.pgn.game_records import GameRecord, is_mate, move_names, moves_to_mate, read_records, spans, squares_of
 from knightadder.progress import reading_progress
 
 if TYPE_CHECKING:

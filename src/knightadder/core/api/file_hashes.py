@@ -4,7 +4,7 @@ import numpy as np
 
 from knightadder.native.signatures import int64, uint32, uint64, void
 
-from ..program import core
+from ..compilation import core
 from ..syzygy.city_hash import CRC_TABLE, SHORTEST, city_hash_crc_128, city_hash_crc_256
 
 

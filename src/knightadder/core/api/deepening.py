@@ -1,7 +1,7 @@
 """The api of the search: preparation, and iterative deepening, the single driver of all searches.
 
-A player's search (``engine/search.py``) makes one call for each depth. Between the calls it looks at the clock and
-reports, which takes as long as a thousand nodes. So a search of a few milliseconds makes one call for a range of
+A player's search (``engine/running_search.py``) makes one call for each depth. Between the calls it looks at the clock
+and reports, which takes as long as a thousand nodes. So a search of a few milliseconds makes one call for a range of
 depths.
 
 Each depth is searched in a narrow window around the score of the previous depth (*aspiration*).
@@ -13,7 +13,7 @@ from knightadder.native.jit import kernel
 from knightadder.native.signatures import int64, void
 
 from ..board.bitboard import ZERO
-from ..program import core
+from ..compilation import core
 from ..search.forgetting import forget_searches
 from ..search.frame import NO_PLY
 from ..search.mate import prove_mate

@@ -12,14 +12,14 @@ from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
+from ..compilation import core
 from ..layout import MAX_DEPTH, WHITE
-from ..program import core
 from ..search.transposition import EXACT, GENERATIONS, INFINITE
 from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker
-from .game import draw_reason, play
-from .search import deepen, start_search
+from .deepening import deepen, start_search
+from .playing import draw_reason, play
 
 # Adjudication: a game is won if a side is WIN_SCORE or more centipawns ahead for WIN_PLIES plies in a row. The game is
 # drawn if no side is more than DRAW_SCORE ahead for DRAW_PLIES plies. Stormphrax and Viridithas use similar numbers.

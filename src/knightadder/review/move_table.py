@@ -14,7 +14,7 @@ from knightadder.library.scores import score_text
 from knightadder.opening_names import Opening, opening_at
 from knightadder.review.accuracy import move_accuracy, win_percent
 from knightadder.review.clocks import move_times
-from knightadder.review.evaluation import SearchedPosition
+from knightadder.review.game_evaluation import SearchedPosition
 from knightadder.review.phase import phases
 from knightadder.review.review import Review
 

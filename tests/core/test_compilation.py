@@ -14,7 +14,7 @@ import filelock
 import pytest
 
 import knightadder
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.native import program
 from knightadder.native.processors import host_target
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(program.INTERPRETED or program.BOUNDSCHECK, reas
 PROCESS = """
 import json, shutil, sys
 from pathlib import Path
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.native import processors, program
 from knightadder.native.building import ImageError
 
@@ -291,7 +291,7 @@ def test_threads_may_load_it_together() -> None:
 # Python takes its modules apart, and `sys` last, while a daemon thread counts without end.
 AT_THE_END = """
 import sys, threading, time
-from knightadder.core.program import core
+from knightadder.core.compilation import core
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 

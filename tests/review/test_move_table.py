@@ -14,8 +14,8 @@ from fake_analyst import FakeAnalyst
 from knightadder import AnnotatedMove, annotate_game, to_frame
 from knightadder.review.accuracy import unchanged
 from knightadder.review.clocks import MoveTime, move_times, time_control
-from knightadder.review.evaluation import evaluate
-from knightadder.review.moves import moves_table
+from knightadder.review.game_evaluation import evaluate
+from knightadder.review.move_table import moves_table
 from knightadder.review.phase import phases
 from knightadder.review.review import review
 

@@ -1,16 +1,16 @@
-"""Many PGN games in one call: reading them, and replaying them as positions. See ``core/board/pgn.py``."""
+"""Many PGN games in one call: reading them, and replaying them as positions. See ``core/board/pgn_reader.py``."""
 
 import numpy as np
 
 from knightadder.native.signatures import int16, int64, uint8, uint16, uint64
 
-from ..board import pgn
+from ..board import pgn_reader
 from ..board.fen_reader import read_fen
 from ..board.packed import Packed, pack
-from ..board.pgn import NO_SCORE, Game, Note, Reader, Tag
+from ..board.pgn_reader import NO_SCORE, Game, Note, Reader, Tag
 from ..board.polyglot import polyglot_key
 from ..board.position import make
-from ..program import core
+from ..compilation import core
 from ..tables import Tables
 
 
@@ -45,7 +45,7 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     int
         `DONE` at the end of the text; `MORE` if the last game is cut off; `CAREFUL` if a game needs the careful reader.
     """
-    return pgn.read_block(tables, reader, text, games, tags, moves, clocks, scores, notes)
+    return pgn_reader.read_block(tables, reader, text, games, tags, moves, clocks, scores, notes)
 
 
 @core.exported(
@@ -76,7 +76,7 @@ def replay_games(tables, reader, text, games, moves, scores, numbers, records, k
     count = np.int64(0)
     for number in range(len(games)):
         game = games[number]
-        ply = pgn.set_start(tables, reader, text, game)
+        ply = pgn_reader.set_start(tables, reader, text, game)
         now = np.int64(0)
         result = 3 - np.int64(game.result) if game.result < 4 else np.int64(1)
         score = np.int64(0)

@@ -23,7 +23,7 @@ from searcher import (
 )
 
 from knightadder.core.layout import MAX_DEPTH
-from knightadder.engine import search, search_thread
+from knightadder.engine import running_search, search_thread
 from knightadder.engine.info import (
     Bound,
     CurrentMove,
@@ -140,7 +140,7 @@ def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, clock: Cl
     listener = searcher.start(limits, KIWIPETE)
     listener.wait_for_lines(3)
     assert not any(isinstance(report, CurrentMove) for report in listener.reports)
-    clock.advance(searcher.engine, search._SHOW_DETAILS_AFTER + 1)
+    clock.advance(searcher.engine, running_search._SHOW_DETAILS_AFTER + 1)
     listener.wait_for(lambda: any(isinstance(report, CurrentMove) for report in listener.reports))
     searcher.engine.stop()
     assert listener.result.best_move in legal(KIWIPETE)
@@ -153,7 +153,7 @@ def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, clock: Cl
 
 def test_there_is_no_current_move_after_the_end_of_the_game(searcher: Searcher, clock: Clock) -> None:
     mated = searcher.start(Limits(infinite=True), CHECKMATE)
-    clock.advance(searcher.engine, search._SHOW_DETAILS_AFTER + 1)
+    clock.advance(searcher.engine, running_search._SHOW_DETAILS_AFTER + 1)
     searcher.engine.stop()
     assert mated.result.best_move is None
     assert not any(isinstance(report, CurrentMove) for report in mated.reports)
@@ -169,7 +169,7 @@ def test_there_is_no_current_move_after_the_end_of_the_game(searcher: Searcher, 
 def test_the_result_is_held_back_until_stop(
     searcher: Searcher, held: threading.Event, clock: Clock, monkeypatch: pytest.MonkeyPatch, fen: str, limits: Limits
 ) -> None:
-    monkeypatch.setattr(search, "MAX_DEPTH", 4)  # so that nothing is left to find
+    monkeypatch.setattr(running_search, "MAX_DEPTH", 4)  # so that nothing is left to find
     listener = searcher.start(limits, fen)
     assert held.wait(TIMEOUT)
     clock.advance(searcher.engine, 3600)
@@ -210,7 +210,7 @@ def test_after_a_ponder_hit_the_limits_count(
 def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deepen = search.deepen
+    deepen = running_search.deepen
 
     def endless_from_depth_four(tables: object, worker: Any, depth: int, *rest: int) -> int:
         if depth < 4:
@@ -221,8 +221,8 @@ def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
         worker.stopped = 1
         return depth - 1
 
-    monkeypatch.setattr(search, "deepen", endless_from_depth_four)
-    monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
+    monkeypatch.setattr(running_search, "deepen", endless_from_depth_four)
+    monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
     listener = searcher.start(Limits(ponder=True, wtime=1, btime=1), KIWIPETE)
     listener.wait_for_lines(3)
     searcher.engine.ponderhit()
@@ -234,15 +234,15 @@ def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
 def test_the_soft_limit_is_scaled_by_the_progress_of_the_search(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
-    monkeypatch.setattr(search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
+    monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
+    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
     seen: list[Progress] = []
 
     def scaled(progress: Progress) -> float:
         seen.append(progress)
         return 0.0 if len(seen) == 5 else 1e9
 
-    monkeypatch.setattr(search, "scale", scaled)
+    monkeypatch.setattr(running_search, "scale", scaled)
     listener = searcher.search(Limits(wtime=1), KIWIPETE)
     assert [info.depth for info in listener.infos] == [1, 2, 3, 4, 5]
     assert seen[-1].scores == tuple(info.score.cp for info in listener.infos[1:])
@@ -255,14 +255,14 @@ def test_the_soft_limit_is_scaled_by_the_progress_of_the_search(
 def test_a_timed_search_ends_early_with_one_move_or_a_mate_that_stands(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, fen: str, deepest: int
 ) -> None:
-    monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=3_600_000.0, hard=3_600_000.0))
-    monkeypatch.setattr(search, "MAX_DEPTH", 20)
+    monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=3_600_000.0, hard=3_600_000.0))
+    monkeypatch.setattr(running_search, "MAX_DEPTH", 20)
     assert searcher.search(Limits(wtime=1), fen).infos[-1].depth <= deepest
 
 
 def test_with_several_lines_the_soft_limit_is_not_scaled(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
-    monkeypatch.setattr(search, "scale", lambda progress: 1 / 0)
+    monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
+    monkeypatch.setattr(running_search, "scale", lambda progress: 1 / 0)
     searcher.engine.set_option("MultiPV", "2")
     listener = searcher.search(Limits(wtime=1), KIWIPETE)
     assert not any(isinstance(report, Message) for report in listener.reports)
@@ -270,8 +270,8 @@ def test_with_several_lines_the_soft_limit_is_not_scaled(searcher: Searcher, mon
 
 
 def test_only_the_latest_verdict_counts_at_a_ponder_hit(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
-    monkeypatch.setattr(search, "scale", lambda progress: 0.0 if len(progress.scores) < 3 else 1e9)
+    monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
+    monkeypatch.setattr(running_search, "scale", lambda progress: 0.0 if len(progress.scores) < 3 else 1e9)
     listener = searcher.start(Limits(ponder=True, wtime=1), KIWIPETE)
     listener.wait_for_lines(4)
     searcher.engine.ponderhit()
@@ -319,7 +319,7 @@ def test_a_stop_from_several_threads_gives_one_result(searcher: Searcher) -> Non
 def test_a_listener_that_raises_does_not_cost_the_game(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], limits: Limits
 ) -> None:
-    monkeypatch.setattr(search, "_SHOW_DETAILS_AFTER", 0.0)  # so that the clock's thread reports too
+    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", 0.0)  # so that the clock's thread reports too
 
     def raises(report: object) -> None:
         raise ValueError("deaf")
@@ -334,14 +334,14 @@ def test_a_listener_that_raises_does_not_cost_the_game(
 def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, held: threading.Event
 ) -> None:
-    deepen = search.deepen
+    deepen = running_search.deepen
 
     def fails(tables: object, worker: Any, depth: int, *rest: int) -> int:
         if depth == 4:
             raise RuntimeError("broken")
         return int(deepen(tables, worker, depth, *rest))
 
-    monkeypatch.setattr(search, "deepen", fails)
+    monkeypatch.setattr(running_search, "deepen", fails)
     listener = searcher.search(Limits(depth=9), KIWIPETE)
     assert listener.reports[-1] == Message("search failed: RuntimeError('broken')")
     assert listener.result.best_move == listener.infos[-1].pv[0]
