@@ -67,7 +67,16 @@ def _refused(expected: str, text: str) -> Exception:
     return ArgumentTypeError(f"expected {expected}, not {text!r:.60}")
 
 
+#: The declaration of options whose values are words of the form ``key=value``.
+KEY_VALUES: dict[str, Any] = {"nargs": "*", "metavar": "KEY=VALUE"}
+
+_GAMES = {
+    "metavar": "GAMES.pgn",
+    "help": "games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
+}
 _SHARED: dict[str, dict[str, Any]] = {
+    "file": _GAMES,
+    "files": {"nargs": "+", **_GAMES},
     "--nodes": {"type": positive, "metavar": "N", "help": "stop after N nodes"},
     "--depth": {"type": positive, "metavar": "PLIES", "help": "stop at this depth"},
     "--time": {"type": seconds, "metavar": "SECONDS", "help": "stop after this time"},
@@ -87,9 +96,8 @@ _SHARED: dict[str, dict[str, Any]] = {
         "help": "set a UCI option of the engine; may be given several times",
     },
     "--engine": {
-        "nargs": "*",
+        **KEY_VALUES,
         "default": [],
-        "metavar": "KEY=VALUE",
         "help": "external UCI engine to use: its command alone, or the keys cmd and option.NAME",
     },
     "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
@@ -129,11 +137,18 @@ def declare(command: argparse._ActionsContainer, *names: str, **changes: Any) ->
         command.add_argument(name, **given)
 
 
+def declare_limits(command: argparse.ArgumentParser, nodes: int | None = None) -> None:
+    """Declare ``--nodes``, ``--depth`` and ``--time`` of each search: one of them, by default a number of nodes."""
+    limit = command.add_mutually_exclusive_group(required=nodes is None)
+    default = "" if nodes is None else f" (default: {nodes}, unless another limit is given)"
+    declare(limit, "--nodes", help=f"stop each search after N nodes{default}")
+    declare(limit, "--depth", help="stop each search at this depth")
+    declare(limit, "--time", help="stop each search after this time")
+
+
 def declare_player(command: argparse.ArgumentParser) -> None:
     """Declare the files of a player's games, ``files``, and the player's names, ``player``."""
-    command.add_argument(
-        "files", nargs="+", metavar="FILE.pgn", help="games, also compressed as for annotate; - is standard input"
-    )
+    declare(command, "files")
     command.add_argument(
         "--player",
         action="append",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder import __version__
-from knightadder.arguments import declare, engine_options, search_limit
+from knightadder.arguments import declare, declare_limits, engine_options, search_limit
 from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
@@ -62,16 +62,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "annotate", help="annotate the games of a PGN file: evaluations, marks, accuracy", description=_DESCRIPTION
     )
-    command.add_argument(
-        "file",
-        type=Path,
-        metavar="FILE.pgn",
-        help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
-    )
-    limit = command.add_mutually_exclusive_group()
-    declare(limit, "--nodes", help=f"stop each search after N nodes (default: {_NODES}, unless another limit is given)")
-    declare(limit, "--depth", help="stop each search at this depth")
-    declare(limit, "--time", help="stop each search after this time")
+    declare(command, "file", type=Path)
+    declare_limits(command, _NODES)
     add_workers(command, help="number of processes (default: one for each processor core)")
     declare(command, "--multipv", default=1, help="number of best lines to show beside each marked move")
     command.add_argument(

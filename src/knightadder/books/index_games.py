@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import positive
+from knightadder.arguments import declare, positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.files import locked, writing
 from knightadder.progress import reading_progress
@@ -32,12 +32,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "and the library. If the index exists, games that it does not contain yet are added. An interrupted run is "
         "continued by the same command.",
     )
-    command.add_argument(
-        "files",
-        nargs="+",
-        metavar="GAMES.pgn",
-        help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
-    )
+    declare(command, "files")
     command.add_argument(
         "-o", "--out", type=Path, required=True, metavar="GAMES.sqlite", help="index to write or to add to"
     )

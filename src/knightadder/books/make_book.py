@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.arguments import positive
+from knightadder.arguments import declare, positive
 from knightadder.engine.errors import PositionError
 from knightadder.files import check_not_games, write_whole
 from knightadder.text import tell
@@ -37,12 +37,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         description="Make a Polyglot book from the games of PGN files. The weight of a move is two for each win and "
         "one for each draw.",
     )
-    command.add_argument(
-        "files",
-        nargs="+",
-        metavar="GAMES.pgn",
-        help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
-    )
+    declare(command, "files")
     command.add_argument(
         "-o",
         "--out",

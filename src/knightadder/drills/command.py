@@ -127,20 +127,16 @@ def _show(title: str, left: Sequence[Departure]) -> None:
     if not left:
         return
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(title=title, title_justify="left")
-    for name in ("Games", "Score", "After", "Played"):
-        table.add_column(name)
-    if left[0].own:
-        table.add_column("Repertoire")
+    from knightadder.text_table import text_table
+
+    columns = "Games", "Score", "After", "Played", *["Repertoire"] * left[0].own
+    rows = []
     for each in left:
         score = f"{100 * sum(each.points) / len(each.points):.0f} %" if each.points else "-"
         moves = [f"{move} ({count})" if count > 1 else move for move, count in each.played.most_common(_SHOWN_MOVES)]
-        words = [each.before, ", ".join(moves), *([", ".join(each.wanted)] if each.own else [])]
-        table.add_row(str(each.games), score, *map(escape, words))
-    Console().print(table)
+        rows.append((each.games, score, each.before, ", ".join(moves), *[", ".join(each.wanted)] * left[0].own))
+    Console().print(text_table(columns, rows, left=len(columns), framed=True, title=title))
 
 
 def _add_list(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -151,26 +147,18 @@ def _add_list(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 def _run_list(arguments: argparse.Namespace) -> int:
     from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+
+    from knightadder.text_table import text_table
 
     box = open_box(arguments.drills_file)
     groups = box.groups()
     if not groups:
         print(f"There are no drills in {box.file}.")
         return 0
-    table = Table()
-    for name in ("Kind", "Side", "Theme", "Opening"):
-        table.add_column(name)
-    for name in ("Drills", "Due", "New"):
-        table.add_column(name, justify="right")
-    for each in groups:
-        words = (
-            each.kind.capitalize(),
-            _COLOURS[each.white],
-            each.theme,
-            each.opening,
-        )
-        table.add_row(*map(escape, words), str(each.count), str(each.due), str(each.new))
-    Console().print(table)
+    rows = [
+        (each.kind.capitalize(), _COLOURS[each.white], each.theme, each.opening, each.count, each.due, each.new)
+        for each in groups
+    ]
+    columns = "Kind", "Side", "Theme", "Opening", "Drills", "Due", "New"
+    Console().print(text_table(columns, rows, left=4, framed=True))
     return 0

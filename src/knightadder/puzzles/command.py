@@ -37,12 +37,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "puzzles", help="find puzzles in games, with themes and ratings", description=_DESCRIPTION
     )
-    command.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE.pgn",
-        help="games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
-    )
+    declare(command, "files")
     command.add_argument(
         "-o",
         "--out",

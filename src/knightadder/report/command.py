@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder import __version__
-from knightadder.arguments import declare, declare_player, engine_options, not_negative, search_limit
+from knightadder.arguments import declare, declare_limits, declare_player, engine_options, not_negative, search_limit
 from knightadder.digests import content_digest
 from knightadder.drills.command import declare_file, open_box
 from knightadder.engine.errors import OptionError, PositionError
@@ -62,10 +62,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="also add the mistakes that have a clear solution to the drills, which `knightadder play --drills` asks",
     )
     declare_file(command)
-    limit = command.add_mutually_exclusive_group()
-    declare(limit, "--nodes", help=f"stop each search after N nodes (default: {_NODES}, unless another limit is given)")
-    declare(limit, "--depth", help="stop each search at this depth")
-    declare(limit, "--time", help="stop each search after this time")
+    declare_limits(command, _NODES)
     add_workers(command, help="number of processes (default: one for each processor core)")
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
     declare(command, "--syzygy", "--eval", "--eval-file", "--engine", "--force", "--restart")

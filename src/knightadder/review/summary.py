@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TextIO
 
-from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from knightadder.review.accuracy import SideAccuracy
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
+from knightadder.text_table import add_cells, text_table
 
 FORMATS = ("csv", "json")
 
@@ -127,21 +126,18 @@ def players_table(rows: Sequence[Row], most: int = 20) -> Table:
         for name, side in ((each.white, each.white_side), (each.black, each.black_side)):
             if side:
                 played.setdefault(name or "?", []).append(side)
-    table = Table(box=box.SIMPLE)
-    marks = (each.mark for each in Judgement)
-    for number, column in enumerate(("Player", "Games", "Accuracy", "Centipawn loss", *marks, "Missed")):
-        table.add_column(column, justify="right" if number else "left")
+    table = text_table(("Player", "Games", "Accuracy", "Centipawn loss", *(each.mark for each in Judgement), "Missed"))
     for name, sides in sorted(played.items(), key=lambda item: -len(item[1]))[:most]:
         accuracies = [side.accuracy for side in sides if side.accuracy is not None]
         losses = [side.centipawn_loss for side in sides if side.centipawn_loss is not None]
         cells = [
             name,
-            str(len(sides)),
+            len(sides),
             f"{sum(accuracies) / len(accuracies):.1f}" if accuracies else "-",
             f"{sum(losses) / len(losses):.1f}" if losses else "-",
-            *(str(sum(getattr(side, count) for side in sides)) for count in _COUNTS),
+            *(sum(getattr(side, count) for side in sides) for count in _COUNTS),
         ]
-        table.add_row(*map(Text, cells))
+        add_cells(table, cells)
     if len(played) > most:
         table.caption = f"and {len(played) - most} more"
     return table

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import KeyValues
+from knightadder.arguments import KEY_VALUES, KeyValues
 from knightadder.engine.errors import OptionError
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ _KEYS = ("file", "format", "order", "plies", "seed")
 
 def add_openings(command: argparse._ActionsContainer) -> None:
     """Declare ``--openings``; `read_book` turns its value into a book."""
-    command.add_argument(
-        "--openings", default=[], help=f"opening book; keys: {', '.join(_KEYS)}", nargs="*", metavar="KEY=VALUE"
-    )
+    command.add_argument("--openings", default=[], help=f"opening book; keys: {', '.join(_KEYS)}", **KEY_VALUES)
 
 
 def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:

@@ -16,7 +16,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.arguments import KeyValues, declare, positive
+from knightadder.arguments import KEY_VALUES, KeyValues, declare, positive
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import install_command, needed_by
@@ -68,8 +68,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--each",
         default=[],
         help="keys for all engines; an engine ignores UCI options that it does not have",
-        nargs="*",
-        metavar="KEY=VALUE",
+        **KEY_VALUES,
     )
     engines.add_argument(
         "--engines", type=Path, metavar="FILE", help="TOML file with more engines, a table [[engine]] for each"
@@ -103,22 +102,19 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     games.add_argument(
         "--sprt",
         help="stop when a sequential test (SPRT) with these values is decided; keys: elo0, elo1, alpha, beta, model",
-        nargs="*",
-        metavar="KEY=VALUE",
+        **KEY_VALUES,
     )
 
     rules = command.add_argument_group("adjudication")
     rules.add_argument(
         "--draw",
         help="end a game as a draw when the engines' scores say so; keys: movenumber, movecount, score",
-        nargs="*",
-        metavar="KEY=VALUE",
+        **KEY_VALUES,
     )
     rules.add_argument(
         "--resign",
         help="end a game as lost when the engines' scores say so; keys: movecount, score, twosided",
-        nargs="*",
-        metavar="KEY=VALUE",
+        **KEY_VALUES,
     )
     rules.add_argument("--max-moves", type=positive, metavar="N", help="end a game as a draw after N moves")
     declare(

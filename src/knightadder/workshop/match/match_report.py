@@ -12,6 +12,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from knightadder.text_table import text_table
 from knightadder.workshop.match.standings import HeadToHead, Standings
 from knightadder.workshop.match.statistics.elo import (
     HAS_SCIPY,
@@ -106,13 +107,6 @@ def legend(standings: Standings, sprt: Sprt | None = None) -> Table:
     return table
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE)
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left")
-    return table
-
-
 def _score(score: HeadToHead, sprt: Sprt | None) -> Table:
     """Return a table of the score of two engines."""
     counts = score.counts
@@ -131,49 +125,48 @@ def _score(score: HeadToHead, sprt: Sprt | None) -> Table:
 
 def _pairings(standings: Standings) -> Table:
     """Return a table of the score of each pairing."""
-    table = _table("Pairing", "Games", "W-D-L", "Score", "Pairs", "Elo", "LOS")
-    for (first, second), score in standings.scores.items():
-        counts = score.counts
-        cells = [
+    rows = [
+        (
             f"{first} - {second}",
-            str(score.games),
-            str(score),
+            score.games,
+            score,
             f"{score.share:.1%}",
-            str(list(counts)),
-            elo_text(elo_interval(counts)),
-            f"{likelihood_of_superiority(counts):.1%}",
-        ]
-        table.add_row(*map(Text, cells))
-    return table
+            list(score.counts),
+            elo_text(elo_interval(score.counts)),
+            f"{likelihood_of_superiority(score.counts):.1%}",
+        )
+        for (first, second), score in standings.scores.items()
+    ]
+    return text_table(("Pairing", "Games", "W-D-L", "Score", "Pairs", "Elo", "LOS"), rows)
 
 
 def _ratings(standings: Standings) -> Table:
     """Return a table of the ratings, best first."""
     from knightadder.workshop.match.statistics.ratings import rate  # imported late, because it needs SciPy
 
-    table = _table("Rank", "Engine", "Elo", "Games", "Score")
+    rows = []
     totals = standings.totals()
     results = {pairing: score.counts for pairing, score in standings.scores.items() if sum(score.counts)}
     for rank, rating in enumerate(rate(list(standings.faults), results), 1):
         points, played = totals[rating.name]
         share = f"{points / played:.1%}" if played else "-"
         elo = f"{rating.elo:+.1f} ± {rating.error:.1f}"
-        table.add_row(*map(Text, (str(rank), rating.name, elo, str(played), share)))
-    return table
+        rows.append((rank, rating.name, elo, played, share))
+    return text_table(("Rank", "Engine", "Elo", "Games", "Score"), rows)
 
 
 def _engines(standings: Standings) -> Table:
     """Return a table of faults, warnings and the lowest clock of each engine."""
-    table = _table("Engine", "Faults", "Warnings", "Lowest clock")
-    for name in standings.faults:
-        lowest = standings.lowest.get(name)
-        table.add_row(
-            Text(name),
-            Text(kinds_text(standings.faults[name])),
-            Text(kinds_text(standings.warnings[name])),
-            Text("-" if lowest is None else f"{lowest:.3f} s"),
+    rows = [
+        (
+            name,
+            kinds_text(standings.faults[name]),
+            kinds_text(standings.warnings[name]),
+            f"{standings.lowest[name]:.3f} s" if name in standings.lowest else "-",
         )
-    return table
+        for name in standings.faults
+    ]
+    return text_table(("Engine", "Faults", "Warnings", "Lowest clock"), rows)
 
 
 def kinds_text(kinds: Mapping[str, int]) -> str:

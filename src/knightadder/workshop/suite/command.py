@@ -16,7 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightadder.arguments import declare, engine_options, positive
+from knightadder.arguments import declare, declare_limits, engine_options, positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, write_whole
@@ -36,15 +36,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         description="Let an engine solve test suites: best moves (bm), moves to avoid (am), mates (dm), points (STS).",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="FILE.epd", help="test suite")
-    limit = command.add_mutually_exclusive_group(required=True)
-    declare(limit, "--time", help="stop each search after this time")
-    declare(limit, "--nodes", help="stop each search after N nodes")
-    declare(limit, "--depth", help="stop each search at this depth")
+    declare_limits(command)
     add_workers(command, default=1, help="number of engines that work at the same time")
     declare(command, "--threads", help="number of search threads of each engine")
     declare(command, "--hash", help="size of each engine's hash table")
-    declare(command, "--syzygy", "--eval", "--eval-file", "--option")
-    declare(command, "--engine")
+    declare(command, "--syzygy", "--eval", "--eval-file", "--option", "--engine")
     declare(command, "--chess960", help="read the positions as Chess960 positions")
     command.add_argument("--limit", type=positive, metavar="N", help="use only the first N positions of each suite")
     command.add_argument("--failed", action="store_true", help="list only the positions that were not solved")
@@ -188,17 +184,14 @@ def _display(
 def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
     """Print a table of answers for each suite."""
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
+    from knightadder.text_table import add_cells, text_table
+
+    columns = "Position", "Wanted", "Played", "Score", "Depth", "Found at depth", "Seconds", "Nodes"
     console = Console()
     for name, answers in suites.items():
         with_points = any(answer.maximum for answer in answers)
-        table = Table(title=name, title_justify="left")
-        for column in ("Position", "Wanted", "Played"):
-            table.add_column(column)
-        for column in ("Score", "Depth", "Found at depth", "Seconds", "Nodes", *["Points"] * with_points):
-            table.add_column(column, justify="right")
+        table = text_table((*columns, *["Points"] * with_points), left=3, framed=True, title=name)
         for answer in answers:
             if only_failed and answer.solved:
                 continue
@@ -206,7 +199,7 @@ def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
             when = ("missed", "", "") if found is None else (found.depth, f"{found.seconds:.2f}", found.nodes)
             cells = [answer.name, answer.wanted, answer.played, answer.score, answer.end.depth, *when]
             cells += [f"{answer.points}/{answer.maximum}"] * with_points
-            table.add_row(*(Text(str(cell)) for cell in cells), style="" if answer.solved else "red")
+            add_cells(table, cells, "" if answer.solved else "red")
         if table.row_count:
             console.print(table)
 

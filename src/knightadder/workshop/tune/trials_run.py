@@ -203,15 +203,9 @@ def _display(
 
 def print_table(results: TrialResults, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print the results, and a table of what a method has learned; all columns but the first have numbers."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    table = Table(title=results.title(), title_justify="left", box=box.SIMPLE)
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number else "left", no_wrap=True)
-    for cells in rows:
-        table.add_row(*map(Text, cells))
+    from knightadder.text_table import text_table
+
     console = Console() if sys.stdout.isatty() else Console(width=120)
-    console.print(table)
+    console.print(text_table(headings, rows, title=results.title()))
