@@ -33,7 +33,8 @@ LAYERS = (
 )
 # Small modules that anybody may import.
 ANYWHERE = {
-    f"knightadder.{name}" for name in ("arguments", "closing", "foreign", "frozen", "opening_names", "progress", "text")
+    f"knightadder.{name}"
+    for name in ("arguments", "closing", "foreign", "frozen", "opening_names", "progress", "text", "text_table")
 }
 
 

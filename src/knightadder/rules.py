@@ -68,18 +68,6 @@ def leave_out_impossible(board: Board) -> tuple[str, ...]:
     return notes
 
 
-def problem_of(board: Board) -> str:
-    """Return the reason why a position is illegal (``White has 0 kings``); empty if the engine can play it.
-
-    Impossible castling rights and en passant squares are allowed, because the engine leaves them out.
-    """
-    try:
-        parse_fen(board.fen(en_passant="fen"))
-    except FenError as error:
-        return str(error)
-    return WRONG_SIDE_IN_CHECK if board.was_into_check() else ""
-
-
 def outcome_of(board: Board) -> Outcome | None:
     """Return how the game has ended, from a position with its history; None while the game continues.
 

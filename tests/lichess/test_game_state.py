@@ -6,7 +6,7 @@ import chess
 import pytest
 
 from knightadder.lichess.api_errors import Unreachable
-from knightadder.lichess.game_state import read_info, read_state, starting_board
+from knightadder.lichess.game_state import read_info, read_state
 
 
 def full(colour="white", fen="startpos", variant="standard", **other):
@@ -50,7 +50,7 @@ def test_offers_and_the_winner():
 
 
 def test_castling_rights_and_en_passant_squares_that_mean_nothing_are_left_out():
-    board = starting_board("4k3/8/8/8/8/8/4P3/4K2R w KQkq e3 0 1")
+    board = read_info(full(fen="4k3/8/8/8/8/8/4P3/4K2R w KQkq e3 0 1"), "adder").start
     assert board.is_valid()
     assert board.fen() == "4k3/8/8/8/8/8/4P3/4K2R w K - 0 1"
 

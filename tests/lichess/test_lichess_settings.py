@@ -40,7 +40,6 @@ def test_the_guide_names_all_settings_and_its_example_is_valid(tmp_path):
 
 def test_without_anything_there_are_the_defaults():
     assert read_settings(None, {}) == BotSettings()
-    assert BotSettings().policy().min_rating is None
 
 
 @pytest.mark.parametrize(

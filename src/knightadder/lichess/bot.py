@@ -9,10 +9,11 @@ from queue import SimpleQueue
 from typing import Any, TypeAlias
 
 from knightadder.engine.errors import EngineError
+from knightadder.library.engine import Engine
 from knightadder.lichess.api_errors import Refused, Unreachable
 from knightadder.lichess.bot_api import Lichess
 from knightadder.lichess.challenges import DeclineReason
-from knightadder.lichess.engines import GameEngines, MovePlayer
+from knightadder.lichess.engines import GameEngines
 from knightadder.lichess.event_stream import Follower
 from knightadder.lichess.game_play import GamePlay
 from knightadder.lichess.settings import BotSettings
@@ -56,7 +57,6 @@ class Bot:
     ) -> None:
         self._lichess, self._engines, self._settings, self._clock = lichess, engines, settings, clock
         self._account_id, self._account_name = str(account["id"]), str(account["username"])
-        self._policy = settings.policy()
         self._lag = Lag(settings.move_overhead)
         # A SimpleQueue, because a signal handler may call put() while the same thread is inside get().
         self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
@@ -112,15 +112,11 @@ class Bot:
     def _ending(self) -> bool:
         """Return whether the bot will start no more games."""
         limit = self._settings.games
-        return bool(self._interrupts or self._failure or (limit and self._begun() >= limit))
+        return bool(self._interrupts or self._failure or (limit and len(self._seen) + len(self._expected) >= limit))
 
     def _leaves(self) -> bool:
         """Return whether the bot resigns running games."""
         return self._interrupts > 1 or bool(self._interrupts and self._settings.on_interrupt == "resign")
-
-    def _begun(self) -> int:
-        """Return the number of games that have started or are expected."""
-        return len(self._seen) + len(self._expected)
 
     def _look_up(self) -> None:
         """Drop games that have not started in time, and resign running games after `interrupt` if required."""
@@ -153,8 +149,9 @@ class Bot:
         if known or challenger.get("id") == self._account_id or challenge.get("status", "created") != "created":
             return
         name = challenger.get("name") or "somebody"
-        objection = self._policy.objection(challenge)
-        if objection is None and (self._ending() or self._occupied() >= self._settings.concurrency):
+        objection = self._settings.objection(challenge)
+        occupied = len(self._games) + len(self._expected)
+        if objection is None and (self._ending() or occupied >= self._settings.concurrency):
             objection = DeclineReason.LATER
         try:
             if objection is None:
@@ -174,9 +171,6 @@ class Bot:
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT
 
-    def _occupied(self) -> int:
-        return len(self._games) + len(self._expected)
-
     def _on_game(self, game: Json) -> None:
         game_id = _id(game.get("gameId") or game["id"])
         self._expected.pop(game_id, None)
@@ -194,23 +188,14 @@ class Bot:
             with contextlib.suppress(Refused, Unreachable):
                 self._lichess.resign(game_id)
             return
-        play = GamePlay(
-            game_id,
-            self._account_id,
-            self._account_name,
-            self._lichess,
-            engine,
-            self._settings,
-            self._lag,
-            self._clock,
-        )
-        thread = threading.Thread(
-            target=self._play, args=(game_id, play, engine), name=f"player of {game_id}", daemon=True
-        )
+        account = self._account_id, self._account_name
+        play = GamePlay(game_id, *account, self._lichess, engine, self._settings, self._lag, self._clock)
+        name = f"player of {game_id}"
+        thread = threading.Thread(target=self._play, args=(game_id, play, engine), name=name, daemon=True)
         thread.start()
         self._games[game_id] = _Running(play, thread)
 
-    def _play(self, game_id: str, play: GamePlay, engine: MovePlayer) -> None:
+    def _play(self, game_id: str, play: GamePlay, engine: Engine) -> None:
         """Play a game, in its own thread."""
         try:
             play.run()

@@ -1,12 +1,12 @@
 """Decides which challenges to accept, and gives the reason for declining a challenge."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from knightadder.lichess.game_state import starting_board
-from knightadder.rules import problem_of
+from knightadder.rules import read_fen
 
 VARIANTS = ("standard", "fromPosition", "chess960")
 SPEEDS = ("ultraBullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # the fastest first
@@ -34,16 +34,16 @@ class DeclineReason(StrEnum):
 class Policy:
     """Rules for accepting challenges; the values are from `VARIANTS`, `SPEEDS`, `MODES` and `OPPONENTS`.
 
-    The bounds apply to the challenger's rating for the speed or variant; with a bound, challengers without a rating are
-    declined.
+    The bounds, 0 for none, apply to the challenger's rating for the speed or variant; with a bound, challengers without
+    a rating are declined.
     """
 
     variants: tuple[str, ...] = VARIANTS
     speeds: tuple[str, ...] = ("bullet", "blitz", "rapid", "classical")
     modes: tuple[str, ...] = MODES
     opponents: str = "all"
-    min_rating: int | None = None
-    max_rating: int | None = None
+    min_rating: int = 0
+    max_rating: int = 0
 
     def objection(self, challenge: Mapping[str, Any]) -> DeclineReason | None:
         """Return why a challenge is declined, None if it is accepted; `challenge` is Lichess's description."""
@@ -67,10 +67,8 @@ class Policy:
         fen = challenge.get("initialFen")
         if fen and fen != "startpos":
             try:
-                playable = not problem_of(starting_board(fen, variant == "chess960"))
-            except Exception:  # raised by python-chess for text that is not a FEN, or a value that is not text
-                playable = False
-            if not playable:
+                read_fen(fen)
+            except Exception:  # the engine cannot play the position, or the value is not text
                 return DeclineReason.GENERIC
         return None
 
@@ -90,8 +88,7 @@ class Policy:
         return DeclineReason.CASUAL if rated else DeclineReason.RATED
 
     def _about_rating(self, rating: float | None) -> DeclineReason | None:
-        if self.min_rating is None and self.max_rating is None:
+        if not (self.min_rating or self.max_rating):
             return None
-        if rating is None or rating < (self.min_rating or 0):
-            return DeclineReason.GENERIC
-        return DeclineReason.GENERIC if self.max_rating is not None and rating > self.max_rating else None
+        accepted = rating is not None and self.min_rating <= rating <= (self.max_rating or math.inf)
+        return None if accepted else DeclineReason.GENERIC

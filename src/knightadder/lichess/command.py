@@ -167,8 +167,7 @@ def _play(lichess: Lichess, account: dict[str, Any], settings: BotSettings, cloc
     from knightadder.lichess.bot import Bot
     from knightadder.lichess.engines import GameEngines
 
-    engines = GameEngines(lambda: Engine(options=settings.engine_options()))
-    with contextlib.closing(engines):
+    with GameEngines(lambda: Engine(options=settings.engine_options())) as engines:
         engines.prepare()
         bot = Bot(lichess, account, engines, settings, clock)
         logging.getLogger(__name__).info("playing as %s on %s", account["username"], settings.url)

@@ -1,48 +1,26 @@
 """The pool of engines: one for each running game, reused for later games."""
 
 import threading
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable
 
-import chess
-import chess.engine
-
-from knightadder.library.results import PlayResult
+from knightadder.closing import Closing
+from knightadder.library.engine import Engine
 
 
-class MovePlayer(Protocol):
-    """The part of an engine that a game needs; `knightadder.Engine` has it."""
+class GameEngines(Closing):
+    """A pool of engines for games; each plays only one game at a time."""
 
-    def configure(self, options: Mapping[str, str | int | bool]) -> list[str]:
-        """Set UCI options by name."""
-
-    def new_game(self) -> None:
-        """Clear the tables that the previous game has filled."""
-
-    def play(self, board: chess.Board, limit: chess.engine.Limit, *, ponder: bool = False) -> PlayResult:
-        """Choose a move; with `ponder`, continue to search after the expected reply."""
-
-    def stop(self) -> None:
-        """Stop the running search soon; may be called from any thread."""
-
-    def close(self) -> None:
-        """Terminate the engine."""
-
-
-class GameEngines:
-    """A pool of engines for games."""
-
-    def __init__(self, make: Callable[[], MovePlayer]) -> None:
+    def __init__(self, make: Callable[[], Engine]) -> None:
         self._make = make
         self._lock = threading.Lock()
-        self._free: list[MovePlayer] = []
-        self._all: list[MovePlayer] = []
+        self._free: list[Engine] = []
+        self._all: list[Engine] = []
 
     def prepare(self) -> None:
         """Make the first engine, which loads the core, before the first game; EngineError if that fails."""
         self.give_back(self.take())
 
-    def take(self) -> MovePlayer:
+    def take(self) -> Engine:
         """Take an engine that is not in use."""
         with self._lock:
             if self._free:
@@ -51,7 +29,7 @@ class GameEngines:
             self._all.append(engine)
             return engine
 
-    def give_back(self, engine: MovePlayer) -> None:
+    def give_back(self, engine: Engine) -> None:
         """Return an engine to the pool after its game."""
         engine.stop()
         with self._lock:

@@ -20,17 +20,12 @@ import chess.engine
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Score
 from knightadder.engine.settlement import Settlement
+from knightadder.library.engine import Engine
 from knightadder.library.results import PlayResult
 from knightadder.lichess.api_errors import Refused, Unreachable
 from knightadder.lichess.bot_api import Lichess
-from knightadder.lichess.engines import MovePlayer
 from knightadder.lichess.event_stream import Follower
-from knightadder.lichess.game_state import (
-    GameInfo,
-    GameState,
-    read_info,
-    read_state,
-)
+from knightadder.lichess.game_state import GameInfo, GameState, read_info, read_state
 from knightadder.lichess.settings import BotSettings
 from knightadder.lichess.timers import Timer
 from knightadder.lichess.timing import Lag, limit_of
@@ -76,7 +71,7 @@ class GamePlay:
         account_id: str,
         account_name: str,
         lichess: Lichess,
-        engine: MovePlayer,
+        engine: Engine,
         settings: BotSettings,
         lag: Lag,
         clock: Timer,

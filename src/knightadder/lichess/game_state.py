@@ -7,7 +7,7 @@ from typing import Any
 import chess
 
 from knightadder.lichess.api_errors import Unreachable
-from knightadder.rules import leave_out_impossible
+from knightadder.rules import read_fen
 
 _RUNNING = {"created", "started"}
 _MOST_MS = 10**12  # greatest time on a clock: about thirty years
@@ -69,13 +69,14 @@ def read_info(event: Mapping[str, Any], account_id: str) -> GameInfo:
     try:
         colour = event["black"].get("id") != account_id  # chess.WHITE is True
         opponent = event["black" if colour else "white"]
-        fen = _text(event["initialFen"])
+        variant, fen = _text(event["variant"]["key"]), _text(event["initialFen"])
         return GameInfo(
             colour=colour,
-            variant=_text(event["variant"]["key"]),
+            variant=variant,
             speed=_text(event["speed"]),
             opponent=str(opponent.get("name") or f"Lichess AI level {opponent.get('aiLevel')}"),
-            start=starting_board(None if fen == "startpos" else fen, event["variant"]["key"] == "chess960"),
+            # People may enter positions with impossible castling rights and en passant squares, which are left out.
+            start=read_fen(chess.STARTING_FEN if fen == "startpos" else fen, variant == "chess960")[0],
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise Unreachable(f"unexpected description of the game ({type(error).__name__}: {error})") from None
@@ -107,15 +108,3 @@ def _seconds(milliseconds: object) -> float:
     if type(milliseconds) not in (int, float) or not -_MOST_MS <= milliseconds <= _MOST_MS:  # type: ignore[operator]
         raise ValueError(f"{milliseconds!r:.40} is not a time")
     return milliseconds / 1000  # type: ignore[operator]
-
-
-def starting_board(fen: str | None, chess960: bool = False) -> chess.Board:
-    """Return the board of a game's start position; None means the usual position. ValueError if the text is not a FEN.
-
-    People may enter positions with wrong castling rights and en passant squares; impossible rights and squares are
-    dropped. Positions can also allow castling from unusual squares.
-    """
-    board = chess.Board(fen or chess.STARTING_FEN, chess960=True)
-    leave_out_impossible(board)
-    board.chess960 = chess960 or board.has_chess960_castling_rights()
-    return board

@@ -11,40 +11,27 @@ from knightadder.engine.options import Options
 from knightadder.engine.settlement import Settlement
 from knightadder.files import reading
 from knightadder.foreign import parse_toml
-from knightadder.lichess.challenges import (
-    MODES,
-    OPPONENTS,
-    SPEEDS,
-    VARIANTS,
-    Policy,
-)
+from knightadder.lichess.challenges import MODES, OPPONENTS, SPEEDS, VARIANTS, Policy
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ON_INTERRUPT = ("finish", "resign")
-_DEFAULT_POLICY = Policy()
 
 # UCI options that the bot sets itself, for each game or each move.
 _OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
 
 
 @dataclass(frozen=True, slots=True)
-class BotSettings:
+class BotSettings(Policy):
     """All settings. The names are the same in the file and, with hyphens, on the command line; its help describes them.
 
     Without a token file, the environment variable is used. For the number of games and for the nodes per move, 0 means
-    no limit. If the measured move overhead is higher than `move_overhead`, it is used instead. See `Policy` for the
-    challenges to accept, and `Settlement` for draws and resigning. In messages, ``{me}`` and ``{opponent}`` are
-    replaced by names. OptionError if a value is invalid.
+    no limit. If the measured move overhead is higher than `move_overhead`, it is used instead. See `Settlement` for
+    draws and resigning. In messages, ``{me}`` and ``{opponent}`` are replaced by names. OptionError if a value is
+    invalid.
     """
 
     url: str = "https://lichess.org"
     token_file: str = ""
-    variants: tuple[str, ...] = _DEFAULT_POLICY.variants
-    speeds: tuple[str, ...] = _DEFAULT_POLICY.speeds
-    modes: tuple[str, ...] = _DEFAULT_POLICY.modes
-    opponents: str = _DEFAULT_POLICY.opponents
-    min_rating: int = 0
-    max_rating: int = 0
     concurrency: int = 1
     games: int = 0
     on_interrupt: str = "finish"
@@ -97,17 +84,6 @@ class BotSettings:
             checked.set(option, str(value).lower() if isinstance(value, bool) else str(value))
         for option, number in self.settlement().items():
             Settlement().set(option, str(number))
-
-    def policy(self) -> Policy:
-        """Return the rules for accepting challenges."""
-        return Policy(
-            self.variants,
-            self.speeds,
-            self.modes,
-            self.opponents,
-            self.min_rating or None,
-            self.max_rating or None,
-        )
 
     def engine_options(self) -> dict[str, str | int | bool]:
         """Return the UCI options for an engine."""
