@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import Any, TypeAlias
 
 from knightadder.engine.errors import EngineError
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.lichess.api_errors import Refused, Unreachable
 from knightadder.lichess.bot_api import Lichess
 from knightadder.lichess.challenges import DeclineReason

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 from knightadder.closing import Closing
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 
 
 class GameEngines(Closing):

@@ -20,7 +20,7 @@ import chess.engine
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Score
 from knightadder.engine.settlement import Settlement
-from knightadder.library.engine import Engine
+from knightadder.library.board_engine import Engine
 from knightadder.library.results import PlayResult
 from knightadder.lichess.api_errors import Refused, Unreachable
 from knightadder.lichess.bot_api import Lichess
