@@ -4,7 +4,8 @@ The positions are from games that `knightadder train` holds out, followed by one
 which are captures. The reference engine (for example Stockfish) searches each position with several thousand nodes; its
 win, draw and loss figures give the expected result. A network's value comes from a search to depth 1, which resolves
 captures. A logistic curve with the best-fitting slope converts the value to an expected result. The mean squared
-difference is the error.
+difference is the error. The other networks are compared with the first one, with a 95 % interval that only accounts for
+the choice of positions: two runs of a training that differ by the seed differ, too.
 
 Errors in the quiet positions of games are less meaningful: a network that lost 81 Elo had a smaller error there.
 
@@ -59,14 +60,14 @@ def labels(folder: Path, engine: str, nodes: int, count: int, file: Path) -> Non
     sys.exit(f"there are only {len(lines)} positions in {folder}")
 
 
-def error(network: Path, boards: list[chess.Board], expected: np.ndarray) -> float:
-    """Return the mean squared error of a network's expected results."""
+def errors(network: Path, boards: list[chess.Board], expected: np.ndarray) -> np.ndarray:
+    """Return the squared errors of a network's expected results."""
     limit, values = chess.engine.Limit(depth=1), []
     with knightadder.Engine(options={"EvalFile": str(network)}) as engine:
         for board in boards:
             values.append(engine.analyse(board, limit).score.pov(board.turn).score(mate_score=_HIGHEST))
     value = np.clip(values, -_HIGHEST, _HIGHEST)
-    return min(float(np.mean((1 / (1 + np.exp(-value * slope)) - expected) ** 2)) for slope in _SLOPES)
+    return min(((1 / (1 + np.exp(-value * slope)) - expected) ** 2 for slope in _SLOPES), key=np.mean)
 
 
 def main() -> None:
@@ -86,8 +87,15 @@ def main() -> None:
     rows = [line.split(";") for line in given.labels.read_text().splitlines()]
     boards = [chess.Board(fen, chess960=True) for fen, _ in rows]
     expected = np.array([float(result) for _, result in rows])
+    first = None
     for network in given.networks:
-        print(f"{network}: {error(network, boards, expected):.5f} ({len(rows)} positions)", flush=True)
+        found = errors(network, boards, expected)
+        text = f"{network}: {found.mean():.5f} ({len(rows)} positions)"
+        if first is not None:
+            change = (found - first) / first.mean()
+            text += f", {change.mean():+.1%} ± {1.96 * change.std() / len(rows) ** 0.5:.1%}"
+        first = found if first is None else first
+        print(text, flush=True)
 
 
 if __name__ == "__main__":

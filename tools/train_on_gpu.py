@@ -33,8 +33,10 @@ from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.files import write_whole
 from knightadder.workshop.train.command import add_settings, settings_of
 from knightadder.workshop.train.exchange import write_arrays
+from knightadder.workshop.train.kernels import DECAY_1, DECAY_2, EPSILON
 from knightadder.workshop.train.run import TrainSettings, first_weights, length
 from knightadder.workshop.train.selection import choose, load_positions
+from knightadder.workshop.train.trainer import WEIGHT_DECAY
 from knightadder.workshop.train.weights import LIMIT, Flat, Shape, quantise
 
 _BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix after the columns of the features
@@ -42,7 +44,6 @@ _COLUMNS = INPUTS + 64  # multiplying is faster with a multiple of 64
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
 _BLOCK = 1 << 21  # positions unpacked at a time
 _GRADIENT = 256.0  # factor of gradients in 16 bits, which have no numbers below 6e-8
-_DECAY_1, _DECAY_2, _EPSILON, _DECAY = 0.9, 0.999, 1e-8, 0.01  # constants of AdamW, as in `knightadder train`
 _PARTS = 64  # parts of a batch whose results are added up at the end
 _CHUNKS = 64  # chunks of games that a thread reads at a time
 
@@ -54,8 +55,8 @@ class Data:
     ----------
     features : tensor of int16, shape (positions, 2, 32)
         Columns of the pieces from the side to move's view, and from the other side's; `_NO_MAN` after the last piece.
-    buckets : tensor of uint8, shape (positions,)
-        Number of pieces, at index 0 for one piece.
+    men : tensor of uint8, shape (positions,)
+        Number of pieces.
     scores : tensor of int16, shape (positions,)
         Centipawns, from the side to move's view.
     results : tensor of uint8, shape (positions,)
@@ -237,11 +238,11 @@ class Run:
     def _adamw(self, rate: torch.Tensor) -> None:
         weights, gradient, steps = self.model.weights, self.model.gradient, self._step.double()
         gradient /= self.batch
-        self._means.mul_(_DECAY_1).add_(gradient, alpha=1 - _DECAY_1)
-        self._squares.mul_(_DECAY_2).addcmul_(gradient, gradient, value=1 - _DECAY_2)
-        first, second = 1 - torch.pow(_DECAY_1, steps), 1 - torch.pow(_DECAY_2, steps)
-        change = self._means / first.float() / ((self._squares / second.float()).sqrt_() + _EPSILON)
-        weights.sub_(rate * change.add_(weights, alpha=_DECAY)).clamp_(-LIMIT, LIMIT)
+        self._means.mul_(DECAY_1).add_(gradient, alpha=1 - DECAY_1)
+        self._squares.mul_(DECAY_2).addcmul_(gradient, gradient, value=1 - DECAY_2)
+        first, second = 1 - torch.pow(DECAY_1, steps), 1 - torch.pow(DECAY_2, steps)
+        change = self._means / first.float() / ((self._squares / second.float()).sqrt_() + EPSILON)
+        weights.sub_(rate * change.add_(weights, alpha=WEIGHT_DECAY)).clamp_(-LIMIT, LIMIT)
 
     def train(self, tell: Callable[[int, float], None], between: int = 2000, until: float = float("inf")) -> None:
         """Train until the end, or until a moment of `time.monotonic`.
@@ -305,13 +306,7 @@ class Run:
 
 
 def read(settings: TrainSettings, threads: int) -> tuple[list[NDArray[np.void]], NDArray[np.void]]:
-    """Return the positions of a run for training, in parts, and the positions for validation.
-
-    Raises
-    ------
-    OptionError
-        If the games cannot be read.
-    """
+    """Return the positions of a run for training, in parts, and the positions for validation."""
     folders = [Path(folder) for folder in settings.games]
     with tempfile.TemporaryDirectory() as place:
         choose(folders, settings.wanted, settings.positions, settings.targets, Path(place), settings.seed)
@@ -319,7 +314,7 @@ def read(settings: TrainSettings, threads: int) -> tuple[list[NDArray[np.void]],
     chunks = range(sum(map(len, selection.chunks)))
     parts = [chunks[first : first + _CHUNKS] for first in range(0, len(chunks), _CHUNKS)]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda part: settings.open_games(selection).training(part), parts)), validation
+        return list(pool.map(lambda part: settings.reader(selection).training(part), parts)), validation
 
 
 def main() -> None:

@@ -38,10 +38,8 @@ def run(
 ) -> tuple[np.ndarray, np.ndarray]:
     folder.mkdir()
     assert not has_positions(folder)
-    counts: list[int] = []
     targets = Targets(later, 200)
-    choose(games, WANTED, most, targets, folder, seed, counts.append)
-    assert counts == sorted(counts)
+    choose(games, WANTED, most, targets, folder, seed)
     assert has_positions(folder)
     selection, validation = load_positions(folder)
     reader = SelectedGames(games, selection, WANTED, targets)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare, not_negative, number, positive, positive_number, share, whole
+from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
@@ -291,7 +292,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
 def settings_of(arguments: argparse.Namespace) -> TrainSettings:
     """Return the settings of a run; OptionError if they contradict each other, or a file cannot be read."""
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
-    from knightadder.workshop.train.run import LAST_RATE, WARM_UP, TrainSettings, start_digest
+    from knightadder.workshop.train.run import LAST_RATE, WARM_UP, TrainSettings
     from knightadder.workshop.train.weights import Shape
 
     distill_share: float | None = arguments.distill_share
@@ -326,7 +327,7 @@ def settings_of(arguments: argparse.Namespace) -> TrainSettings:
         distill=arguments.distill,
         distill_share=distill_share,
         distill_network=f"{load_network(BUILT_IN_FILE).key:016x}" if arguments.distill == "nnue" else None,
-        start=start_digest(arguments.start),
+        start=content_digest(arguments.start)[:16] if arguments.start else None,
         seed=arguments.seed,
     )
 

@@ -22,8 +22,8 @@ _KING, _ROOK = 5, 3  # codes of packed pieces; a code above the king's is a rook
 _ZERO, _ONE = np.float32(0), np.float32(1)
 
 # AdamW's usual constants (Loshchilov and Hutter, 2019): the decay of the mean gradient and of the mean square.
-_DECAY_1, _DECAY_2 = 0.9, 0.999
-_BETA_1, _BETA_2, _EPSILON = np.float32(_DECAY_1), np.float32(_DECAY_2), np.float32(1e-8)
+DECAY_1, DECAY_2, EPSILON = 0.9, 0.999, 1e-8
+_BETA_1, _BETA_2, _EPSILON = np.float32(DECAY_1), np.float32(DECAY_2), np.float32(EPSILON)
 _LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
 
 
@@ -214,8 +214,8 @@ def adamw(weights, means, squares, slopes, first, end, factor, rate, decay, step
     weights), has the gradients times the number of positions, and `factor` is 1 / the number of positions. `decay` is
     the weight decay as a share of the step.
     """
-    mean_factor = np.float32(1.0 / (1.0 - _DECAY_1**steps))
-    square_factor = np.float32(1.0 / (1.0 - _DECAY_2**steps))
+    mean_factor = np.float32(1.0 / (1.0 - DECAY_1**steps))
+    square_factor = np.float32(1.0 / (1.0 - DECAY_2**steps))
     for i in range(first, end):
         slope = _ZERO
         for thread in range(slopes.shape[0]):

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.files import reading, replacing, write_whole
 from knightadder.foreign import NotNegative, converted, parse_json
@@ -99,8 +98,8 @@ class TrainSettings:
         rate = min(1.0, (step + 1) / self.warm_up) * (self.rate + (self.last_rate - self.rate) * fall)
         return rate, self.result_share + (self.last_result_share - self.result_share) * part
 
-    def open_games(self, selection: Selection) -> SelectedGames:
-        """Return the reader of the run's games."""
+    def reader(self, selection: Selection) -> SelectedGames:
+        """Return a reader of the run's games."""
         folders = [Path(folder) for folder in self.games]
         return SelectedGames(folders, selection, self.wanted, self.targets)
 
@@ -129,15 +128,6 @@ def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None
     if not file.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
         raise OptionError(f"{folder} is not empty and not the folder of a training run: give a different --state")
     claim_folder(file, {"format": FORMAT, **asdict(settings)}, restart, [folder / name for name in FILES[1:]])
-
-
-def shape_and_scale(folder: Path) -> tuple[Shape, int]:
-    """Return the shape of a run's network, and the centipawns of an output of 1; OptionError if there is no run."""
-    found = read_header(folder / _SETTINGS)
-    try:
-        return converted(found["shape"], Shape), converted(found["scale"], int)
-    except (ValueError, TypeError, KeyError):
-        raise OptionError(f"{folder} is not the folder of a training run") from None
 
 
 @dataclass
@@ -207,10 +197,14 @@ def seconds_of(folder: Path) -> int:
 
 def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
     """Return the weights of a run, with their shape and scale; OptionError if the run has no weights yet."""
-    shape, scale = shape_and_scale(folder)
+    found = read_header(folder / _SETTINGS)
+    try:
+        shape, scale = converted(found["shape"], Shape), converted(found["scale"], int)
+        average = converted(found.get("average", 0), int)
+    except (ValueError, TypeError, KeyError):
+        raise OptionError(f"{folder} is not the folder of a training run") from None
     if not (folder / _CHECKPOINT).exists():
         raise OptionError(f"{folder} has no weights yet")
-    average = read_header(folder / _SETTINGS).get("average") or 0
     with Trainer(shape, np.zeros(shape.size, np.float32), 1, scale, 0, average=average) as trainer:
         load_checkpoint(folder, trainer)
         return trainer.averaged, shape, scale
@@ -232,11 +226,6 @@ def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Fl
             f"{start} has a different shape: N = {found.width}, {found.buckets} output buckets, {mirrored}"
         )
     return widen(flat, found, shape.width, seed)
-
-
-def start_digest(start: Path | None) -> str | None:
-    """Return a digest of the starting weights; OptionError if the file cannot be read."""
-    return None if start is None else content_digest(start)[:16]
 
 
 def train(
@@ -263,7 +252,7 @@ def train(
     if trainer.steps >= steps:
         return losses
     with contextlib.ExitStack() as stack:
-        stream = stack.enter_context(PositionStream(settings.open_games(selection), settings.seed, place))
+        stream = stack.enter_context(PositionStream(settings.reader(selection), settings.seed, place))
         mixture = Mixture(stream, distiller, size, settings.distill_share, trainer.pool)
         numbers = itertools.count(trainer.steps)
         batches = stack.enter_context(contextlib.closing(ahead(lambda: mixture.batch(next(numbers)), _BATCHES_AHEAD)))

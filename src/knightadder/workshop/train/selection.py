@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -128,21 +128,12 @@ def _damaged(file: Path) -> OptionError:
     return OptionError(f"{file} is damaged: remove the folder to begin again")
 
 
-def choose(
-    games: Sequence[Path],
-    wanted: Filter,
-    most: int | None,
-    targets: Targets,
-    folder: Path,
-    seed: int,
-    update: Callable[[int], None] = lambda positions: None,
-) -> None:
+def choose(games: Sequence[Path], wanted: Filter, most: int | None, targets: Targets, folder: Path, seed: int) -> None:
     """Choose the games of a run, and write the choice and the positions for validation into the run's folder.
 
     Whole games are held out for validation: one in a hundred, chosen by a hash of its number. About `most` positions
-    are used for training: the first chunks of each folder, in proportion to the folder's size. `update` receives the
-    number of positions for validation so far. OptionError if the games cannot be read, the files cannot be written, or
-    there are too few positions.
+    are used for training: the first chunks of each folder, in proportion to the folder's size. OptionError if the games
+    cannot be read, the files cannot be written, or there are too few positions.
     """
     selection = Selection.of(games)
     chunks, every = selection.chunks, SelectedGames(games, selection, wanted, targets)
@@ -159,7 +150,6 @@ def choose(
     for chunk in np.random.default_rng(seed).permutation(len(chosen.moves)):
         held_out.append(chosen.validation(chunk))
         found += len(held_out[-1])
-        update(found)
         if found >= _MOST_VALIDATION:
             break
     validation = np.concatenate(held_out)

@@ -14,7 +14,7 @@ from knightadder.closing import Closing
 from knightadder.workshop.train.kernels import adamw, pass_over
 from knightadder.workshop.train.weights import Flat, Shape
 
-_DECAY = np.float32(0.01)  # AdamW's usual value
+WEIGHT_DECAY = 0.01  # AdamW's usual value
 _AVERAGED_STEPS = 16  # steps between two updates of the average: more frequent updates would only cost time
 
 
@@ -55,7 +55,7 @@ class Trainer(Closing):
         loss, _ = self._pass_over(records, learn=True)
         self.steps += 1
         cuts = np.linspace(0, self.shape.size, self.threads + 1).astype(np.int64)
-        numbers = np.float32(1 / len(records)), np.float32(rate), _DECAY, self.steps
+        numbers = np.float32(1 / len(records)), np.float32(rate), np.float32(WEIGHT_DECAY), self.steps
         arrays = self.weights, self.means, self.squares, self._slopes
         jobs = [self._submit(adamw, *arrays, first, end, *numbers) for first, end in pairwise(cuts)]
         for job in jobs:
