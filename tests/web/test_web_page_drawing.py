@@ -1,5 +1,6 @@
 """Arrows, circles and hints on the board in a browser."""
 
+import pytest
 from on_page import click_move, drag_move, expect_moves, load_pgn, square, start_game
 from playwright.sync_api import expect
 
@@ -37,6 +38,64 @@ def test_a_shape_is_taken_away_or_changes_its_colour(page):
     _expect_shapes(page, "Rd2d4")
     _draw(page, "d2", "d4", "Shift")
     _expect_shapes(page)
+
+
+def _expect_mode(page, on):
+    expect(page.get_by_role("button", name="Draw arrows")).to_have_attribute("aria-pressed", str(on).lower())
+    expect(page.get_by_label("Type a move")).to_be_visible(visible=not on)
+
+
+def test_shapes_are_drawn_by_the_keyboard_alone(page):
+    page.keyboard.press("d")
+    _expect_mode(page, True)
+    expect(square(page, "e2")).to_be_focused()
+    for key in ("Enter", "ArrowUp", "ArrowUp"):
+        page.keyboard.press(key)
+    _expect_shapes(page, "Ge2e4")  # is seen while it is drawn
+    page.keyboard.press("Enter")
+    for key in ("3", "Space", "Space", "ArrowUp", "Shift+Enter", "Shift+Enter"):
+        page.keyboard.press(key)
+    _expect_shapes(page, "Ge2e4", "Be4", "Re5")
+    expect(square(page, "e2")).to_have_attribute("aria-label", "e2, white pawn, green arrow to e4")
+    expect(square(page, "e4")).to_have_attribute("aria-label", "e4, empty, blue circle")
+    expect_moves(page)
+    for key in ("Enter", "ArrowUp", "Escape"):
+        page.keyboard.press(key)
+    _expect_shapes(page, "Ge2e4", "Be4", "Re5")
+    _expect_mode(page, True)
+    page.keyboard.press("Escape")
+    _expect_mode(page, False)
+    page.keyboard.press("d")
+    page.get_by_role("button", name="Remove the drawings").press("Enter")
+    _expect_shapes(page)
+    page.keyboard.press("d")
+    _expect_mode(page, False)
+
+
+@pytest.mark.parametrize("size", [(390, 844), (844, 390)], ids=["portrait", "landscape"])
+def test_shapes_are_drawn_by_a_finger(engine, open_page, size):
+    page = open_page(*size, has_touch=True, is_mobile=True)
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind, *names):
+        boxes = [square(page, name).bounding_box() for name in names]
+        points = [{"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2} for box in boxes]
+        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+
+    page.get_by_role("button", name="Draw arrows").tap()
+    _expect_mode(page, True)
+    for kind, *names in (("Start", "g1"), ("Move", "f3"), ("End",)):
+        touch(kind, *names)
+    _expect_shapes(page, "Gg1f3")
+    page.get_by_role("group", name="Colour to draw in").locator("label").nth(1).tap()
+    expect(page.get_by_label("Red")).to_be_checked()
+    square(page, "e4").tap()
+    _expect_shapes(page, "Gg1f3", "Re4")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    page.get_by_role("button", name="Remove the drawings").tap()
+    _expect_shapes(page)
+    page.get_by_role("button", name="Draw arrows").tap()
+    _expect_mode(page, False)
 
 
 def test_shapes_belong_to_a_position_and_go_into_the_pgn(page):

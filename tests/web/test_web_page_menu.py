@@ -88,3 +88,14 @@ def test_a_game_begins_on_a_phone_without_scrolling(engine, open_page, width, he
         assert board["height"] > 0.7 * height
         analyse_tab(page)
         expect(page.get_by_role("button", name="Last position")).to_be_in_viewport(ratio=1)
+
+
+def test_a_scrolled_page_stays_where_it_is_when_a_game_begins(engine, open_page):
+    page = open_page(390, 844)
+    page.evaluate("scrollTo(0, 1000)")
+    page.wait_for_function("scrollY > 100 && document.body.style.minHeight !== ''")
+    place = page.evaluate("scrollY")
+    start_game(page)
+    assert page.evaluate("scrollY") == place
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_function("document.documentElement.scrollHeight <= innerHeight")

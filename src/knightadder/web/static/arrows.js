@@ -1,10 +1,11 @@
-// Arrows and circles on the board: the first move of each line of analysis, the best line's most opaque, and the shapes
-// from the game's comments.
+// Draws arrows and circles on the board: an arrow for the first move of each line of analysis, and the user's shapes. The
+// best line's arrow is the most opaque.
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 0.16; // of an arrow, in squares
 const HEAD = 0.42;
 const RING = 0.06; // line width of a circle, in squares
+const COLOURS = { G: "green", R: "red", B: "blue", Y: "yellow" };
 
 /**
  * Draw these arrows in place of the earlier ones.
@@ -42,6 +43,12 @@ export function drawShapes(svg, shapes, place) {
       return group;
     }),
   );
+}
+
+/** The name of a shape for screen readers, without the square where it begins: "green arrow to d4". */
+export function shapeName(shape) {
+  const [colour, to] = [COLOURS[shape[0]], shape.slice(3)];
+  return to ? `${colour} arrow to ${to}` : `${colour} circle`;
 }
 
 function arrow(from, to, scale) {

@@ -1,7 +1,7 @@
 // The board: squares and pieces, moved by drag, by two clicks, or from the keyboard. It knows no rules of chess:
 // the server sends the legal moves.
 
-import { drawArrows, drawShapes } from "./arrows.js";
+import { drawArrows, drawShapes, shapeName } from "./arrows.js";
 import { pieceName } from "./pieces.js";
 import { askPromotion } from "./promotion.js";
 
@@ -17,6 +17,7 @@ export class Board {
     this.element = element;
     this.onMove = onMove;
     this.editing = null; // while the board is edited: {onSquare(square), onDrag(from, to or null)}
+    this.drawing = null; // while a press draws instead of moving: {onSquare(square, event), onEscape()}, for the keyboard
     this.locked = false; // whether the user may not move
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
@@ -70,6 +71,7 @@ export class Board {
   /** Show arrows and circles, as `drawShapes` takes them. */
   setShapes(shapes) {
     this.shapes = shapes;
+    this.markSquares();
     drawShapes(this.shapesSvg, shapes, (square) => this.place(square));
   }
 
@@ -177,6 +179,7 @@ export class Board {
       if (this.premove.includes(square)) parts.push("move made in advance");
       if (square === this.selected) parts.push("selected");
       if (square in targets) parts.push("can be moved to");
+      parts.push(...this.shapes.filter((shape) => shape.slice(1, 3) === square).map(shapeName));
       cell.setAttribute("aria-label", parts.join(", "));
       cell.setAttribute("aria-selected", String(square === this.selected));
       cell.tabIndex = square === this.focused ? 0 : -1;
@@ -207,9 +210,10 @@ export class Board {
   }
 
   /** Handle a click, or Enter, on a square: select its piece, or move the selected piece there. */
-  press(square) {
+  press(square, event) {
     if (this.locked) return;
     if (this.editing) this.editing.onSquare(square);
+    else if (this.drawing) this.drawing.onSquare(square, event);
     else if (this.selected && this.isLegal(this.selected, square)) this.play(this.selected, square);
     else this.select(square === this.selected ? null : square);
   }
@@ -251,7 +255,7 @@ export class Board {
   pointerDown(event) {
     if (event.button !== 0 || event.target.closest(".promotion")) return;
     event.preventDefault(); // takes no focus, so that the arrow keys still walk through the moves after a click
-    if (this.locked) return;
+    if (this.locked || this.drawing) return;
     const from = this.squareAt(event.clientX, event.clientY);
     const piece = this.shown.get(from);
     const movable = piece && (this.editing || this.position.legal[from]);
@@ -305,8 +309,9 @@ export class Board {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (!square) return;
     if (event.key === "Enter" || event.key === " ") {
-      this.press(square);
-    } else if (event.key === "Escape" && this.selected) {
+      this.press(square, event);
+    } else if (event.key === "Escape" && (this.selected || this.drawing)) {
+      this.drawing?.onEscape();
       this.select(null);
     } else if (step) {
       const [column, row] = this.place(square).map((value, axis) => Math.min(Math.max(value + step[axis], 0), 7));

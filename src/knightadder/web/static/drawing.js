@@ -1,18 +1,63 @@
-// Arrows and circles that the user draws with the right button, as on Lichess: with Shift or Ctrl they are red, with
-// Alt blue, with both yellow. Drawing a shape again removes it; drawing it in another colour changes its colour.
+// Arrows and circles that the user draws: with the right button, or in the draw mode with any pointer or the keyboard.
+// Shift or Ctrl makes a shape red, Alt blue, both yellow, as on Lichess; without these keys it has the chosen colour.
+// Drawing a shape again removes it. Drawing it in a different colour changes its colour.
+
+const COLOURS = "GRBY"; // without keys, with Shift or Ctrl, with Alt, with both
+const MOST = 64; // maximum number of shapes of a position; the server takes no more
 
 export class Drawing {
   /**
    * @param {import("./board.js").Board} board
+   * @param {{button: HTMLButtonElement, tools: HTMLElement}} elements `button` turns the draw mode on and off; `tools`
+   *   has a radio button for each colour and a button that removes all shapes
    * @param {(shapes: string[]) => void} onDraw gets the shapes of the position, such as "Gd2d4" and "Rd4"
    */
-  constructor(board, onDraw) {
-    Object.assign(this, { board, onDraw });
+  constructor(board, { button, tools }, onDraw) {
+    Object.assign(this, { board, button, tools, onDraw });
     this.shapes = [];
     this.hints = []; // shapes shown as well that the user did not draw
     this.begun = null; // the shape being drawn
+    this.from = null; // the square where the keyboard has begun a shape
+    this.pointer = null; // the id of the pointer that draws
     board.element.addEventListener("contextmenu", (event) => event.preventDefault());
     board.element.addEventListener("pointerdown", (event) => this.start(event));
+    board.element.addEventListener("focusin", ({ target }) => this.from && this.preview(this.shape(this.from, target.dataset.square)));
+    button.addEventListener("click", () => this.turn(!this.on));
+    tools.querySelector("button").addEventListener("click", () => this.replace([]));
+  }
+
+  /** Whether the draw mode is on: then a press on the board draws instead of moving a piece. */
+  get on() {
+    return this.board.drawing !== null;
+  }
+
+  /** Turn the draw mode on or off. */
+  turn(on) {
+    if (on === this.on) return;
+    this.board.drawing = on ? { onSquare: (square, keys) => this.press(square, keys), onEscape: () => this.escape() } : null;
+    this.board.select(null);
+    this.board.element.classList.toggle("drawing", on);
+    this.button.setAttribute("aria-pressed", String(on));
+    this.tools.hidden = !on;
+    this.preview(null);
+  }
+
+  /** Turn the draw mode on and go to the board, or turn it off: the action of a key. */
+  turnByKey() {
+    if (this.button.disabled) return;
+    this.turn(!this.on);
+    if (this.on) this.board.focus(this.board.focused);
+  }
+
+  /** Allow the draw mode, or turn it off and disable its button. */
+  allow(allowed) {
+    this.button.disabled = !allowed;
+    if (!allowed && this.on) this.turn(false);
+  }
+
+  /** Choose the colour with this index in the order of the tools. */
+  choose(index) {
+    if (this.on) this.tools.querySelectorAll("input")[index].checked = true;
   }
 
   /** Show the user's shapes of a position. */
@@ -28,26 +73,48 @@ export class Drawing {
   }
 
   render() {
+    this.tools.querySelector("button").disabled = !this.shapes.length;
     this.board.setShapes([...this.shapes, ...this.hints, ...(this.begun ? [this.begun] : [])]);
   }
 
+  /** Show the shape being drawn; null shows none, and ends a shape that the keyboard has begun. */
+  preview(shape) {
+    this.begun = shape;
+    if (!shape) this.from = null;
+    this.render();
+  }
+
+  shape(from, to, keys) {
+    return this.colour(keys) + from + (to === from ? "" : to);
+  }
+
+  colour(keys) {
+    const key = keys ? Number(keys.shiftKey || keys.ctrlKey) + 2 * Number(keys.altKey || keys.metaKey) : 0;
+    return key || !this.on ? COLOURS[key] : this.tools.querySelector("input:checked").value;
+  }
+
+  // --- by pointer ---
+
   start(event) {
-    if (event.button !== 2 || this.board.editing || this.board.locked) return;
+    const draws = event.button === 2 || (this.on && event.button === 0 && !event.target.closest(".promotion"));
+    if (!draws || this.pointer !== null || this.board.editing || this.board.locked) return;
+    this.pointer = event.pointerId;
+    this.from = null;
     const from = this.board.squareAt(event.clientX, event.clientY);
-    const colour = "GRBY"[Number(event.shiftKey || event.ctrlKey) + 2 * Number(event.altKey || event.metaKey)];
-    const draw = ({ clientX, clientY }) => {
-      const to = this.board.squareAt(clientX, clientY);
-      this.begun = to && colour + from + (to === from ? "" : to);
-      this.render();
+    const draw = (moved) => {
+      if (moved.pointerId !== this.pointer) return;
+      const to = this.board.squareAt(moved.clientX, moved.clientY);
+      this.preview(to && this.shape(from, to, event));
     };
     const end = (ended) => {
+      if (ended.pointerId !== this.pointer) return;
       window.removeEventListener("pointermove", draw);
       window.removeEventListener("pointerup", end);
       window.removeEventListener("pointercancel", end);
+      this.pointer = null;
       const shape = ended.type === "pointerup" ? this.begun : null;
-      this.begun = null;
+      this.preview(null);
       if (shape) this.toggle(shape);
-      this.render();
     };
     window.addEventListener("pointermove", draw);
     window.addEventListener("pointerup", end);
@@ -55,9 +122,33 @@ export class Drawing {
     draw(event);
   }
 
+  // --- by keyboard ---
+
+  /** Begin a shape at a square, or end it there: on the same square it is a circle, on a different one an arrow. */
+  press(square, keys) {
+    const { from } = this;
+    if (from) {
+      this.preview(null);
+      this.toggle(this.shape(from, square, keys));
+    } else {
+      this.from = square;
+      this.preview(this.shape(square, square, keys));
+    }
+  }
+
+  /** Drop the begun shape, or else turn the draw mode off. */
+  escape() {
+    if (this.begun) this.preview(null);
+    else if (this.on) this.turn(false);
+  }
+
   toggle(shape) {
     const others = this.shapes.filter((each) => each.slice(1) !== shape.slice(1));
-    this.shapes = this.shapes.includes(shape) ? others : [...others, shape];
-    this.onDraw(this.shapes);
+    this.replace(this.shapes.includes(shape) ? others : [...others, shape].slice(-MOST));
+  }
+
+  replace(shapes) {
+    this.show(shapes); // at once: the next shape may come before the server's answer
+    this.onDraw(shapes);
   }
 }

@@ -62,7 +62,9 @@ const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });
 const premove = new Premove(board, playMove);
-const drawing = new Drawing(board, (shapes) => send("draw", { node: position.node, shapes }));
+const drawing = new Drawing(board, { button: byId("draw"), tools: byId("draw-tools") }, (shapes) =>
+  send("draw", { node: position.node, shapes }),
+);
 const hint = new Hint(byId("hint"), {
   ask: (node) => send("hint", { node }),
   show: (shapes) => drawing.hint(shapes),
@@ -391,7 +393,16 @@ const actions = {
   ArrowDown: () => walk.down(),
   Home: () => walk.first(),
   End: () => walk.last(),
-  Enter: () => typed.focus(),
+  Enter: () => {
+    drawing.turn(false); // its tools take the place of the field
+    typed.focus();
+  },
+  Escape: () => drawing.escape(),
+  d: () => drawing.turnByKey(),
+  1: () => drawing.choose(0),
+  2: () => drawing.choose(1),
+  3: () => drawing.choose(2),
+  4: () => drawing.choose(3),
   f: () => flip(!board.flipped),
   m: () => menu.open(position.node),
   c: () => menu.actions.allowed() && onMove.remark(position.node),
@@ -578,6 +589,7 @@ function showPanels() {
   byId("transfer").hidden = mode === "play" || editor.isOpen;
   byId("tree-tools").hidden = mode === "play" || running;
   byId("moves-card").hidden = editor.isOpen;
+  drawing.allow(!editor.isOpen);
   for (const name of ["fen-use", "open-file", "load-pgn", "edit", "reset", "play-here"]) byId(name).disabled = running;
   showLine();
   showWorths();
@@ -701,6 +713,12 @@ function hush() {
   byId("toast").hidden = true;
 }
 for (const action of ["pointerdown", "keydown", "wheel"]) addEventListener(action, hush, { capture: true, passive: true });
+
+// A scrolled page never becomes shorter than what is scrolled into view: otherwise it would jump when a card below the
+// board becomes shorter, for example when a game starts.
+addEventListener("scroll", () => {
+  document.body.style.minHeight = scrollY > 0 ? `${scrollY + innerHeight}px` : "";
+});
 
 showPanels();
 socket.connect();

@@ -10,9 +10,9 @@ export class Premove {
     this.possible = false;
     this.move = null;
     this.node = null; // the position in which the premove was made
-    // Any mouse button cancels the premove; a right click does nothing else then.
+    // Any press on the board cancels the premove; a press that would draw does nothing else then.
     const cancel = (event) => {
-      if (this.move && event.button === 2) event.stopImmediatePropagation();
+      if (this.move && (event.button === 2 || board.drawing)) event.stopImmediatePropagation();
       this.set(null);
     };
     board.element.addEventListener("pointerdown", cancel, { capture: true });
