@@ -88,7 +88,7 @@ def test_shapes_are_drawn_by_a_finger(engine, open_page, size):
         touch(kind, *names)
     _expect_shapes(page, "Gg1f3")
     page.get_by_role("group", name="Colour to draw in").locator("label").nth(1).tap()
-    expect(page.get_by_label("Red")).to_be_checked()
+    expect(page.get_by_label("Red", exact=True)).to_be_checked()
     square(page, "e4").tap()
     _expect_shapes(page, "Gg1f3", "Re4")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
