@@ -1,7 +1,7 @@
 """Arrows, circles and hints on the board in a browser."""
 
 import pytest
-from on_page import click_move, drag_move, expect_moves, load_pgn, square, start_game
+from on_page import click_move, drag_move, expect_moves, expect_shown, load_pgn, square, start_game
 from playwright.sync_api import expect
 
 
@@ -84,24 +84,26 @@ def test_shapes_are_drawn_by_a_finger(engine, open_page, size):
 
     page.get_by_role("button", name="Draw arrows").tap()
     _expect_mode(page, True)
-    for kind, *names in (("Start", "g1"), ("Move", "f3"), ("End",)):
-        touch(kind, *names)
-    _expect_shapes(page, "Gg1f3")
     page.get_by_role("group", name="Colour to draw in").locator("label").nth(1).tap()
     expect(page.get_by_label("Red", exact=True)).to_be_checked()
     square(page, "e4").tap()
-    _expect_shapes(page, "Gg1f3", "Re4")
+    _expect_shapes(page, "Re4")
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     page.get_by_role("button", name="Remove the drawings").tap()
     _expect_shapes(page)
     page.get_by_role("button", name="Draw arrows").tap()
     _expect_mode(page, False)
+    page.get_by_role("button", name="Draw arrows").tap()
+    for kind, *names in (("Start", "g1"), ("Move", "f3"), ("End",)):  # last: Chromium may drop a tap that follows quickly
+        touch(kind, *names)
+    _expect_shapes(page, "Rg1f3")
 
 
 def test_shapes_belong_to_a_position_and_go_into_the_pgn(page):
     load_pgn(page, "1. e4 e5 *")
     expect_moves(page, "e4", "e5")
     page.keyboard.press("ArrowRight")
+    expect_shown(page, "e4")
     _expect_shapes(page)
     _draw(page, "g8", "f6")
     _expect_shapes(page, "Gg8f6")

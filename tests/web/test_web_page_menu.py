@@ -93,9 +93,9 @@ def test_a_game_begins_on_a_phone_without_scrolling(engine, open_page, width, he
 def test_a_scrolled_page_stays_where_it_is_when_a_game_begins(engine, open_page):
     page = open_page(390, 844)
     page.evaluate("scrollTo(0, 1000)")
-    page.wait_for_function("scrollY > 100 && document.body.style.minHeight !== ''")
+    page.wait_for_function("() => scrollY > 100 && document.body.style.minHeight !== ''")
     place = page.evaluate("scrollY")
     start_game(page)
     assert page.evaluate("scrollY") == place
     page.evaluate("scrollTo(0, 0)")
-    page.wait_for_function("document.documentElement.scrollHeight <= innerHeight")
+    page.wait_for_function("() => document.body.style.minHeight === ''")
