@@ -94,7 +94,8 @@ def test_shapes_are_drawn_by_a_finger(engine, open_page, size):
     page.get_by_role("button", name="Draw arrows").tap()
     _expect_mode(page, False)
     page.get_by_role("button", name="Draw arrows").tap()
-    for kind, *names in (("Start", "g1"), ("Move", "f3"), ("End",)):  # last: Chromium may drop a tap that follows quickly
+    # The drag comes last, because Chromium may drop a tap that follows it quickly.
+    for kind, *names in (("Start", "g1"), ("Move", "f3"), ("End",)):
         touch(kind, *names)
     _expect_shapes(page, "Rg1f3")
 
