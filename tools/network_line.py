@@ -129,19 +129,8 @@ class Made:
 
 
 class Line:
-    """A line of networks in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder, which contains ``line.toml``.
-    arguments : argparse.Namespace
-        The command line.
-
-    Raises
-    ------
-    OptionError
-        If ``line.toml`` or the list of finished networks cannot be read, or they contradict each other.
+    """A line of networks in a folder; OptionError if ``line.toml`` or the list of networks cannot be read, or if they
+    contradict each other.
     """
 
     def __init__(self, folder: Path, arguments: argparse.Namespace) -> None:

@@ -51,16 +51,9 @@ _CHUNKS = 64  # chunks of games that a thread reads at a time
 class Data:
     """Positions in the memory of the card.
 
-    Attributes
-    ----------
-    features : tensor of int16, shape (positions, 2, 32)
-        Columns of the pieces from the side to move's view, and from the other side's; `_NO_MAN` after the last piece.
-    men : tensor of uint8, shape (positions,)
-        Number of pieces.
-    scores : tensor of int16, shape (positions,)
-        Centipawns, from the side to move's view.
-    results : tensor of uint8, shape (positions,)
-        0 to 2, twice the points of the side to move.
+    For each position, `features` has the columns of the pieces from the side to move's view, and from the other side's,
+    with `_NO_MAN` after the last piece; `men` has the number of pieces. `scores` are in centipawns, and `results` are 0
+    to 2, both from the side to move's view.
     """
 
     def __init__(self, records: Sequence[NDArray[np.void]], mirrored: bool, device: torch.device) -> None:
@@ -117,10 +110,7 @@ def _activate(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 class Model:
     """The weights of a network, with its outputs and gradients.
 
-    Attributes
-    ----------
-    weights : tensor of float32
-        All weights and biases in one array: a row for each column (the last: the bias), output weights, output biases.
+    `weights` has a row for each column (the last: the bias), the output weights, and the output biases.
     """
 
     def __init__(self, flat: Flat, shape: Shape, device: torch.device) -> None:
@@ -192,15 +182,7 @@ class Model:
 
 
 class Run:
-    """A training run.
-
-    Parameters
-    ----------
-    settings : TrainSettings
-    weights : array of float32
-        The starting weights.
-    data : Data
-    """
+    """A training run, which begins with the given weights."""
 
     def __init__(self, settings: TrainSettings, weights: Flat, data: Data) -> None:
         device = data.scores.device
@@ -247,13 +229,7 @@ class Run:
     def train(self, tell: Callable[[int, float], None], between: int = 2000, until: float = float("inf")) -> None:
         """Train until the end, or until a moment of `time.monotonic`.
 
-        Parameters
-        ----------
-        tell : callable
-            Function that receives the number of steps and the mean loss since the last call.
-        between : int
-            Steps between two calls of `tell`.
-        until : float
+        Every `between` steps, `tell` receives the number of steps and the mean loss since the last call.
         """
         step: Callable[[], None] = self._do_step
         if self._step.device.type == "cuda":

@@ -66,11 +66,7 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
 
 
 def read_weights(file: Path) -> tuple[Flat, Shape, int]:
-    """Return starting weights, shape and scale from a file: with `read_arrays` if its name ends in ``.npz``, otherwise
-    from a network.
-
-    OptionError if the file cannot be read or has other contents.
-    """
+    """Return weights, shape and scale from a file of `write_arrays`, if its name ends in ``.npz``, or from a network."""
     if file.suffix == ".npz":
         return read_arrays(file)
     network = load_network(file)

@@ -29,12 +29,10 @@ _LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
 
 @njit(nogil=True, error_model="numpy", cache=True)
 def mix_in_later_scores(words, later_share, scale, score_below):
-    """Replace each score of games by its λ-return: Sutton and Barto, Reinforcement Learning, chapter 12.
+    """Replace each score of whole games in viriformat by its λ-return (Sutton and Barto, Reinforcement Learning, 12).
 
-    Scores count as expected results, ``sigmoid(score / scale)``. Beginning at the end of the game, the return of a
-    position is λ (`later_share`) times the return of the next position plus 1 - λ times its expected result. So λ = 0
-    keeps the scores, and λ = 1 replaces them by the result. Absolute scores above `score_below` centipawns are kept:
-    such positions are not used. `words` are whole games, as ``core/board/viriformat.py`` describes them.
+    As expected results, the return of a position is λ (`later_share`) times the return of the next position plus 1 - λ
+    times the score; that of the end is the result. Scores beyond `score_below` are kept: they are not used.
     """
     begin = 0
     while begin + HEADER < words.size:
