@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -28,16 +29,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from knightadder.cli import EXIT_OK, exit_status
 from knightadder.core.evaluation.network_file import INPUTS, bucket_of, network_bytes
 from knightadder.core.layout import MAX_MEN_ON_BOARD
+from knightadder.engine.errors import OptionError
 from knightadder.files import write_whole
-from knightadder.workshop.train.command import add_settings, settings_of
+from knightadder.workshop.train.command import add_settings, check_output, quantised, settings_of
 from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.kernels import DECAY_1, DECAY_2, EPSILON
 from knightadder.workshop.train.run import TrainSettings, first_weights, length
 from knightadder.workshop.train.selection import choose, load_positions
 from knightadder.workshop.train.trainer import WEIGHT_DECAY
-from knightadder.workshop.train.weights import LIMIT, Flat, Shape, quantise
+from knightadder.workshop.train.weights import LIMIT, Flat, Shape
 
 _BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix after the columns of the features
 _COLUMNS = INPUTS + 64  # multiplying is faster with a multiple of 64
@@ -293,8 +296,8 @@ def read(settings: TrainSettings, threads: int) -> tuple[list[NDArray[np.void]],
         return list(pool.map(lambda part: settings.reader(selection).training(part), parts)), validation
 
 
-def main() -> None:
-    """Train as the command line says."""
+def main() -> int:
+    """Train as the command line says, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", type=Path, nargs="+", help="folder of games made by `knightadder datagen`")
     parser.add_argument("--out", type=Path, required=True, help="file for the network")
@@ -302,9 +305,15 @@ def main() -> None:
     parser.add_argument("--name", default="", help="one line that describes the network")
     add_settings(parser)
     given = parser.parse_args()
-    settings = settings_of(given)
-    if settings.distill or settings.average:
+    if given.distill or given.average:
         parser.error("--distill and --average work only with `knightadder train`")
+    return exit_status("train_on_gpu", lambda: train(given))
+
+
+def train(given: argparse.Namespace) -> int:
+    """Train, write the network, and return the exit status."""
+    check_output(given.out, given.name)
+    settings = settings_of(given)
     shape, scale = settings.shape, settings.scale
     first = first_weights(shape, scale, given.start, settings.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -313,6 +322,8 @@ def main() -> None:
     data, held_out = Data(training, shape.mirrored, device), Data([validation], shape.mirrored, device)
     print(f"{len(data)} positions for training, {len(held_out)} for validation: {time.monotonic() - begun:.0f} s")
     run = Run(settings, first, data)
+    if run.batch > len(data):
+        raise OptionError(f"there are too few positions for batches of {run.batch}: give a smaller --batch")
     begun = time.monotonic()
 
     def tell(step: int, loss: float) -> None:
@@ -324,8 +335,9 @@ def main() -> None:
     flat = run.model.flat()
     if given.weights:
         write_arrays(given.weights, flat, shape, scale)
-    write_whole(given.out, network_bytes(quantise(flat, shape, scale, given.name)))
+    write_whole(given.out, network_bytes(quantised(flat, shape, scale, given.name)))
+    return EXIT_OK
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

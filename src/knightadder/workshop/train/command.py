@@ -224,7 +224,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise OptionError(f"cannot write to {arguments.out}: there is no such folder")
         _draw(arguments)
         return 0
-    _check_output(arguments.out, arguments.name)
+    check_output(arguments.out, arguments.name)
     if folder:
         _check_not_of_run(folder, arguments.out, arguments.export)
     if arguments.imported:
@@ -284,7 +284,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
                 losses = training.train(folder, settings, selection, held_out, trainer, tell_progress)
         last = "  ".join(f"{name} {curve[-1]:.6f}" for name, curve in losses.curves.items())
         print(f"{total * size} positions trained on  {last}")
-        network = _quantised(trainer.averaged, settings.shape, settings.scale, arguments.name)
+        network = quantised(trainer.averaged, settings.shape, settings.scale, arguments.name)
         print(compare(network, held_out))
         _write_network(network, out)
 
@@ -362,7 +362,7 @@ def _export(folder: Path, file: Path) -> None:
     if file.suffix == ".npz":
         write_arrays(file, weights, shape, scale)
     elif file.suffix == ".bin":
-        write_bullet(file, _quantised(weights, shape, scale, ""))
+        write_bullet(file, quantised(weights, shape, scale, ""))
     else:
         raise OptionError(f"cannot write {file}: expected a name that ends in .npz or .bin")
     print(f"The weights are in {file}")
@@ -380,7 +380,7 @@ def _import(arguments: argparse.Namespace) -> Network:
         weights, shape, scale = read_arrays(file)
         if cut := int((abs(weights) > LIMIT).sum()):
             tell(f"{file}: {cut} weights are beyond ±{LIMIT}: they were clipped")
-        network = _quantised(weights, shape, scale, arguments.name)
+        network = quantised(weights, shape, scale, arguments.name)
     _warn_of_size(Shape(network.width, network.buckets, network.mirrored))
     return network
 
@@ -395,7 +395,7 @@ def _warn_of_size(shape: Shape) -> None:
         tell(f"this engine cannot play with the network: {error}")
 
 
-def _quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
+def quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
     """Return the network with integer weights; OptionError if no engine can use it."""
     from knightadder.workshop.train.weights import quantise
 
@@ -405,7 +405,7 @@ def _quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
         raise OptionError(f"cannot make a network of these weights: {error}") from None
 
 
-def _check_output(file: Path | None, name: str) -> None:
+def check_output(file: Path | None, name: str) -> None:
     """Raise an error, before hours of training, if the network's file cannot be written."""
     if file and (file.is_dir() or not file.parent.is_dir()):
         raise OptionError(f"cannot write {file}: {'it is a folder' if file.is_dir() else 'there is no such folder'}")

@@ -66,7 +66,7 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
 
 
 def read_weights(file: Path) -> tuple[Flat, Shape, int]:
-    """Return weights, shape and scale from a file of `write_arrays`, if its name ends in ``.npz``, or from a network."""
+    """Return weights, shape and scale from a file of `write_arrays` (a name in ``.npz``), or else from a network."""
     if file.suffix == ".npz":
         return read_arrays(file)
     network = load_network(file)
