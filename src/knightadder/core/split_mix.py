@@ -7,9 +7,9 @@ from knightadder.native.jit import inlined, multiply_high
 
 @inlined
 def split_mix(seed, number):
-    """Return a random number of 64 bits: the hash of `number`, which depends on `seed`.
+    """Return a random number of 64 bits: a hash of `number` that depends on `seed`.
 
-    With seed 0, the hashes of 1, 2, 3, … are the output of SplitMix64 from state 0. In Python, arrays are accepted too.
+    With seed 0, the hashes of 1, 2, 3, … are the output of SplitMix64 from state 0. In Python, arguments may be arrays.
     """
     mixed = seed ^ number * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -27,7 +27,7 @@ TABLES = record(  # read-only, shared by all threads
     ("bishop", MAGIC, 64),
     ("rook_rays", np.uint64, 64),  # attacks of a rook on an empty board
     ("bishop_rays", np.uint64, 64),
-    ("between", np.uint64, (64, 64)),  # squares strictly between two squares of a line
+    ("between", np.uint64, (64, 64)),  # squares between two squares of a line, without these two
     ("line", np.uint64, (64, 64)),  # the whole line through two squares
     ("slider", np.uint64, SLIDER_ENTRIES),
     ("piece_square", PIECE_SQUARE, (16, 64)),
@@ -51,7 +51,7 @@ _NETWORK_AT = -(-TABLES.itemsize // _CACHE_LINE) * _CACHE_LINE
 def new_tables(chosen=CLASSICAL):
     """Return a filled TABLES record with the given evaluation: `CLASSICAL`, `PESTO` or `NETWORK`.
 
-    The record has the address of memory for a network. The weights in it are 0 until `network.fill_tables` puts a
+    The record contains the address of the memory for a network. Its weights are 0 until `network.fill_tables` copies a
     network there.
     """
     # Tables and network are in one block, so that the network lives as long as the tables and shares their huge page.
@@ -68,7 +68,7 @@ def new_tables(chosen=CLASSICAL):
 
 @core.constant(Tables)
 def constant_tables():
-    """Return a TABLES record with the parts that depend neither on parameters nor on the chosen evaluation.
+    """Return a TABLES record with all parts that do not depend on parameters or the chosen evaluation.
 
     Filling it takes a third of the time of `import numpy`, so the image contains it.
     """

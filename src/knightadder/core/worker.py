@@ -1,6 +1,6 @@
 """The worker: the whole state of a search thread in one record.
 
-Compiled code gets a pointer to it. So Numba counts no references and passes no long argument lists.
+Compiled code gets a pointer to the record, so Numba counts no references and passes no long argument lists.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ WORKER = record(  # one search thread
     ("seldepth", np.int64),
     ("stopped", np.int64),
     ("proving", np.int64),  # 1 = a mate is being proved: all moves are searched equally deeply
-    ("oversight", np.int64),  # weaker play: chance in 1024ths of overlooking a plain quiet move; 0 = none
+    ("oversight", np.int64),  # weaker play: chance of overlooking a plain quiet move, in 1024ths; 0 = none
     ("misjudgement", np.int64),  # weaker play: maximum error of evaluations in centipawns
     ("weak_seed", np.uint64),  # weaker play: random seed of these errors
     ("null_from_ply", np.int64),  # minimum ply of null moves while a null move is being verified
@@ -49,7 +49,7 @@ WORKER = record(  # one search thread
     ("tt_buckets", np.uint64),
     ("tt_generation", np.int64),
     ("tablebases_address", np.uint64),
-    ("probe_men", np.int64),  # maximum number of men of a position to probe; 0 = never probe
+    ("probe_men", np.int64),  # maximum number of men in a position to probe; 0 = never probe
     ("probe_depth", np.int64),  # minimum depth in plies for probing positions with `probe_men` men
     ("fifty_moves", np.int64),  # 1 = cursed wins and blessed losses count as draws
     ("tb_hits", np.uint64),  # positions found in tablebases
@@ -58,9 +58,9 @@ WORKER = record(  # one search thread
     ("root_depth", np.int64),  # depth of this iteration, in plies
     ("root_alpha", np.int64),  # the aspiration window, in centipawns for the side to move
     ("root_beta", np.int64),
-    ("window", np.int64),  # reach of the aspiration window to either side of its score
+    ("window", np.int64),  # distance of either end of the aspiration window from its score
     ("root_index", np.int64),  # number of the root move being searched, in the order of this iteration
-    ("widened", np.int64),  # 1 = a score was outside the window, which was widened for the next search
+    ("widened", np.int64),  # 1 = the last score was outside the window, so the next search has a wider one
     ("pv_index", np.int64),  # index of the line being searched in MultiPV; root moves before it are left out
 )
 Worker = record_type(WORKER)

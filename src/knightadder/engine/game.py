@@ -286,7 +286,7 @@ class Game:
         position.psq = self._tables.piece_square["psq"][position.board, np.arange(64)].sum()
 
     def exchange_wins(self, name: str, threshold: int) -> bool:
-        """Say whether the exchange that a legal move starts wins at least `threshold` centipawns."""
+        """Return whether the exchange that a legal move starts wins at least `threshold` centipawns."""
         move = self.find(name)
         if not move:
             raise PositionError(f"illegal move: {name}")

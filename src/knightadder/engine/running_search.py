@@ -313,7 +313,7 @@ class Search:
         return self._ends.get(kept, moves)
 
     def _enough(self, depth: int) -> bool:
-        """Say between two iterations whether the search has been long enough."""
+        """Return whether to end the search after this iteration."""
         best = self._main.line()
         mate_plies = MATE - abs(best.score)
         if self._limits.mate and mate_plies <= 2 * self._limits.mate:

@@ -57,12 +57,12 @@ class Settlement:
         self._move_number = move_number
 
     def resigns(self) -> bool:
-        """Say whether to resign instead of moving."""
+        """Return whether to resign instead of moving."""
         limit, moves = self._values["Resign Score"], self._values["Resign Moves"]
         return bool(limit and moves) and stayed_within(self._scores, moves, -_MATE, -limit)
 
     def offers_draw(self) -> bool:
-        """Say whether to offer a draw with the move. If so, the draw counts as offered."""
+        """Return whether to offer a draw with the move. If so, the draw counts as offered."""
         limit = self._values["Draw Score"]
         recently = self._offered_at is not None and len(self._scores) - self._offered_at < _PATIENCE
         level = stayed_within(self._scores, _DRAW_MOVES, -limit, limit)
@@ -72,7 +72,7 @@ class Settlement:
         return True
 
     def accepts_draw(self) -> bool:
-        """Say whether to accept the draw that the opponent has offered."""
+        """Return whether to accept the draw that the opponent has offered."""
         limit = self._values["Draw Score"]
         level = stayed_within(self._scores, _DRAW_MOVES, -_MATE, limit) and self._move_number >= _DRAW_FROM_MOVE
         lost = stayed_within(self._scores, _LOST_MOVES, -_MATE, _LOST)
@@ -80,6 +80,6 @@ class Settlement:
 
 
 def stayed_within(scores: Sequence[int], moves: int, lowest: float, highest: float) -> bool:
-    """Say whether the scores of the last `moves` moves all lie within the bounds, in centipawns."""
+    """Return whether the scores of the last `moves` moves all lie within the bounds, in centipawns."""
     last = scores[-moves:]
     return len(last) == moves and all(lowest <= score <= highest for score in last)

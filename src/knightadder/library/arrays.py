@@ -139,7 +139,7 @@ def evaluate_many(
     workers: int | None = None,
     executor: Elsewhere = None,
 ) -> NDArray[np.int16]:
-    """Give the static values of many positions, as `evaluate` does for one; the GIL is released during the work.
+    """Return the static values of many positions, as `evaluate` does for one; the GIL is released during the work.
 
     Parameters
     ----------
@@ -327,7 +327,7 @@ def _packed(block: _Block, tables: np.record) -> NDArray[np.void]:
 
 
 def _characters(block: _Block) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Give the characters of a block of FENs, concatenated, and the end of each FEN.
+    """Return the characters of a block of FENs, concatenated, and the end of each FEN.
 
     Non-ASCII white space becomes a space, and other non-ASCII characters a question mark, which no FEN contains.
     """

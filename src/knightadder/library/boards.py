@@ -77,7 +77,7 @@ def _warn(what: str, notes: tuple[str, ...]) -> None:
 
 
 def warn(message: str) -> None:
-    """Give a `PositionWarning` that names the line outside this package that called it."""
+    """Issue a `PositionWarning` that names the line outside this package that called it."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == __package__.partition(".")[0]:
         level, frame = level + 1, frame.f_back
@@ -115,7 +115,7 @@ def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[
 
 
 def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Board, tuple[str, ...]]:
-    """Give the FEN of a board; and the board from which `position_of` starts, with the moves from there."""
+    """Return the FEN of a board; and the board from which `position_of` starts, with the moves from there."""
     with _intact(what):
         text = board.fen()  # raises an error if the board is invalid, even if earlier positions are valid
         history = min(board.halfmove_clock, _MOST_HISTORY)

@@ -177,7 +177,7 @@ class ExplorerMove(Tabular):
         return (self.white + self.draws / 2) / self.games
 
     def to_dict(self) -> dict[str, Cell]:
-        """Give the move as plain values: the attributes by name, with the move in UCI notation."""
+        """Return the move as plain values: the attributes by name, with the move in UCI notation."""
         return {
             "move": self.move.uci(),
             "san": self.san,
@@ -229,7 +229,7 @@ class ExplorerGame(Tabular):
     ply: int | None = None
 
     def to_dict(self) -> dict[str, Cell]:
-        """Give the attributes by name."""
+        """Return the attributes by name."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -307,7 +307,7 @@ class Explorer(Closing):
         return len(self._facts)
 
     def moves(self, position: Position, wanted: GameFilter | None = None) -> list[ExplorerMove]:
-        """Give the moves that were played in a position.
+        """Return the moves that were played in a position.
 
         A game in which the position occurs several times counts once, with its last move there.
 

@@ -22,10 +22,10 @@ class Tabular(ABC):
 
     @abstractmethod
     def to_dict(self) -> Mapping[str, Cell | Rows]:
-        """Give the result as plain values by name."""
+        """Return the result as plain values by name."""
 
     def to_frame(self) -> pandas.DataFrame:
-        """Give the result as a table: the keys of `to_dict` as columns, or a row for each line or move of the result.
+        """Return the result as a table: the keys of `to_dict` as columns, or a row for each line or move of the result.
 
         Raises
         ------

@@ -150,7 +150,7 @@ class Games:
                 warn(message)
 
     def to_arrays(self) -> GameArrays:
-        """Give all positions of all games as arrays.
+        """Return all positions of all games as arrays.
 
         Returns
         -------
@@ -234,14 +234,14 @@ class Games:
                     writer.close()
 
     def _arrays(self) -> Iterator[tuple[list[GameRecord], int, GameArrays]]:
-        """Give the games in parts, with the index of the first one, and their arrays."""
+        """Return the games in parts, with the index of the first one, and their arrays."""
         first = 0
         for games in blocks_of(self, _GAMES):
             yield games, first, _arrays(games, first)
             first += len(games)
 
     def _columns(self, rows: Rows, tags: Iterable[str] | None, fen: bool) -> Iterator[_Columns]:
-        """Give the columns of a table, part by part; at least one part, which may be empty."""
+        """Return the columns of a table, part by part; at least one part, which may be empty."""
         if rows not in ("games", "positions"):
             raise ValueError(f"rows must be 'games' or 'positions', not {rows!r:.60}")
         names = (TAGS if rows == "games" else ()) if tags is None else tuple(tags)

@@ -85,7 +85,7 @@ class Evaluation(Tabular):
             return piece_worths(game, self.centipawns)
 
     def to_dict(self) -> dict[str, Cell]:
-        """Give the evaluation as plain values: ``cp`` and ``score``, as text in pawns, are from White's view."""
+        """Return the evaluation as plain values: ``cp`` and ``score``, as text in pawns, are from White's view."""
         return {
             "fen": self.fen,
             "evaluation": self.evaluation,
@@ -125,7 +125,7 @@ class Evaluation(Tabular):
 
 
 def evaluate(board: Position, evaluation: str | None = None) -> Evaluation:
-    """Give the static value of a position: the engine's evaluation without search.
+    """Return the static value of a position: the engine's evaluation without search.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def evaluate(board: Position, evaluation: str | None = None) -> Evaluation:
 
 
 def legal_moves(board: Position) -> list[chess.Move]:
-    """Give the legal moves of a position, by the engine's move generator.
+    """Return the legal moves of a position, by the engine's move generator.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def legal_moves(board: Position) -> list[chess.Move]:
 
 
 def see(board: Position, move: Move) -> int:
-    """Give the value of the exchange that a move starts, for the side that moves, by static exchange evaluation.
+    """Return the value of the exchange that a move starts, for the side that moves, by static exchange evaluation.
 
     After the move both sides may capture on its target square in turn, each with its least valuable piece and only
     while that pays. X-ray attackers join in; pins are ignored; a king captures only undefended pieces. The value is the

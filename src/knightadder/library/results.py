@@ -76,7 +76,7 @@ class Line(Tabular):
         return self._san(len(self.pv))
 
     def to_dict(self) -> dict[str, Cell]:
-        """Give the line as plain values.
+        """Return the line as plain values.
 
         Returns
         -------
@@ -181,7 +181,7 @@ class Analysis(Tabular):
         return self.best.fen
 
     def to_dict(self) -> dict[str, Cell | Rows]:
-        """Give the analysis as plain values: ``fen``, both moves in UCI notation, and ``lines`` (`Line.to_dict`)."""
+        """Return the analysis as plain values: ``fen``, both moves in UCI notation, and ``lines`` (`Line.to_dict`)."""
         return {
             "fen": self.fen,
             "best_move": self.best_move.uci() if self.best_move else None,
@@ -193,7 +193,7 @@ class Analysis(Tabular):
         return [line.to_dict() for line in self.lines]
 
     def to_info(self) -> list[InfoDict]:
-        """Give the lines as python-chess's ``SimpleEngine.analyse`` does with ``multipv``."""
+        """Return the lines as python-chess's ``SimpleEngine.analyse`` does with ``multipv``."""
         return [line.to_info() for line in self.lines]
 
     def __repr__(self) -> str:
@@ -223,7 +223,7 @@ class PlayResult(Tabular):
     line: Line
 
     def to_dict(self) -> dict[str, Cell]:
-        """Give the move, the reply and the line as plain values; see `Line.to_dict`."""
+        """Return the move, the reply and the line as plain values; see `Line.to_dict`."""
         played = {"move": self.move.uci() if self.move else None, "ponder": self.ponder.uci() if self.ponder else None}
         return {**self.line.to_dict(), **played}
 

@@ -174,11 +174,11 @@ class ZstdReader(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """Say that the stream can be read."""
+        """Return true: the stream can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Say that `seek` can go back to the start."""
+        """Return true: `seek` can go back to the start."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:

@@ -21,7 +21,7 @@ class Pieces:
             self._on.update((file + rank, piece) for file, piece in zip("abcdefgh", squares, strict=True))
 
     def castles(self, move: str) -> bool:
-        """Say whether a legal move, in UCI notation of either kind, is castling."""
+        """Return whether a legal move, in UCI notation of either kind, is castling."""
         source, target = move[:2], move[2:4]
         king = self._on[source]
         if king not in ("K", "k"):
@@ -85,5 +85,5 @@ def read_move(text: str, legal: Sequence[str], placement: str) -> str | None:
 
 
 def looks_like_move(text: str) -> bool:
-    """Say whether a text has the form of a move, legal or not."""
+    """Return whether a text has the form of a move, legal or not."""
     return bool(_COORDINATES.fullmatch(text.lower().replace("=", "")) or _CASTLING.fullmatch(text))

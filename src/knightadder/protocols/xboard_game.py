@@ -78,7 +78,7 @@ class XBoardGame:
             self.ending = self.engine.ending()
 
     def find(self, text: str) -> str | None:
-        """Give the legal move that a text in CECP's notation or in SAN stands for; None if there is none."""
+        """Return the legal move that a text in CECP's notation or in SAN stands for; None if there is none."""
         return read_move(text, self.legal, self.placement) or self._find_san(text)
 
     def _find_san(self, text: str) -> str | None:
@@ -109,7 +109,7 @@ class XBoardGame:
         return self._first_number + (self._first_side + len(self._moves)) // 2
 
     def moves_made(self, side: int) -> int:
-        """Give the number of moves that a side has made since the first position."""
+        """Return the number of moves that a side has made since the first position."""
         return (len(self._moves) + (side == self._first_side)) // 2
 
     def _begin(self, fen: str | None) -> tuple[str, ...]:

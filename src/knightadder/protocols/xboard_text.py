@@ -31,7 +31,7 @@ _LEVEL = re.compile(r"(?P<moves>\d{1,4})\s+(?P<minutes>\d{1,6})(:(?P<seconds>\d{
 
 
 def declare_option(option: Option) -> str:
-    """Give the value of the feature ``option`` that declares an option to the interface."""
+    """Return the value of the feature ``option`` that declares an option to the interface."""
     match option.type:
         case "spin":
             value = f"spin {option.default} {option.min} {option.max}"

@@ -39,7 +39,8 @@ def _type_of(pos, move):
 def play_randomly(tables, worker, plies, seed):
     """Play random moves in ``worker.stack[0]`` until the game ends, and return the number of moves played.
 
-    First a type of piece that can move is chosen, and then one of its moves. Otherwise most moves would be pawn moves.
+    First a type of piece that can move is chosen at random, and then one of its moves. If every move were equally
+    likely, most moves would be pawn moves.
 
     Parameters
     ----------
@@ -96,9 +97,9 @@ def _prepare(tables, worker, nodes):
 
 @kernel
 def _score(tables, worker, nodes):
-    """Search until the soft node limit, and return the score of the best move, from the mover's view.
+    """Search up to the soft node limit, and return the score of the best move, from the mover's view.
 
-    The best move is then the first root move. If no exact score is known, the score is `NO_SCORE`.
+    Afterwards, the best move is the first root move. If no exact score is known, the score is `NO_SCORE`.
     """
     deepen(tables, worker, np.int64(1), np.int64(MAX_DEPTH), np.int64(1), nodes, np.int64(0), np.int64(0))
     best = worker.root_moves[0]
@@ -110,7 +111,7 @@ def _score(tables, worker, nodes):
 
 @kernel
 def _is_fair(tables, worker, nodes, max_score):
-    """Say whether a game can begin here: it is not over, and no side is more than `max_score` ahead."""
+    """Return whether a game can begin here: it is not over, and no side is more than `max_score` ahead."""
     if _prepare(tables, worker, nodes) == 0 or draw_reason(tables, worker) != 0:
         return False
     return abs(_score(tables, worker, nodes)) <= max_score
@@ -118,7 +119,7 @@ def _is_fair(tables, worker, nodes, max_score):
 
 @core.exported(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
 def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, words):
-    """Play a game between two players from their position to the end, and write it in the format of `viriformat`.
+    """Play a game between two players from their position, and write it in the format of `viriformat`.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The api of the search: preparation, and iterative deepening, the single driver of all searches.
+"""The api of the search: it prepares a search, and runs the iterative deepening that drives every search.
 
-A player's search (``engine/running_search.py``) makes one call for each depth. Between the calls it looks at the clock
-and reports, which takes as long as a thousand nodes. So a search of a few milliseconds makes one call for a range of
-depths.
+A player's search (``engine/running_search.py``) calls `deepen` once for each depth. Between the calls it looks at the
+clock and sends reports, which takes as long as searching a thousand nodes. So a search of a few milliseconds uses one
+call for a range of depths.
 
 Each depth is searched in a narrow window around the score of the previous depth (*aspiration*).
 """
@@ -24,10 +24,10 @@ from ..search.transposition import DECISIVE, EXACT, INFINITE, MATE, NO_EVAL
 from ..tables import Tables
 from ..worker import Worker
 
-_ASPIRATION_FROM = 5  # minimum depth in plies of a narrow window; at lower depths scores jump too much
+_ASPIRATION_FROM = 5  # minimum depth of a narrow window, in plies; at lower depths, scores vary too much
 
-# The window reaches 12 centipawns to either side of the last score, plus score ** 2 / 5000 but at most 60. Large scores
-# change more from depth to depth. The form is Stockfish's.
+# # The window extends on either side of the last score by 12 centipawns, plus score ** 2 / 5000 but at most 60. Large
+# scores change more from depth to depth. The formula is Stockfish's.
 _MIN_WINDOW, _SQUARE_DIVISOR, _MAX_BY_SCORE = np.int64(12), 5_000, 60
 
 
@@ -71,7 +71,7 @@ def start_search(worker, count, node_limit):
 
 @core.exported(int64(Tables, Worker, int64))
 def overlooks_at_root(tables, worker, move):
-    """Return 1 if a weakened player overlooks a legal move of ``worker.stack[0]``, else 0; in check it sees all.
+    """Return 1 if a weakened player overlooks a legal move of ``worker.stack[0]``, else 0. In check it sees every move.
 
     ``worker.oversight`` and ``worker.weak_seed`` must be set, after `start_search`.
     """
@@ -94,14 +94,14 @@ def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing
     enough_nodes : int
         Soft node limit: no depth is started after that many nodes.
     mate_plies : int
-        No depth is started once the best line ends in mate, for either side, within that many plies. 0 for no limit.
+        No depth is started once the best line ends in mate within that many plies, for either side. 0 for no limit.
     pausing : int
-        1 to return also when a score lies outside its window; then the next call must begin at the same depth.
+        1 to return also when a score lies outside its window; the next call must then begin at the same depth.
 
     Returns
     -------
     int
-        The last completed depth. The next depth has begun if ``worker.stopped`` is set or the search pauses.
+        The last completed depth. The next depth is unfinished if ``worker.stopped`` is set or the search pauses.
     """
     for depth in range(first, last + 1):
         for line in range(worker.pv_index if worker.widened else 0, lines):
@@ -142,7 +142,8 @@ def _widen_window(worker, score):
         worker.root_beta = (worker.root_alpha + worker.root_beta) // 2
         worker.root_alpha = max(score - worker.window, -INFINITE)
     else:
-        # The move has this score even if the next search is stopped. A mate is not proved without its whole line.
+        # # The search has proved this score, even if the next search is stopped. But a mate is only proved with its
+        # whole line.
         proved = score if score < DECISIVE else worker.root_beta
         worker.root_moves[worker.pv_index].previous_score = proved
         worker.root_beta = min(score + worker.window, INFINITE)
@@ -166,9 +167,9 @@ def _sort_line(worker):
 def aspiration_search(tables, worker, pausing):
     """Search the root moves for one line in wider and wider windows, and sort the best move into the lines.
 
-    The function returns whether the search for this line has ended, by a score within the window or by
-    ``worker.stopped``. A stopped search still keeps a move that raised alpha, because that move was fully searched and
-    is better. If `pausing` is set, the function returns False when the score lies outside the window; the next call
+    The function returns whether the search for this line has ended, because the score lies within the window or
+    ``worker.stopped`` is set. A stopped search still keeps a move that raised alpha: that move was fully searched and
+    is better. If `pausing` is set, the function returns False as soon as a score lies outside the window; the next call
     searches the wider window.
     """
     while True:

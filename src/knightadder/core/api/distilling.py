@@ -1,4 +1,4 @@
-"""Positions labelled by a static evaluation, for a network to learn that evaluation."""
+"""Positions with the value of a static evaluation, from which a network learns that evaluation."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..split_mix import random_below
 from ..tables import Tables
 from ..worker import Worker
 
-MAX_TRIES = 64  # maximum number of candidates per wanted position; a few percent of them are unsuitable
+MAX_TRIES = 64  # maximum number of candidates per wanted position; only a few percent of the candidates are unsuitable
 
 
 @core.exported(int64(Tables, Worker, Packed[::1], uint64, int64, int64, Packed[::1]))

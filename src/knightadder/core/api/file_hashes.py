@@ -36,7 +36,7 @@ def hash_128(data):
     Parameters
     ----------
     data : numpy.ndarray of uint8
-        Contiguous. The size must be a multiple of 32, which it is for data that consists of `hash_256` hashes.
+        Contiguous. The size must be a multiple of 32, as it is for a sequence of `hash_256` results.
 
     Returns
     -------

@@ -37,7 +37,7 @@ def count_games(words, counts):
     Returns
     -------
     int
-        The place of a game that is cut off; the length of the file if all games are complete.
+        The place of the incomplete game at the end; the length of the file if all games are complete.
     """
     at = np.int64(0)
     counts[0] = counts[1] = 0
@@ -70,14 +70,14 @@ def read_games(tables, positions, words, place, first_ply, score_below, quiet, r
     score_below : int
         Bound in centipawns: only positions with a smaller absolute score are wanted.
     quiet : int
-        1 to leave out positions in check, and positions whose played move captures or promotes; else 0.
+        1 to leave out positions in check, and positions in which the move played is a capture or a promotion; else 0.
     records : array of PACKED
         Receives the positions, each with the game's result.
 
     Returns
     -------
     int
-        The number of positions written, from as many games as fit; -1 if a game is cut off or not legal.
+        The number of positions written, from as many games as fit; -1 if a game is incomplete or illegal.
     """
     count = np.int64(0)
     while place[0] < len(words):

@@ -26,11 +26,11 @@ INDEXED = record(
     ("result", np.uint8),  # see `RESULTS`
     ("speed", np.uint8),  # index of its bit in a filter's `speeds`
 )
-#: The games to count. A player's number of -1 stands for any player.
+#: #: The games to count. A player's number is -1 for any player.
 FILTER = record(
     ("white", np.int64),
     ("black", np.int64),
-    ("either", np.int64),  # 1 if the players may also have each other's colour
+    ("either", np.int64),  # 1 if the players may also have the opposite colours
     ("least_rating", np.int64),  # minimum average rating; 0 = no limit
     ("most_rating", np.int64),  # maximum average rating; with either limit, games without ratings are left out
     ("since", np.int64),  # first date; 0 = no limit
@@ -49,8 +49,8 @@ PLAYED = record(
     ("points", np.int64),  # half points that the mover scored against rated opponents
     ("last", np.int64),  # date of the latest game
 )
-#: A wanted position: the number of each piece, unless ``men[0]`` is `ANY`; and the content of each square, which is a
-#: piece as in ``core/layout.py``, 0 for an empty square, or `ANY`.
+#: #: A wanted position: the number of each piece, unless ``men[0]`` is `ANY`; and the content of each square. The
+#: content is a piece as in ``core/layout.py``, 0 for an empty square, or `ANY`.
 WANTED = record(("men", np.int64, 16), ("squares", np.uint8, 64))
 ANY = 255  # any content of a square, or any material
 
@@ -64,7 +64,7 @@ Indexed, Filter, Played, Wanted = (record_type(dtype) for dtype in (INDEXED, FIL
     )
 )
 def count_games(games, wanted, white_moves, by_date, ids, moves, only, slots, played, best, counts):
-    """Count the games of a position by their moves, and find the best of them.
+    """Count the games of a position by the move played in it, and find the best of them.
 
     Parameters
     ----------
@@ -77,15 +77,15 @@ def count_games(games, wanted, white_moves, by_date, ids, moves, only, slots, pl
     by_date : int
         1 if the best games are the latest, 0 if they are the games with the highest ratings.
     ids, moves : arrays of uint32 and uint16
-        The games that have the position, in increasing order, and their moves.
+        The games that have the position, in increasing order, and the moves played in it.
     only : int
         The only move to count; 0 to count all moves.
     slots : array of 65536 int32
-        The place of each move in `played`, from 1; must be zeros at the first call.
+        The place of each move in `played`, counted from 1. Must be all zeros at the first call.
     played : array of PLAYED
-        Receives the statistics of each move. There must be room for `MAX_MOVES` moves; further moves are left out.
+        Receives the statistics of each move. It must have room for `MAX_MOVES` moves; further moves are left out.
     best : array of int64
-        The best games found by earlier calls; this call adds better games.
+        The best games found by earlier calls, to which this call adds.
     counts : array of 2 int64
         The numbers of moves and of best games so far.
 
@@ -134,7 +134,7 @@ def count_games(games, wanted, white_moves, by_date, ids, moves, only, slots, pl
 
 @inlined
 def _counts(game, wanted):
-    """Say whether a game passes the filter."""
+    """Return whether a game passes the filter."""
     if not (wanted.results >> (np.int64(game.result) & 3)) & (wanted.speeds >> (np.int64(game.speed) & 7)) & 1:
         return False
     if wanted.white >= 0 or wanted.black >= 0:
@@ -160,7 +160,7 @@ def _plays(wanted, player):
 
 @inlined
 def _twice_rating(game):
-    """Return twice the average rating of the players, or of the one who has a rating; 0 without any."""
+    """Return twice the average rating of the players. If one rating is unknown, the other counts; 0 if both are."""
     white, black = np.int64(game.white_elo), np.int64(game.black_elo)
     if white == 0 or black == 0:
         return 2 * (white + black)
@@ -174,7 +174,7 @@ def _strength(game, by_date):
 
 @inlined
 def _keep(games, by_date, number, best, counts):
-    """Insert a game into the list of best games. Of equal games, the one found first stays ahead."""
+    """Insert a game into the list of best games. Of two equal games, the one found first comes first."""
     strength = _strength(games[number], by_date)
     place = counts[1]
     if place == len(best):
@@ -191,7 +191,7 @@ def _keep(games, by_date, number, best, counts):
 
 @core.exported(int64(Indexed[::1], Filter, uint8[::1]))
 def filter_games(games, wanted, found):
-    """Say which games pass a filter.
+    """Mark the games that pass a filter.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def find_positions(tables, reader, text, games, moves, wanted, plies):
     Parameters
     ----------
     tables, reader, text, games, moves
-        As `replay_games` in ``core/api/pgn_reading.py`` takes them.
+        As for `replay_games` in ``core/api/pgn_reading.py``.
     wanted : WANTED record
         The pieces to look for.
     plies : array of int32

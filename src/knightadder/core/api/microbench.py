@@ -11,7 +11,7 @@ from ..evaluation.evaluate import evaluate
 from ..tables import Tables
 from ..worker import Worker
 
-_COPIES = np.int64(64)  # power of two, and few enough to fit into the first-level cache
+_COPIES = np.int64(64)  # a power of two, small enough for the copies to fit into the first-level cache
 
 
 @core.exported(int64(Tables, Worker, int64))
@@ -19,13 +19,13 @@ def time_evaluate(tables, worker, count):
     """Evaluate ``worker.stack[0]`` `count` times.
 
     Copies of the position are evaluated in an order that depends on the values so far. So each evaluation starts when
-    the previous one is done, and the compiler cannot move any out of the loop. The copies overwrite
+    the previous one is done, and the compiler cannot move an evaluation out of the loop. The copies overwrite
     ``worker.stack[1:64]``.
 
     Returns
     -------
     int
-        The sum of the values, so that the compiler cannot leave out any.
+        The sum of the values, so that the compiler cannot omit an evaluation.
     """
     for i in range(1, _COPIES):
         copy_record(worker.stack[i], worker.stack[0])
@@ -41,7 +41,7 @@ def time_evaluate(tables, worker, count):
 def time_generate(tables, worker, count):
     """Generate all legal moves of ``worker.stack[0]`` `count` times.
 
-    Each time, the moves are written into the next of 64 frames, so the compiler cannot leave out any turn.
+    Each time, the moves are written into the next of 64 frames, so the compiler cannot omit a repetition.
 
     Returns
     -------

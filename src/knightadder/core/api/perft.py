@@ -29,7 +29,7 @@ def perft(tables, worker, ply, depth, bulk):
     Returns
     -------
     int
-        The count. It is incomplete if the stop flag was set in the meantime.
+        The count. It is incomplete if the stop flag has been set.
     """
     if depth == 0:
         return 1

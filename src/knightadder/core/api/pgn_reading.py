@@ -29,21 +29,23 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     tables : TABLES record
         The read-only tables.
     reader : READER record
-        A reader whose start position is set. ``at``, ``line``, ``end`` and ``last`` say which text to read. ``at`` and
-        ``line`` move on to the first game that was not read. ``games``, ``tags``, ``moves`` and ``notes`` receive the
-        numbers of items read.
+        A reader whose start position is set. ``at``, ``line``, ``end`` and ``last`` say which text to read. At the end,
+        ``at`` and ``line`` refer to the first game that was not read. ``games``, ``tags``, ``moves`` and ``notes``
+        receive the numbers of items read.
     text : array of uint8
         The text, followed by `PADDING` zeros.
     games, tags, notes : arrays of GAME, TAG and NOTE
-        Receive the items. For a text of n bytes, there must be room for n/4 + 2, n/4 + 2 and n/2 + 2.
+        Receive the items. They must have room for n/4 + 2, n/4 + 2 and n/2 + 2 items if the text has n bytes.
     moves, clocks, scores : arrays of uint16, int64 and int16
-        Receive the moves of all main lines, encoded as in ``core/board/moves.py``; the clocks after the moves in
-        milliseconds, or `NO_CLOCK`; and the scores from White's view, or `NO_SCORE`. There must be room for n/2.
+        Receive data on the moves of all main lines: the move, encoded as in ``core/board/moves.py``; the clock after it
+        in milliseconds, or `NO_CLOCK`; and the score from White's view, or `NO_SCORE`. They must have room for n/2
+        moves.
 
     Returns
     -------
     int
-        `DONE` at the end of the text; `MORE` if the last game is cut off; `CAREFUL` if a game needs the careful reader.
+        `DONE` at the end of the text; `MORE` if the last game is incomplete; `CAREFUL` if a game needs the careful
+        reader.
     """
     return pgn_reader.read_block(tables, reader, text, games, tags, moves, clocks, scores, notes)
 
@@ -52,7 +54,7 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], int16[::1], uint64[::1], Packed[::1], uint64[::1])
 )
 def replay_games(tables, reader, text, games, moves, scores, numbers, records, keys):
-    """Pack the position before each move of games, and compute its key.
+    """Pack the position before each move of the games, and compute its key.
 
     Parameters
     ----------
@@ -63,8 +65,8 @@ def replay_games(tables, reader, text, games, moves, scores, numbers, records, k
     numbers : array of 781 uint64
         Random numbers for the keys; see `polyglot_key`.
     records : array of PACKED
-        Receives a position for each move of the games, unless the array is empty. A position has the score that
-        the game gives after the previous move, else 0. An unknown result counts as a draw.
+        Receives a position for each move of the games, unless the array is empty. The score of a position is the one
+        that the game gives after the previous move, else 0. An unknown result counts as a draw.
     keys : array of uint64
         Receives the keys, unless the array is empty.
 

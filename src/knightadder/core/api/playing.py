@@ -164,9 +164,9 @@ def play(tables, worker, move):
 
 @core.exported(int64(Tables, Worker, int64[::1]))
 def play_all(tables, worker, wanted):
-    """Play moves as long as they are legal, and return the number of moves played.
+    """Play moves until one is illegal, and return the number of moves played.
 
-    One call plays a whole game, because each call from Python would take a few microseconds of the player's time.
+    One call plays a whole game, because each call from Python takes a few microseconds of the player's time.
 
     Parameters
     ----------
@@ -206,8 +206,7 @@ def play_expected(tables, worker, best, reply):
     best : int
         A legal move.
     reply : int
-        The second move of the principal variation. With 0, the reply is looked up in the
-        transposition table.
+        The second move of the principal variation. If it is 0, the reply is looked up in the transposition table.
 
     Returns
     -------
@@ -228,7 +227,7 @@ def play_expected(tables, worker, best, reply):
 
 @core.exported(int64(Tables, Worker))
 def draw_reason(tables, worker):
-    """Say why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 no draw."""
+    """Return why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 no draw."""
     return _draw_reason(tables, worker)
 
 

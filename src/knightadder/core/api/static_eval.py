@@ -1,6 +1,6 @@
-"""The api of the static evaluation: the value of a position, and the trace of the classical value.
+"""The api of the static evaluation: the value of a position, and a trace of its classical value.
 
-The search calls the evaluation directly. These functions serve Python code.
+Only Python code calls these functions. The search calls the evaluation directly.
 """
 
 import numpy as np

@@ -24,7 +24,7 @@ _VALUE = pair(int64)
 
 @inlined
 def _draws_at_once(tables, worker, move):
-    """Make a move from ``worker.stack[0]`` and say whether a rule then ends the game as a draw."""
+    """Make a move from ``worker.stack[0]`` and return whether a rule then ends the game as a draw."""
     pos, after = worker.stack[0], worker.stack[1]
     worker.keys[worker.key_count] = pos.key
     make(tables, pos, after, move)
@@ -51,8 +51,8 @@ def find_wdl_after(tables, tablebases, worker, move):
     Returns
     -------
     tuple of int
-        The value for the side that makes the move, as `probe_wdl` defines it; and 1 if it is known, else 0. A move that
-        draws by the fifty-move rule or by repetition has the value 0.
+        The value for the side that makes the move, as for `probe_wdl`; and 1 if it is known, else 0. A move that draws
+        by the fifty-move rule or by repetition has the value 0.
     """
     if _draws_at_once(tables, worker, move):
         return np.int64(0), FOUND
@@ -67,9 +67,9 @@ def find_dtz_after(tables, tablebases, worker, move):
     Returns
     -------
     tuple of int
-        The distance to zeroing in plies, from before the move, for the side that makes it, as `probe_dtz` defines it;
-        and 1 if it is known, else 0. A mate has the distance 1. A draw has 0, even by the fifty-move rule or by
-        repetition.
+        The distance to zeroing in plies, counted from before the move, for the side that makes it, as for `probe_dtz`;
+        and 1 if it is known, else 0. A mate has the distance 1. A draw, even by the fifty-move rule or by repetition,
+        has 0.
     """
     if _draws_at_once(tables, worker, move):
         return np.int64(0), FOUND

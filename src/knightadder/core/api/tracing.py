@@ -19,7 +19,7 @@ MAX_COUNTS = 256  # maximum number of values that can count in one position: a f
 
 @inlined
 def _known_scale(pos, value):
-    """Return the factor, up to 1, by which `endings` scales a value down."""
+    """Return the factor, at most 1, by which `endings` scales a value down."""
     if game_phase(pos) > endings.FEW_PIECES:
         return 1.0
     us = np.int64(pos.stm)
@@ -28,7 +28,7 @@ def _known_scale(pos, value):
 
 @core.exported(int64(Tables, Worker, Trace, Packed[::1], int32[::1], float32[::1], int64[::1], float32[:, ::1]))
 def trace_records(tables, worker, trace, records, places, counts, ends, weights):
-    """Trace packed positions, and write White's counts minus Black's as rows in compressed sparse form.
+    """Trace packed positions, and write White's counts minus Black's as the rows of a sparse matrix.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def trace_records(tables, worker, trace, records, places, counts, ends, weights)
         Records of the classical evaluation. The worker and the trace are overwritten.
     records : array of PACKED
     places, counts : array
-        Receive the indexes of the terms' values and their counts, position after position.
+        Receive the indexes of the terms' values and their counts, one position after another.
     ends : array of int
         Receives the end of each position's counts.
     weights : array of shape (positions, 2)
@@ -77,9 +77,9 @@ class Tracer:
     def trace(self, records):
         """Return the traces of packed positions as a sparse matrix and weights.
 
-        The matrix has a row of `TERM_VALUES` columns for each position. It is in compressed sparse row form: places,
-        counts and row ends. The weights, of shape (positions, 2), are the shares of the middle game and the end game in
-        each value. A `ValueError` is raised if a record is not a legal position.
+        The matrix has a row of `TERM_VALUES` columns for each position. It is in compressed sparse row form: column
+        indexes, counts and row ends. The weights, of shape (positions, 2), are the shares of the middle game and the
+        end game in each value. A `ValueError` is raised if a record is not a legal position.
         """
         length = len(records)
         places, counts = np.empty(length * MAX_COUNTS, np.int32), np.empty(length * MAX_COUNTS, np.float32)

@@ -17,7 +17,7 @@ from .bitboard import (
     without_lsb,
 )
 
-SLIDER_ENTRIES = 102_400 + 5_248  # attack sets for all occupancies, of rooks and of bishops
+SLIDER_ENTRIES = 102_400 + 5_248  # number of attack sets, of rooks and of bishops, for all occupancies
 
 MAGIC = record(
     ("mask", np.uint64),
@@ -73,7 +73,7 @@ def pawn_attacks(side, pawns):
 
 @inlined
 def is_attacked(tables, pos, square, occupied, by):
-    """Say whether side `by` attacks a square, given the occupied squares."""
+    """Return whether side `by` attacks a square, given the occupied squares."""
     enemies = pos.by_color[by]
     leapers = (
         (tables.knight[square] & pos.by_type[KNIGHT])
@@ -92,7 +92,7 @@ def is_attacked(tables, pos, square, occupied, by):
 
 @inlined
 def can_take_king(tables, pos):
-    """Say whether the side to move attacks the other side's king. Such a position is illegal."""
+    """Return whether the side to move attacks the other side's king. Such a position is illegal."""
     us = np.int64(pos.stm)
     return is_attacked(tables, pos, king_square(pos, us ^ 1), pos.by_type[0], us)
 
@@ -112,7 +112,7 @@ def attackers_to(tables, pos, square, occupied):
 
 @inlined
 def attacked_by(tables, pos, side):
-    """Return all squares that a side attacks, including squares of its own pieces that it defends."""
+    """Return all squares that a side attacks, including squares of its own pieces, which it defends."""
     pieces = pos.by_color[side]
     occupied = pos.by_type[0]
     squares = pawn_attacks(side, pos.by_type[PAWN] & pieces) | tables.king[king_square(pos, side)]
@@ -147,10 +147,10 @@ def set_check_squares(tables, pos, squares):
 
 @inlined
 def gives_direct_check(pos, squares, move):
-    """Say whether a quiet move gives check with the piece that it moves; discovered checks don't count.
+    """Return whether a quiet move gives check with the moved piece. Discovered checks do not count.
 
-    `squares` comes from `set_check_squares`. The occupancy there still includes the from-square. This does not matter,
-    because no slider moves along a line on which it already gives check.
+    `squares` comes from `set_check_squares`, which treats the from-square as occupied. This does not matter, because no
+    slider moves along a line on which it already gives check.
     """
     piece = np.int64(pos.board[move & 63]) & 7
     return squares[piece] & bit((move >> 6) & 63) != ZERO
@@ -160,8 +160,8 @@ def gives_direct_check(pos, squares, move):
 def set_checks(tables, pos):
     """Set the checkers of a position and the pinned pieces of the side to move.
 
-    The function looks at each enemy slider that would attack the king on an empty board. The slider gives check if no
-    piece stands between it and the king. If exactly one piece stands there, and it belongs to the king's side, it is
+    The function looks at each enemy slider that would attack the king on an empty board. If no piece stands between it
+    and the king, it gives check. If exactly one piece stands there, and it belongs to the king's side, that piece is
     pinned.
     """
     us = np.int64(pos.stm)
@@ -201,7 +201,7 @@ def _ray_bits(square, direction):
 
 
 def relevant_mask(square, directions):
-    """Return the squares whose occupation changes the attacks of a slider: its rays without their last squares."""
+    """Return the squares whose occupation changes a slider's attacks: its rays, each without its last square."""
     return sum(1 << s for d in directions for s in list(_walk(square, d))[:-1])
 
 

@@ -37,5 +37,5 @@ def rank_around(square):
 
 @inlined
 def without_lsb(bitboard):
-    """Return the set without its lowest square. The set must not be empty."""
+    """Return a set without its lowest square. The set must not be empty."""
     return bitboard & (bitboard - ONE)

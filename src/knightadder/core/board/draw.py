@@ -12,10 +12,10 @@ from .position import make
 
 @inlined
 def is_repetition(worker, pos, ply):
-    """Say whether the position is a repetition that the search scores as a draw.
+    """Return whether the position is a repetition that the search scores as a draw.
 
     One earlier occurrence after the root is enough, because the players can repeat the position again. At or before the
-    root two earlier occurrences are needed, as the rule says. ``worker.keys`` must hold the keys up to this ply.
+    root, two earlier occurrences are needed, as in the rule. ``worker.keys`` must hold the keys up to this ply.
     """
     here = worker.key_count + ply
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), here)
@@ -35,19 +35,19 @@ def _is_checkmate(tables, pos, frame):
 
 @kernel
 def is_fifty_move_draw(tables, pos, frame):
-    """Say whether the fifty-move rule ends the game. A checkmate on the hundredth ply takes precedence."""
+    """Return whether the fifty-move rule ends the game. A checkmate on the hundredth ply takes precedence."""
     return pos.rule50 >= 100 and not _is_checkmate(tables, pos, frame)
 
 
 @inlined
 def stand_on_one_color(bishops):
-    """Say whether all squares of a set are dark, or all are light."""
+    """Return whether all squares of a set are dark, or all are light."""
     return bishops & DARK_SQUARES == ZERO or bishops & ~DARK_SQUARES == ZERO
 
 
 @inlined
 def is_dead_position(pos):
-    """Say whether neither side can ever mate (FIDE rule 5.2.2).
+    """Return whether neither side can ever mate (FIDE rule 5.2.2).
 
     This holds for bare kings, a single minor piece, and bishops that all stand on squares of one colour.
     """
@@ -61,7 +61,7 @@ def is_dead_position(pos):
 
 @inlined
 def _can_only_blunder(pos):
-    """Say whether only two minor pieces are left that cannot force mate: one for each side, or two knights of one side.
+    """Return whether only two minor pieces are left that cannot force mate: one on each side, or two knights.
 
     Tablebases show that such a position is a draw, unless the side to move is mated or mates with its next move.
     """
@@ -72,7 +72,7 @@ def _can_only_blunder(pos):
 
 @kernel
 def _is_mate_near(tables, worker, pos, frame, ply):
-    """Say whether the side to move is mated, or can mate with its next move."""
+    """Return whether the side to move is mated, or can mate with its next move."""
     count = generate(tables, pos, frame, np.int64(0), ALL)
     if count == 0:
         return pos.checkers != ZERO
@@ -86,7 +86,7 @@ def _is_mate_near(tables, worker, pos, frame, ply):
 
 @inlined
 def is_draw(tables, worker, pos, frame, ply):
-    """Say whether search scores a position as a draw without looking further."""
+    """Return whether the search scores a position as a draw without looking further."""
     if is_dead_position(pos) or is_repetition(worker, pos, ply) or is_fifty_move_draw(tables, pos, frame):
         return True
     return _can_only_blunder(pos) and not _is_mate_near(tables, worker, pos, frame, ply)

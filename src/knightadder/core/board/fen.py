@@ -6,8 +6,8 @@ Shredder-FEN (the files of the rooks). So Chess960 positions can be read too.
 Old databases and Scid write impossible castling rights and en passant squares. The reader leaves these out, as
 Stockfish does. Every other error is a fault.
 
-`read_fields` is the only reader. Python runs it for a single FEN, and `fen_reader` compiles it for many FENs. This is
-why it is written in loops over numbers.
+`read_fields` is the only reader. Python runs it for a single FEN, and `fen_reader` compiles it for many FENs. So it
+consists of loops over numbers.
 """
 
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ _PIECES = tuple(max(_LETTERS.find(chr(code)), 0) if code > 32 else 0 for code in
 _FILES = "abcdefgh"
 _A, _B, _H, _K, _Q, _W = (ord(letter) for letter in "abhkqw")
 _0, _1, _8, _9, _DASH, _SLASH, _SPACE = (ord(letter) for letter in "0189-/ ")
-_LOWER = 32  # the bit in which a small letter differs from its capital
+_LOWER = 32  # the bit in which a small letter differs from its capital letter
 # `str.split` splits at the control characters in these two ranges.
 _FIRST_SEPARATOR, _LAST_SEPARATOR = 28, 31
 _TAB, _RETURN = 9, 13
@@ -40,10 +40,11 @@ _MAX_SHOWN = 120  # maximum length of a FEN in a message
 # Indexes of the numbers that `read_fields` writes. ROOKS is the first of four squares of rooks that may castle (-1 for
 # none): White's rook to the left of the king, White's rook to the right, and the same for Black.
 STM, EP, RULE50, FULLMOVE, ROOKS = 0, 1, 2, 3, 4
-# Details of a fault: its place in the text, the rank or side (0 for White) that it concerns, and the count found there.
+# # Details of a fault: its place in the text, the rank or side (0 for White) that it concerns, and the count found
+# there.
 _AT, _WHICH, _COUNT = 8, 9, 10
-# LEFT_OUT has a bit for each letter of the castling rights: 1 if that right is impossible. The number after it is 1 if
-# the en passant square is impossible.
+# # The number at LEFT_OUT has a bit for each letter of the castling rights: 1 if that right is impossible. The next
+# number is 1 if the en passant square is impossible.
 LEFT_OUT = 11
 _BOUNDS = 13  # start and end of each of the six fields
 NUMBERS = _BOUNDS + 2 * 6
@@ -114,7 +115,7 @@ class Setup:
 
 
 def refusal(text: str, reason: object, what: str = "position") -> str:
-    """Return a line that says why a FEN is refused and shows the FEN as it came."""
+    """Return a line that says why a FEN is refused, followed by the FEN as given."""
     shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in " ".join(text.split()))
     return f"illegal {what}: {reason} ({shown[:_MAX_SHOWN]}{'...' * (len(shown) > _MAX_SHOWN)})"
 
@@ -166,9 +167,9 @@ def notes_on(rights: str, square: str) -> tuple[str, ...]:
 def read_fields(text, start, end, board, numbers):
     """Read and check a FEN of four to six fields, but do not look for a check to the side that is not to move.
 
-    The FEN is ``text[start:end]``, a sequence of character codes with fields separated by ASCII white space. `board` is
-    64 empty squares and receives the pieces. `numbers` has the length `NUMBERS` and receives the other fields, or the
-    details of a fault. The function returns 0, or the key of the fault in `_FAULTS`.
+    The FEN is ``text[start:end]``, a sequence of character codes with fields separated by ASCII white space. `board`
+    has 64 empty squares and receives the pieces. `numbers` has the length `NUMBERS` and receives the other fields, or
+    the details of a fault. The function returns 0, or the number of the fault, a key of `_FAULTS`.
     """
     count = _find_fields(text, start, end, numbers)
     if count < 4 or count > 6:
@@ -216,7 +217,7 @@ def read_fields(text, start, end, board, numbers):
 
 @kernel
 def _find_fields(text, start, end, numbers):
-    """Find the start and end of the first six fields; return how many fields there are in all."""
+    """Find the start and end of each of the first six fields; return the number of all fields."""
     count, inside = 0, False
     for place in range(start, end):
         letter = int(text[place])
@@ -269,8 +270,8 @@ def _read_board(text, at, end, board, numbers):
 def check_material(board):
     """Check the material: one king for each side, a possible number of pieces, no pawn on the first or last rank.
 
-    The function returns 0 or the key of the fault in `_FAULTS`, the side that it concerns, and that side's number of
-    kings.
+    The function returns 0 or the number of the fault, a key of `_FAULTS`; the side that it concerns; and that side's
+    number of kings.
     """
     white = black = 0  # counts of the piece types, eight bits for each
     for square in range(64):
@@ -297,7 +298,7 @@ def check_material(board):
 
 @kernel
 def find_piece(board, piece):
-    """Return the lowest square of a piece that is on the board."""
+    """Return the lowest square on which a piece stands. The piece must be on the board."""
     square = 0
     while int(board[square]) != piece:
         square += 1
@@ -356,7 +357,7 @@ def _read_en_passant(text, at, end, board, numbers):
 
 @kernel
 def is_passed_over(board, stm, square):
-    """Say whether the last move can have been a pawn's double push over a square.
+    """Return whether the last move can have been a pawn's double push over a square.
 
     `square` may be any number.
     """

@@ -1,4 +1,4 @@
-"""Forsyth-Edwards Notation (FEN) read by compiled code, a hundred times as fast as `fen`, for many positions.
+"""Forsyth-Edwards Notation (FEN) read by compiled code, for many positions: a hundred times as fast as `fen`.
 
 The code is the same as in `fen`, but only `fen` says why it rejects a text.
 """

@@ -1,8 +1,9 @@
 """Legal move generation, by stage.
 
 The generator needs the position's `checkers` and `pinned` sets (`attacks.set_checks`) and writes only legal moves. A
-pinned piece stays on its line. In check, every move except the king's must answer the check. An en passant capture can
-uncover an attack that no pin shows, so each such capture is tested with the occupied squares after it.
+pinned piece stays on its line. In check, every move except a king move must capture the checking piece or block its
+line. An en passant capture can uncover an attack without any piece being pinned, so each such capture is tested with
+the occupied squares after it.
 """
 
 import numpy as np
@@ -118,7 +119,7 @@ def _add_pawns(moves, n, pawns, captures, pushes, empty, us):
 
 @inlined
 def en_passant_is_safe(tables, pos, source, target, us):
-    """Say whether the king of `us` is safe once the pawn on `source` has captured en passant on `target`."""
+    """Return whether the king of `us` is safe once the pawn on `source` has captured en passant on `target`."""
     captured = bit(target ^ 8)
     occupied = (pos.by_type[0] ^ bit(source) ^ captured) | bit(target)
     enemies = pos.by_color[us ^ 1] & ~captured
@@ -146,7 +147,7 @@ def castling_rook_target(us, king, rook):
 
 @inlined
 def castling_is_legal(tables, pos, king, rook, us):
-    """Say whether a side may castle with the rook on `rook`.
+    """Return whether a side may castle with the rook on `rook`.
 
     The side must have the right to do so and must not be in check.
     """
@@ -157,7 +158,7 @@ def castling_is_legal(tables, pos, king, rook, us):
     rook_path = tables.between[rook, rook_target] | bit(rook_target)
     if (king_path | rook_path) & pos.by_type[0] & ~both:
         return False
-    # In Chess960 the castling rook may shield the king from an attack, so the target is tested without the rook.
+    # # In Chess960 the castling rook may shield the king from an attack, so the target is tested with the rook moved.
     occupied = (pos.by_type[0] & ~both) | bit(rook_target)
     if is_attacked(tables, pos, king_target, occupied, us ^ 1):
         return False
@@ -306,7 +307,7 @@ def _is_pseudo_legal_pawn(tables, pos, source, target, kind, us):
 
 @kernel
 def is_pseudo_legal(tables, pos, move):
-    """Say whether any 16-bit move is pseudo-legal: it fits the position, but may expose the king to check.
+    """Return whether a 16-bit move is pseudo-legal: it fits the position, but may expose the king to check.
 
     Castling is tested completely, because its rules concern attacked squares anyway.
     """
@@ -332,7 +333,7 @@ def is_pseudo_legal(tables, pos, move):
 
 @kernel
 def is_legal(tables, pos, move):
-    """Say whether any 16-bit move, such as a hash move of a different position, is legal here."""
+    """Return whether a 16-bit move, such as the hash move of a different position, is legal here."""
     if not is_pseudo_legal(tables, pos, move):
         return False
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15

@@ -18,14 +18,14 @@ NORMAL, EN_PASSANT, CASTLING, DOUBLE_PUSH = np.int64(0), np.int64(6), np.int64(7
 
 @inlined
 def is_promotion(move):
-    """Say whether a pawn promotes."""
+    """Return whether a pawn promotes."""
     kind = (move >> 12) & 15
     return (kind >= KNIGHT) & (kind <= QUEEN)
 
 
 @inlined
 def is_noisy(pos, move):
-    """Say whether a move captures or promotes."""
+    """Return whether a move captures or promotes."""
     kind = (move >> 12) & 15
     capture = (pos.board[(move >> 6) & 63] != 0) & (kind != CASTLING)
     return capture | ((kind >= KNIGHT) & (kind <= EN_PASSANT))
@@ -33,5 +33,5 @@ def is_noisy(pos, move):
 
 @inlined
 def same_target(move, other):
-    """Say whether two moves go to the same square, as a capture and the recapture do."""
+    """Return whether two moves go to the same square, as a capture and the recapture do."""
     return ((move ^ other) >> 6) & 63 == 0

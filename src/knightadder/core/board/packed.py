@@ -1,4 +1,4 @@
-"""Positions packed into 32 bytes, with a score and a result, as data for tuning evaluations.
+"""Positions packed into 32 bytes with a score and a result, as data for tuning evaluations.
 
 The layout is known as Marlinformat. bullet and other network trainers read it. All numbers are little-endian:
 
@@ -68,8 +68,8 @@ Packed = record_type(PACKED)
 def pack(pos, record, ply, score, result):
     """Write a position with at most 32 men into a record.
 
-    `ply` counts from White's first move, ply 0; move numbers above 65,535 become 65,535. `score` is in centipawns from
-    White's view, and mates are as the core encodes them. `result` is `LOSS`, `DRAW` or `WIN` for White.
+    `ply` counts from White's first move, ply 0. Move numbers above 65,535 become 65,535. `score` is in centipawns from
+    White's view, with mates as the core encodes them. `result` is `LOSS`, `DRAW` or `WIN` for White.
     """
     squares = pos.by_type[0]
     record.occupied = squares
@@ -96,9 +96,9 @@ def pack(pos, record, ply, score, result):
 
 @kernel
 def find_fault(board, stm, castling, ep):
-    """Return the key in `_FAULTS` of the reason why a position is impossible; 0 if it is possible.
+    """Return the number of the first fault found in a position, a key of `_FAULTS`; 0 if the position is possible.
 
-    So damaged records are rejected before compiled code uses their content as squares or piece counts.
+    This test rejects damaged records before compiled code uses their content as squares or piece counts.
     """
     if check_material(board)[0]:
         return 1
@@ -151,9 +151,9 @@ def unpack(tables, record, pos):
 
 
 def record_fen(record, chess960=False):
-    """Return the FEN of a record, with castling rights as the rooks' files if `chess960`.
+    """Return the FEN of a record; with `chess960`, castling rights are the files of the rooks.
 
-    An impossible position raises a `FenError`; but a check to the side that is not to move is not noticed.
+    An impossible position raises a `FenError`, but a check to the side that is not to move is not noticed.
     """
     board, castling = [0] * 64, 0
     squares = [square for square in range(64) if (int(record["occupied"]) >> square) & 1]

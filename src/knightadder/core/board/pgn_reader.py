@@ -1,9 +1,9 @@
 """Games in Portable Game Notation (PGN), read by compiled code: thousands of games a second.
 
-This reader reads only the form that programs write: tags, an empty line, moves with numbers, and the result. Comments,
-variations and annotation signs may stand among the moves. Variations are checked, but not kept. The reader stops before
-anything else. Then the careful reader, `knightadder.pgn.games`, finds the meaning or names the error. So this reader
-must never accept a game that the careful reader refuses, and must not find other moves.
+This reader understands only the form that programs write: tags, an empty line, moves with numbers, and the result.
+Comments, variations and annotation signs may stand among the moves. Variations are checked, but not kept. Where the
+text has any other form, the reader stops, and the careful reader, `knightadder.pgn.games`, finds the meaning or names
+the error. So this reader must never accept a game that the careful reader refuses, and must never find different moves.
 """
 
 import numpy as np
@@ -31,11 +31,11 @@ _MATE = 32_000
 _MAX_MATE = 499  # maximum number of moves to mate in a score
 _MAX_CENTIPAWNS = 30_000  # maximum of a score
 
-# Reasons why the reader stops: the text ends, the text is cut off within a game, or the careful reader is needed.
+# # Reasons why the reader stops: the text ends, the text ends within a game, or a game needs the careful reader.
 DONE, MORE, CAREFUL = 0, 1, 2
 
 GAME = record(
-    ("start", np.int64),  # where the text of the game begins, and where the next game begins
+    ("start", np.int64),  # index of the start of the game's text, and of the next game
     ("end", np.int64),
     ("line", np.int64),  # number of the first line
     ("first_tag", np.int64),  # index of the first TAG, and number of TAGs
@@ -44,7 +44,7 @@ GAME = record(
     ("moves", np.int64),
     ("first_note", np.int64),  # index of the first NOTE, and number of NOTEs
     ("notes", np.int64),
-    ("fen", np.int64),  # where the FEN tag's value begins and ends; 0 for the usual start position
+    ("fen", np.int64),  # start and end of the FEN tag's value; 0 for the usual start position
     ("fen_end", np.int64),
     ("result", np.int64),  # see `RESULTS`
     ("chess960", np.int64),  # 1 if a tag says that the game is Chess960
@@ -59,10 +59,10 @@ NOTE = record(  # a comment, or a numeric annotation glyph (NAG)
 READER = record(
     ("stack", POSITION, 2 * _MAX_DEPTH + 2),  # for each depth, two places: the present position and the previous one
     ("start", POSITION),  # the usual start position
-    ("now", np.int64, _MAX_DEPTH + 1),  # by depth: which of the two places has the present position
+    ("now", np.int64, _MAX_DEPTH + 1),  # by depth: which of the two places holds the present position
     ("moved", np.int64, _MAX_DEPTH + 1),  # by depth: 1 if a move was read there
-    ("fen", np.int64, MAX_MOVES),  # working memory of `read_fen`; has the type of move lists, as for its other callers
-    ("at", np.int64),  # place in the text, number of its line, and end of the text
+    ("fen", np.int64, MAX_MOVES),  # working memory of `read_fen`, which needs an array of this type
+    ("at", np.int64),  # place in the text, line number, and end of the text
     ("line", np.int64),
     ("end", np.int64),
     ("last", np.int64),  # 1 if no more text follows
@@ -148,7 +148,7 @@ def _is_alphanumeric(letter):
 
 @inlined
 def _is_delimiter(letter):
-    """Say whether a character ends the move or annotation sign before it."""
+    """Return whether a character ends the move or annotation sign before it."""
     return (
         _is_blank(letter)
         or letter == _NEWLINE
@@ -162,14 +162,14 @@ def _is_delimiter(letter):
 
 @kernel
 def _end_of_line(text, at):
-    """Return the place after the line end if only blanks come before it; else -1."""
+    """Return the place after the line end if only blanks precede it; else -1."""
     while _is_blank(np.int64(text[at])):
         at += 1
     length = _newline(text, at)
     return at + length if length else np.int64(-1)
 
 
-# Each of the following functions reads from ``reader.at`` on and leaves there the place where it stopped. It returns
+# # Each of the following functions reads from ``reader.at`` on, and sets it to the place where it stopped. It returns
 # whether the text has the expected form.
 
 
@@ -222,7 +222,7 @@ def _read_tags(tables, reader, text, game, tags):
 
 @kernel
 def _note_tag(text, game, tag):
-    """Note a FEN or Variant tag in the game; return False for an unknown variant."""
+    """Record a FEN or Variant tag in the game; return False for an unknown variant."""
     at, end = np.int64(tag.name), np.int64(tag.value_end)
     length = np.int64(tag.name_end) - at
     if length == 3 and text[at] == 70 and text[at + 1] == 69 and text[at + 2] == 78:  # FEN
@@ -459,13 +459,13 @@ def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
 
 @inlined
 def _is_odd(letter):
-    """Say whether a character may be white space of a rare kind, neither a blank nor a line end."""
+    """Return whether a character may be rare white space, neither a blank nor a line end."""
     return letter > 127 or (letter < _SPACE and letter != _NEWLINE and letter != _RETURN)
 
 
 @inlined
 def _is_odd_command(text, at):
-    """Say whether the name of a ``[%clk`` or ``[%eval`` command may end with white space of a rare kind."""
+    """Return whether rare white space may follow the name of a ``[%clk`` or ``[%eval`` command."""
     first = np.int64(text[at + 2])
     end = at + 5 if first == 99 else at + 6  # c
     return np.int64(text[at + 1]) == _PERCENT and (first == 99 or first == 101) and _is_odd(np.int64(text[end]))
@@ -473,7 +473,8 @@ def _is_odd_command(text, at):
 
 @kernel
 def read_bracket(text, at, clocks, scores, index, stm):
-    """Read ``[%clk ...]`` into ``clocks[index]`` or ``[%eval ...]`` into ``scores[index]``, unless the value is known.
+    """Read ``[%clk ...]`` into ``clocks[index]``, or ``[%eval ...]`` into ``scores[index]``, unless that value is
+    known.
 
     `stm` is the side to move after the move.
     """

@@ -1,7 +1,7 @@
-"""Position keys of opening books in Polyglot's format: the exclusive or of some of 781 random numbers.
+"""Position keys of opening books in Polyglot's format: the exclusive or of up to 781 random numbers.
 
-Polyglot counts the en passant square if a pawn stands beside it. Here the square counts only if a capture on it is
-legal, because a position keeps no other en passant square.
+Polyglot counts the en passant square if a pawn stands beside the pawn that moved. Here the square counts only if a
+capture on it is legal, because a position keeps no other en passant square.
 """
 
 import numpy as np
@@ -12,7 +12,8 @@ from ..layout import NO_SQUARE, WHITE
 from .attacks import king_square
 from .bitboard import ZERO, without_lsb
 
-# Indexes of the first random numbers for castling rights and en passant files, and of the one for White to move.
+# # Index of the first random number for castling rights, of the first for en passant files, and of the one for White to
+# move.
 _CASTLING, _EN_PASSANT, _WHITE_TO_MOVE = 768, 772, 780
 
 

@@ -35,7 +35,7 @@ POSITION = record(
     ("plies_from_null", np.int32),  # plies since the last null move; repetitions don't reach across it
 )
 
-PIECE_SQUARE = record(  # what a piece on a square adds to the key and to the sum; one cache line holds both
+PIECE_SQUARE = record(  # the numbers that a piece on a square adds to the key and to the sum; one cache line holds both
     ("key", np.uint64),
     ("psq", np.int64),
 )
@@ -69,7 +69,7 @@ def remove_piece(tables, pos, piece, square):
 
 @inlined
 def _flip(pos, piece, squares):
-    """Toggle a piece on the squares of a set, only in the bitboards."""
+    """Toggle a piece on a set of squares, in the bitboards only."""
     pos.by_type[piece & 7] ^= squares
     pos.by_color[piece >> 3] ^= squares
     pos.by_type[0] ^= squares
@@ -77,7 +77,7 @@ def _flip(pos, piece, squares):
 
 @inlined
 def can_capture_en_passant(tables, pos, target):
-    """Say whether the side to move has a legal en passant capture on `target`."""
+    """Return whether the side to move has a legal en passant capture on `target`."""
     us = np.int64(pos.stm)
     pawns = tables.pawn[us ^ 1, target] & pos.by_type[PAWN] & pos.by_color[us]
     while pawns:

@@ -1,8 +1,8 @@
 """Upcoming repetitions: detecting that one move connects the position with an earlier one of the searched line.
 
 The method is Marcel van Kervinck's "Detecting repetitions with cuckoo hashing". If one reversible move connects two
-positions, their keys differ by the key of that move. A table has the keys of all 3,668 such moves. It is a cuckoo hash
-table, so each key is in one of two places.
+positions, their keys differ by the key of that move. A cuckoo hash table contains the keys of all 3,668 reversible
+moves; each key is in one of two places.
 """
 
 import numpy as np
@@ -31,10 +31,10 @@ def _second_place(key):
 
 @kernel
 def can_repeat(tables, worker, pos, ply):
-    """Say whether a reversible move leads from this position to an earlier one of the line, or from that one to this.
+    """Return whether one reversible move connects this position with an earlier one of the line, in either direction.
 
-    In both cases the moves in between achieved nothing. The root and the positions before it do not count, because one
-    occurrence there does not make a draw yet. The move itself may be illegal: this is not tested. ``worker.keys`` must
+    If so, the moves in between achieved nothing. The root and the positions before it do not count, because a single
+    earlier occurrence there is not yet a draw. The move itself may be illegal; this is not tested. ``worker.keys`` must
     hold the keys up to this ply.
     """
     here = worker.key_count + ply
@@ -54,7 +54,7 @@ def can_repeat(tables, worker, pos, ply):
 
 def fill_tables(tables):
     """Fill the keys of reversible moves in a TABLES record, after its attacks and Zobrist numbers."""
-    # These are lists, because access to their items takes a fifth of the time that items of arrays take.
+    # # These are lists, because access to an item of a list takes a fifth of the time that it takes in an array.
     keys, squares = [0] * CUCKOO_PLACES, [0] * CUCKOO_PLACES
     numbers, stm = tables.piece_square["key"].tolist(), int(tables.zobrist_stm)
     for piece_type in (KNIGHT, BISHOP, ROOK, QUEEN, KING):

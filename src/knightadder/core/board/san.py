@@ -37,7 +37,7 @@ def _piece_type(letter):
 def read_san(tables, pos, text, at):
     """Read a move from ASCII `text` at the place `at`; return the legal move or `NO_MOVE`, and the place after it.
 
-    At least sixteen characters must follow the place.
+    The text must have at least sixteen characters after `at`.
     """
     letter = np.int64(text[at])
     if letter == _O:
@@ -82,7 +82,7 @@ def read_san(tables, pos, text, at):
             at += 1
             if kind == 0 or kind == KING:
                 return NO_MOVE, at
-        if rank >= 0 or (captures and file < 0):  # python-chess reads such ranks differently
+        if rank >= 0 or (captures and file < 0):  # python-chess gives such a rank a different meaning
             return NO_MOVE, at
         move = _find_pawn_move(tables, pos, file, target, kind)
     else:

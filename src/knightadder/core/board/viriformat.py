@@ -33,7 +33,7 @@ _EN_PASSANT, _CASTLING, _PROMOTION = 1, 2, 3
 
 @inlined
 def encode(move, score):
-    """Return the word of a move and its score."""
+    """Return the word that encodes a move and its score."""
     kind = (move >> 12) & 15
     code = move & 0xFFF
     if is_promotion(move):
@@ -47,7 +47,7 @@ def encode(move, score):
 
 @inlined
 def _move_of(pos, word):
-    """Return the move of a word in the encoding of the core. The move may be illegal."""
+    """Return the move of a word in the core's encoding. The move may be illegal."""
     source, target = word & 63, (word >> 6) & 63
     special = (word >> 14) & 3
     kind = NORMAL
@@ -72,8 +72,8 @@ def _score_of(word):
 def read_game(tables, positions, words, at, end, first_ply, score_below, quiet, records, count):
     """Replay the game at ``words[at:end]``, and write its wanted positions from ``records[count]`` on.
 
-    The function returns the new number of records, or -1 if the game is not legal. The other arguments are those of
-    `read_games` in ``core/api/game_reading.py``.
+    The function returns the new number of records, or -1 if the game is illegal. The other arguments are the same as
+    for `read_games` in ``core/api/game_reading.py``.
     """
     header = record_at(np.uint64(words.ctypes.data) + np.uint64(at * WORD), PACKED)
     here, after = positions[0], positions[1]

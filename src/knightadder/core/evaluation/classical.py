@@ -1,8 +1,8 @@
 """The classical evaluation: material, piece squares, pawns, pieces, kings, threats and space, with tuned values.
 
-Every term adds to one packed score of middle game and end game; `terms` lists all terms. This module and those beside
-it decide how often each value counts, and the tuner decides the values. With a trace, the same code also records the
-counts. They make the value of a position a linear function of the terms' values, which the tuner fits.
+Every term adds to one packed score of middle game and end game; `terms` lists all terms. The modules of this package
+decide how often each value counts, and the tuner chooses the values. With a trace, the same code also records the
+counts. Given the counts, the value of a position is a linear function of the terms' values, which the tuner fits.
 """
 
 import numpy as np
@@ -27,14 +27,14 @@ from .threats import threats
 _TEMPO, _PIECE_VALUE = START["tempo"], START["piece_value"]
 _PIECE_SQUARE = START["pawn_square"]
 
-_LAST_PAWN = 48  # 64ths of the end-game half that count with a single pawn; 40 and 64 predict results worse
+_LAST_PAWN = 48  # 64ths of the end-game half that count if a single pawn is left; 40 and 64 predict results less well
 
 
 @inlined
 def _scale(pos, score):
     """Return how much of the end-game half counts, up to `FULL_SCALE`.
 
-    A single pawn is easily lost, so less counts then. `endings` judges positions without pawns.
+    A single pawn is easily lost, so less counts with one. `endings` judges positions without pawns.
     """
     strong = WHITE if end_game(score) > 0 else BLACK
     return _LAST_PAWN if popcount(pos.by_type[PAWN] & pos.by_color[strong]) == 1 else FULL_SCALE

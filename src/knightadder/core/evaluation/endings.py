@@ -1,8 +1,8 @@
 """Endings: corrections by material, for positions that piece-square tables misjudge.
 
 A bare king loses against mating material, so the evaluation drives it to the edge of the board ("mop-up evaluation", as
-in Chess 4.x). Other material wins more rarely than its value suggests, or never. There, the advantage of the better
-side is scaled down.
+in Chess 4.x). Other material wins less often than its value suggests, or never. The advantage of the better side is
+then scaled down.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ from .pesto import END_GAME_VALUES
 from .score import FULL_SCALE
 
 FEW_PIECES = 12  # maximum game phase at which this module is used
-KNOWN_WIN = 5_000  # centipawns; above every advantage that is not a known win, and below a mate
+KNOWN_WIN = 5_000  # centipawns; above every advantage that is not a known win, but below mate scores
 
 _AROUND_A1, _AROUND_H1 = np.uint64(0x0303), np.uint64(0xC0C0)  # corners a1 and h1 with their neighbours
 _SIX_RANKS = np.uint64(48)
@@ -35,7 +35,7 @@ _SIX_RANKS = np.uint64(48)
 
 @inlined
 def _can_mate(pos, own):
-    """Say whether pieces without pawns can force mate.
+    """Return whether pieces without pawns can force mate.
 
     A single minor piece cannot, nor can two knights, nor bishops that all stand on one colour.
     """
@@ -65,7 +65,7 @@ def _drive(pos, own, bare):
     """Return a bonus in centipawns for a bare king that is far from the centre and near the other king.
 
     Bishops of one colour with knights can force mate only in the corners that the bishops attack, so the king is driven
-    there. The way is long, so each step must be worth more than the correction history can add.
+    there. This takes many moves, so each step must gain more than the correction history can add.
     """
     king, target = lsb(own & pos.by_type[KING]), lsb(bare)
     file, rank = target & 7, target >> 3
@@ -73,7 +73,8 @@ def _drive(pos, own, bare):
     bishops = own & pos.by_type[BISHOP]
     others = pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]
     if bishops and stand_on_one_color(bishops) and own & others == ZERO:
-        # With dark-squared bishops it is 7 on a1 and h8, and 0 on the diagonal a8-h1; with light ones the reverse.
+        # # With dark-squared bishops, `corner` is 7 on a1 and h8, and 0 on the diagonal a8-h1; with light ones, the
+        # reverse.
         corner = abs(file + rank - 7) if bishops & DARK_SQUARES else abs(file - rank)
         return 300 * corner + 48 * nearness
     return 20 * (_from_centre(file) + _from_centre(rank)) + 8 * nearness
@@ -81,7 +82,7 @@ def _drive(pos, own, bare):
 
 @inlined
 def _wrong_rook_pawn(pos, strong, own, other):
-    """Say whether a side has only rook pawns on one file and bishops that do not attack their promotion square.
+    """Return whether a side has only rook pawns, on one file, and bishops that do not attack their promotion square.
 
     The enemy king must stand on or beside that square, so that the pawns cannot promote.
     """
@@ -101,7 +102,7 @@ def _wrong_rook_pawn(pos, strong, own, other):
 
 @inlined
 def scale_of(pos, strong):
-    """Return how much of the better side's advantage counts, up to `FULL_SCALE`."""
+    """Return the share of the better side's advantage that counts, up to `FULL_SCALE`."""
     own, other = pos.by_color[strong], pos.by_color[strong ^ 1]
     pawns = own & pos.by_type[PAWN]
     if pawns == ZERO:

@@ -15,8 +15,8 @@ MAX_EVAL = 29_000  # centipawns, well below mate scores
 def evaluate(tables, worker, pos, ply):
     """Return the static value of a position in centipawns, from the side to move's view.
 
-    At ply 0 any position can be evaluated, and at other plies only the position on the stack. The value shrinks as the
-    fifty-move count grows, so that the better side prefers progress.
+    At ply 0 any position can be evaluated; at other plies, only the position on the stack. The value shrinks as the
+    fifty-move count grows, so that the better side prefers moves that make progress.
     """
     if tables.evaluation == NETWORK:
         value = network.evaluate(tables, worker, pos, ply)
@@ -33,7 +33,8 @@ def evaluate(tables, worker, pos, ply):
 def fill_tables(tables, evaluation):
     """Choose an evaluation, `PESTO`, `CLASSICAL` or `NETWORK`, and fill its part of a TABLES record.
 
-    `network.fill_tables` adds the network itself. Positions that were set up with the old tables must be set up again.
+    `network.fill_tables` adds the network itself. Positions that were set up with the old tables must then be set up
+    again.
     """
     tables.evaluation = evaluation
     if evaluation != PESTO:

@@ -1,7 +1,7 @@
 """The evaluation by a network (768 -> N) x 2 -> 1 whose first layer is updated from ply to ply (NNUE).
 
 Each side sees the board from its own point of view, and a piece on a square is a feature. The accumulator of a side is
-the sum of the bias and of the weights of all features. A move changes two to four features. So the accumulators after a
+the sum of the bias and of the weights of all features. A move changes two to four features, so the accumulators after a
 move are those before it plus a few rows of weights. They are updated only when a position is evaluated, starting from
 the last position of the line whose accumulators are known. `network_file` describes the numbers and the formula.
 """
@@ -23,7 +23,7 @@ HIDDEN = 512  # neurons of the hidden layer for each side
 MAX_BUCKETS = 8  # maximum number of output layers, which are chosen by the number of men
 
 ACCUMULATOR = record(  # outputs of the first layer; the size is a multiple of a cache line
-    ("sums", np.int16, (2, HIDDEN)),  # by the side from whose point of view they are
+    ("sums", np.int16, (2, HIDDEN)),  # by the side whose point of view it is
     ("flips", np.int64, 2),  # by side: 7 if the files are reversed, else 0
     ("key", np.uint64),  # key of the position, exclusive or key of the network
     ("padding", np.uint64, 5),
@@ -40,7 +40,7 @@ NETWORK_WEIGHTS = record(  # read-only, shared by all threads
     ("key", np.uint64),  # number of the network in this process
 )
 
-_keys = itertools.count(1)  # a new key for each network that the process uses
+_keys = itertools.count(1)  # number for the next network that the process uses
 
 
 @inlined

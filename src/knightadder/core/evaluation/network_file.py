@@ -25,8 +25,9 @@ side to move. If there are several output buckets, a position with m men uses th
 
 An engine computes in integers. An accumulator is an int16 sum of a bias and feature weights. The accumulator is clipped
 to the range 0 to QA, which gives v. Then v is multiplied by its output weight (in int16), and again by v (in int32).
-The sum of all these products gives the value, in centipawns from the side to move's view:
-``(sum // QA + output bias) * scale // (QA * QB)``, where ``//`` rounds down. Files whose weights could overflow these
+The value is computed from the sum of all these products, in centipawns from the side to move's view: ``(sum // QA +
+output bias) * scale // (QA * QB)``, where ``//`` rounds down. Files whose weights could overflow these types are
+rejected.
 types are rejected.
 """
 
@@ -54,10 +55,10 @@ _VERSION = 1
 _HEADER = struct.Struct("<HHBBHHHI")  # fields after the magic bytes and the digest
 _START = len(_MAGIC) + hashlib.sha256().digest_size
 _ALIGNMENT = 64
-_WIDTHS = range(16, 2049, 16)  # supported widths of the hidden layer, in whole vectors of 16
+_WIDTHS = range(16, 2049, 16)  # supported widths of the hidden layer: multiples of 16, the size of a vector
 _BUCKETS = range(1, 33)  # supported numbers of output buckets
 LONGEST_DESCRIPTION = 1000  # bytes
-_MAX_BYTES = 4_000_000  # maximum size of a file, more than the largest network needs
+_MAX_BYTES = 4_000_000  # maximum size of a file; even the largest network needs less
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +126,7 @@ class Network:
         return self.feature_weights, self.feature_biases, self.output_weights, self.output_biases
 
     def _may_overflow(self) -> bool:
-        """Say whether the weights of 32 features can exceed the range of an accumulator."""
+        """Return whether the weights of 32 features can exceed the range of an accumulator."""
         room = np.iinfo(np.int16).max - abs(self.feature_biases.astype(np.int32))
         largest = max(int(self.feature_weights.max()), -int(self.feature_weights.min()))
         if largest * MAX_MEN_ON_BOARD <= room.min():  # holds for clipped weights; the exact test is slow
@@ -184,7 +185,7 @@ def read_network(file: Path) -> Network:
 
 
 def parse_network(data: bytes) -> Network:
-    """Read a network from the content of a file. Errors are those of `read_network`, without the file's name."""
+    """Read a network from the content of a file. Errors are as for `read_network`, without the file's name."""
     if data[: len(_MAGIC)] != _MAGIC[: len(data)] or not data:
         raise ValueError("not a network for Knightadder")
     if len(data) < _START + _HEADER.size:

@@ -60,7 +60,7 @@ def _key(pos):
 
 @inlined
 def probe_pawns(tables, worker, pos, trace):
-    """Return the entry of the pawns and kings; it is computed if it is missing, and always for a trace."""
+    """Return the entry of the pawns and kings. It is computed if it is missing, and always with a trace."""
     key = _key(pos)
     entry = worker.pawns[key >> _SHIFT]
     if trace is not None or entry.key != key:
@@ -92,7 +92,8 @@ def _structure(tables, pos, trace, us, entry):
     stopped = enemy_front | fill_forward(them, enemy_attacks)
     isolated = own & ~beside(own_files)
     phalanx = own & beside(own)
-    # A pawn is backward if an enemy pawn attacks the next square and no pawn of its side can come to defend it.
+    # # A pawn is backward if an enemy pawn attacks the next square and no pawn of its own side can come to defend that
+    # square.
     backward = own & ~isolated & ~attacks & forward(them, forward(us, own) & enemy_attacks & ~span)
 
     score = np.int64(0)

@@ -1,4 +1,4 @@
-"""The pieces: their mobility, their good and bad squares, and the squares they attack, which later terms need."""
+"""The pieces: their mobility, their good and bad squares, and the squares that they attack, which later terms need."""
 
 import numpy as np
 
@@ -57,7 +57,7 @@ _ROOK_FILE, _ROOK_SEVENTH, _LINED_UP = START["rook_file"], START["rook_seventh"]
 
 _NEAR_RANKS_WHITE, _NEAR_RANKS_BLACK = np.uint64(0x0000000000FFFF00), np.uint64(0x00FFFF0000000000)
 
-# Attack units for a piece that attacks squares around a king. Each of these squares adds one unit.
+# # Attack units for a piece that attacks at least one square around a king. Each of these squares adds one more unit.
 _UNITS = (0, 0, 2, 2, 3, 4)  # by piece type
 
 
@@ -76,11 +76,11 @@ def start_sides(tables, worker, pos, spans):
         side.attacks[0] = by_pawns | by_king
         side.attacked_twice = by_pawns & by_king | attacked_twice_by_pawns(us, pawns)
         side.pawn_span = spans[us]
-        # Squares of king, queen, blocked pawns and pawns on the 2nd or 3rd rank do not count for mobility.
+        # # Squares of the king, the queen, blocked pawns and pawns on the 2nd or 3rd rank do not count for mobility.
         stuck = pawns & (forward(us ^ 1, pos.by_type[0]) | (_NEAR_RANKS_WHITE if us == WHITE else _NEAR_RANKS_BLACK))
         safe = ~pawn_attacks(us ^ 1, enemy_pawns)
         side.mobility_area = safe & ~(stuck | own & (pos.by_type[KING] | pos.by_type[QUEEN]))
-        # A king at the edge has the ring of a king one step further inside.
+        # # The ring of a king at the edge is the same as for a king one step further inside.
         file, rank = max(1, min(6, king & 7)), max(1, min(6, king >> 3))
         centre = (rank << 3) | file
         side.king_ring = tables.king[centre] | bit(centre)
@@ -89,7 +89,7 @@ def start_sides(tables, worker, pos, spans):
 
 @inlined
 def _note(worker, us, piece_type, attacks):
-    """Record the squares that a piece attacks and its attack units; return its mobility."""
+    """Record a piece's attacks and attack units; return its mobility."""
     own, other = worker.sides[us], worker.sides[us ^ 1]
     own.attacked_twice |= own.attacks[0] & attacks
     own.attacks[0] |= attacks
@@ -102,14 +102,14 @@ def _note(worker, us, piece_type, attacks):
 
 @inlined
 def _is_outpost(worker, us, square):
-    """Say whether a square is on the 4th to 6th rank and out of reach of enemy pawns."""
+    """Return whether a square is on the 4th to 6th rank and beyond the reach of enemy pawns."""
     rank = rank_of(us, square)
     return (rank >= 3) & (rank <= 5) & (worker.sides[us ^ 1].pawn_span & bit(square) == ZERO)
 
 
 @kernel
 def pieces(tables, worker, pos, trace, us):
-    """Return the packed value of where a side's pieces stand, from the side's view, and record their attacks."""
+    """Return the packed value of the placement of a side's pieces, from the side's view, and record their attacks."""
     own, enemy = pos.by_color[us], pos.by_color[us ^ 1]
     occupied = pos.by_type[0]
     side = worker.sides[us]

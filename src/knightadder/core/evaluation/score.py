@@ -49,7 +49,7 @@ def game_phase(pos):
 def blend(pos, score, phase, scale):
     """Return the blend of a packed score, which is from White's view, in centipawns from the side to move's view.
 
-    `scale` says how much of the end-game half counts, up to `FULL_SCALE`.
+    `scale` is the share of the end-game half that counts, up to `FULL_SCALE`.
     """
     value = middle_game(score) * phase * FULL_SCALE + end_game(score) * (FULL_PHASE - phase) * scale
     # The division comes after the change of view, so that a position and its mirror image are rounded alike.

@@ -34,8 +34,8 @@ _SIXTEEN, _THIRTY_TWO = np.uint64(16), np.uint64(32)
 def worth(tables, trace, side, place, number):
     """Return `number` times the packed value of a term, and add `number` to the trace's count.
 
-    `place` is the index of the value among all terms. `trace` is None in search; then the compiler leaves the counting
-    out.
+    `place` is the index of the value among all terms. In search, `trace` is None, and the compiler leaves out the
+    counting.
     """
     if trace is not None:
         trace.counts[side, place] += number
@@ -106,5 +106,5 @@ def distance(one, other):
 
 @inlined
 def is_in(squares, square):
-    """Say whether a square is in a set."""
+    """Return whether a square is in a set."""
     return bit_at(squares, square) != ZERO

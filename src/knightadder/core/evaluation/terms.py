@@ -92,7 +92,7 @@ TERMS = (
 )
 
 SIZES = {term.name: term.size for term in TERMS}
-# Index of a term's first value among all values. The numbers are typed, because Numba would compile a function again
+# # Index of a term's first value among all values. The indexes are typed, because Numba would compile a function again
 # for each plain integer.
 START: dict[str, np.int64] = {}
 TERM_VALUES = 0  # number of values of all terms
@@ -111,8 +111,8 @@ Trace = record_type(TRACE)
 def read_values(path=VALUES_FILE):
     """Return the values of all terms from a JSON file, as int64 of shape (`TERM_VALUES`, 2).
 
-    The file has, under each term's name, a list of pairs: middle game and end game, in centipawns. A `ValueError` is
-    raised if a term is missing, unknown or of the wrong length.
+    Under each term's name, the file has a list of pairs of a middle-game and an end-game value in centipawns. A
+    `ValueError` is raised if a term is missing, unknown or of the wrong length.
     """
     try:
         return values_in(json.loads(Path(path).read_text(encoding="utf-8")))
@@ -136,7 +136,7 @@ def values_in(rows):
 
 
 def write_values(values, path=VALUES_FILE):
-    """Write the values of all terms to a file, one term on a line, as `read_values` reads them."""
+    """Write the values of all terms to a file, one term per line, as `read_values` reads them."""
     lines = []
     for term in TERMS:
         start = START[term.name]

@@ -1,9 +1,9 @@
 """Correction history: the average error of the static evaluation in positions that share a feature.
 
-After a search, the difference between its score and the static evaluation is noted under several features of the
+After a search, the difference between its score and the static evaluation is recorded for several features of the
 position: its pawns, each side's other pieces, the minor pieces with the kings, and the last move together with the move
-2 or 4 plies ago. Later evaluations of positions with such a feature are corrected by the noted differences. Entries are
-updated by the same gravity formula as the move histories.
+2 or 4 plies ago. Later evaluations of positions with such a feature are corrected by the recorded differences. Entries
+are updated by the same gravity formula as the move histories.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ _SHIFT = np.uint64(64 - CORRECTIONS.bit_length() + 1)
 
 @inlined
 def _mix(word):
-    """Hash combined products to an index. The highest bits are used, because they depend on all other bits."""
+    """Hash combined products to an index, from their highest bits, which depend on all other bits."""
     return np.int64(((word ^ (word >> _HALF)) * _C) >> _SHIFT)
 
 
@@ -94,7 +94,7 @@ def corrected_eval(tables, worker, pos, ply):
     pawns, minors = _pawn_index(pos), _minor_index(pos)
     white, black = _non_pawn_index(pos, WHITE), _non_pawn_index(pos, BLACK)
     replies, plans = _continuation_index(worker, ply, 2), _continuation_index(worker, ply, 4)
-    # The entries are seldom in the cache. They are fetched while the position is evaluated.
+    # # The entries are rarely in the cache, so they are fetched while the position is evaluated.
     prefetch_item(worker.pawn_correction, pawns)
     prefetch_item(worker.minor_correction, minors)
     prefetch_item(worker.non_pawn_correction, white)
@@ -123,7 +123,7 @@ def _learn(corrections, index, bonus):
 
 @inlined
 def corrects(bound, score, static_eval):
-    """Say whether a search score shows an error of the static evaluation.
+    """Return whether a search score shows an error of the static evaluation.
 
     A lower bound shows an error only if it is above the evaluation, and an upper bound only if it is below.
     """

@@ -1,7 +1,7 @@
 """Clearing what earlier searches have learnt.
 
 The tables indexed by two moves have 6 MB, so clearing them would take longer than a short search. Only their used rows
-are cleared. Each write to such a table notes its row, which belongs to the earlier of the two moves.
+are cleared: each write to such a table marks its row, which belongs to the earlier of the two moves.
 """
 
 from knightadder.native.jit import inlined, kernel
@@ -13,13 +13,13 @@ _SHIFT = PIECE_TO.bit_length() - 1
 
 @inlined
 def note_history_row(worker, begin):
-    """Note that a row of the continuation history is in use; `begin` is the index of its first entry."""
+    """Mark a row of the continuation history as used; `begin` is the index of its first entry."""
     worker.learnt_rows[begin >> _SHIFT] = 1
 
 
 @inlined
 def note_correction_row(worker, table, row):
-    """Note that a row of the continuation correction table 0 or 1 is in use."""
+    """Mark a row of the continuation correction table 0 or 1 as used."""
     worker.learnt_rows[(1 + table) * PIECE_TO + row] = 1
 
 

@@ -20,8 +20,8 @@ FRAME = record(
     ("reduction", np.int64),  # reduction of that move's search, in plies
     ("threats", np.uint64),  # squares that the opponent attacks
     ("check_squares", np.uint64, 8),  # by type of piece: squares from which it would give check
-    ("continuations", np.int64, 3),  # starts of continuation history rows, by moves 1, 2, 4 plies ago
-    ("excluded", np.int64),  # the move that is being tested for being singular, and is left out; else 0
+    ("continuations", np.int64, 3),  # starts of continuation history rows, for the moves 1, 2 and 4 plies ago
+    ("excluded", np.int64),  # the move left out to test whether it is singular; else 0
     ("static_eval", np.int64),  # centipawns for the side to move; `NO_EVAL` in check
     # State of the move picker:
     ("stage", np.int64),

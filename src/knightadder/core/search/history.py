@@ -7,7 +7,7 @@
 - The capture history scores captures by piece, to-square and type of the captured piece.
 
 Entries lie within ±`LIMIT`. They are updated by "gravity": the nearer an entry is to the limit, the less a bonus
-changes it. So no entry overflows, and recent results have the most weight.
+changes it. So no entry overflows, and recent results count most.
 """
 
 import numpy as np
@@ -32,7 +32,9 @@ def frame_before(worker, ply, plies):
 
 @inlined
 def prepare_histories(tables, worker, pos, frame, ply):
-    """Set the fields of a frame that are needed to rate its quiet moves, before these are picked."""
+    """Set the fields of a frame that are needed to score its quiet moves. Must be called before quiet moves are
+    picked.
+    """
     frame.threats = attacked_by(tables, pos, np.int64(pos.stm) ^ 1)
     set_check_squares(tables, pos, frame.check_squares)
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
@@ -136,8 +138,9 @@ def _malus(tuned, depth):
 def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, noisies):
     """Give a bonus to a move that caused a beta cutoff, and a malus to the moves searched before it.
 
-    These are the first `quiets` moves of ``frame.quiets`` and the first `noisies` of ``frame.noisies``. Quiet moves get
-    no malus if a capture caused the cutoff. The formulas of bonus and malus are Weiss's.
+    The moves searched before it are the first `quiets` moves of ``frame.quiets`` and the first `noisies` moves of
+    ``frame.noisies``. Quiet moves get no malus if a capture caused the cutoff. The formulas of bonus and malus are
+    Weiss's.
     """
     tuned = tables.parameters
     bonus = _bonus(tuned, depth)
@@ -157,7 +160,7 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
 
 @kernel
 def update_post_lmr(tables, worker, pos, frame, move, depth, is_good):
-    """Update the continuation history of a quiet move after its second search, `depth` plies deep.
+    """Update the continuation history of a quiet move after its second search, which was `depth` plies deep.
 
     `is_good` is 1 if that search failed high, and 0 if it failed low. The idea is Stockfish's.
     """
@@ -167,9 +170,9 @@ def update_post_lmr(tables, worker, pos, frame, move, depth, is_good):
 
 @kernel
 def update_prior_move(tables, worker, pos, frame, depth):
-    """Give half a bonus to the quiet move that led to a node, because no reply to it raised alpha.
+    """Give half a bonus to the quiet move that led to a node in which no reply raised alpha.
 
-    `pos` and `frame` are those of the ply before the node.
+    `pos` and `frame` belong to the ply before the node.
     """
     move = frame.move
     if move != NO_MOVE and not is_noisy(pos, move):
@@ -178,9 +181,9 @@ def update_prior_move(tables, worker, pos, frame, depth):
 
 @inlined
 def update_by_eval(tables, worker, ply):
-    """Update the butterfly history of the last move, if quiet, by the change of the static evaluation that it caused.
+    """Update the butterfly history of the last move, if it was quiet, by the change of the static evaluation.
 
-    So the move is rated before its search has a result. Moves into or out of check are left out, because a position in
+    So the move is scored before its search has a result. Moves into or out of check are left out, because a position in
     check has no evaluation. The idea is Stockfish's.
     """
     tuned = tables.parameters

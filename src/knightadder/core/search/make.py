@@ -1,4 +1,4 @@
-"""Making a move in the search: the new position, and the note of the move in the frame of its ply."""
+"""Making a move in the search: the new position, and the record of the move in the frame of its ply."""
 
 from knightadder.native.jit import inlined
 
@@ -10,7 +10,7 @@ from .transposition import prefetch_entry
 
 @inlined
 def make_move(tables, worker, pos, frame, child, move):
-    """Make a move from `pos` to `child`, note it in the frame, and prefetch the table entry of the new position."""
+    """Make a move from `pos` to `child`, record it in the frame, and prefetch the table entry of the new position."""
     make(tables, pos, child, move)
     prefetch_entry(worker, child.key)
     frame.move = move

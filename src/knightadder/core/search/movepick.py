@@ -9,8 +9,8 @@ The order outside check is:
 4. quiet moves by history, with a bonus for moves that give check;
 5. the losing captures.
 
-In check, the hash move comes first, too. Then all evasions are generated at once: captures and promotions, even losing
-ones, and after them quiet moves by history.
+In check, the hash move comes first, too. Then all evasions are generated at once: first captures and promotions, even
+losing ones, then quiet moves by history.
 """
 
 import numpy as np
@@ -72,7 +72,7 @@ def _noisy_score(worker, pos, move):
 
 @inlined
 def _may_lose_material(pos, move):
-    """Say whether a capture may lose material: its piece must be worth more than the captured piece."""
+    """Return whether a capture may lose material: its piece must be worth more than the captured piece."""
     return captured_value(pos, move) < piece_value(np.int64(pos.board[move & 63]) & 7)
 
 
@@ -92,7 +92,7 @@ def _score_noisy(worker, pos, frame, start, end):
 @inlined
 def _score_quiets(worker, pos, frame, start, end):
     moves, scores = frame.moves, frame.scores
-    # Read once before the loop, because LLVM must assume that writing a score can change them.
+    # # Read before the loop, because LLVM must assume that writing a score can change them.
     threats, rows = frame.threats, (frame.continuations[0], frame.continuations[1], frame.continuations[2])
     for i in range(start, end):
         move = moves[i]

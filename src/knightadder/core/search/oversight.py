@@ -1,11 +1,11 @@
 """Weaker play that resembles a person's: moves that a player overlooks, and positions that it misjudges.
 
-A weakened search skips some moves of both sides, as if they did not occur to the player. So the player walks into
-replies that it has not seen, and misses its own chances: a long combination more often than a short one, since each of
-its moves must be seen. Errors depend on how hidden the refutation is (Anderson, Kleinberg and Mullainathan, *Assessing
-Human Error Against a Benchmark of Perfection*, KDD 2016). The weights are our own choice.
+A weakened search skips some moves of both sides, as if the player had not thought of them. So the player walks into
+unseen replies, and misses its own chances: long combinations more often than short ones, since each of their moves must
+be seen. Errors depend on how well the refutation is hidden (Anderson, Kleinberg and Mullainathan, *Assessing Human
+Error Against a Benchmark of Perfection*, KDD 2016). The weights are our own choice.
 
-Chance is a hash of the position and of a seed, so that a search sees the same moves wherever it meets the position.
+Chance is a hash of the position and a seed, so that a search overlooks the same moves wherever it meets the position.
 """
 
 import numpy as np
@@ -19,16 +19,17 @@ from ..split_mix import split_mix
 
 _PLAIN = np.int64(16)  # weight of a quiet move that is neither long nor a retreat
 
-# How much of the weight is left to a capture, in 16ths, by type of victim: nobody overlooks a hanging queen for long.
+# # Share of the weight that is left for a capture, in 16ths, by type of victim: nobody overlooks a hanging queen for
+# long.
 _SEEN_VICTIM = (16, 12, 8, 8, 6, 4, 0, 0)
 
-_LONG = 4  # squares; from this distance on, a line is easily overlooked
+_LONG = 4  # squares; a move of at least this length is easily overlooked
 _LONG_LINE, _LONG_DIAGONAL, _RETREAT, _OPENED = np.int64(8), np.int64(16), np.int64(12), np.int64(16)
 
 
 @inlined
 def _weight(tables, pos, move, last_move):
-    """Return how easily a move is overlooked, in 16ths of a plain quiet move."""
+    """Return how easily a move is overlooked, in 16ths of the weight of a plain quiet move."""
     source, target = move & 63, (move >> 6) & 63
     kind = pos.board[source] & 7
     files, ranks = abs((source & 7) - (target & 7)), (target >> 3) - (source >> 3)
@@ -46,7 +47,7 @@ def _weight(tables, pos, move, last_move):
 
 @kernel
 def overlooks(tables, worker, pos, move, last_move):
-    """Say whether the player overlooks a move; never the capture of the piece that has just moved.
+    """Return whether the player overlooks a move. It never overlooks the capture of the piece that has just moved.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def overlooks(tables, worker, pos, move, last_move):
 
 @inlined
 def misjudged(worker, pos, eval):
-    """Return an evaluation as the player judges it: wrong by at most ``worker.misjudgement``, seldom by that much."""
+    """Return an evaluation with the player's error, at most ``worker.misjudgement`` and usually less."""
     chance = split_mix(worker.weak_seed, pos.key)
     # The sum of two numbers from 0 to 1,023 has the mean 1,023.
     error = np.int64(chance >> np.uint64(54)) + np.int64((chance >> np.uint64(44)) & np.uint64(1023)) - 1023

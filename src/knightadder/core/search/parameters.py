@@ -1,8 +1,8 @@
-"""Search parameters: the numbers of the search that are tuned by games, each with a range worth trying.
+"""Search parameters: the numbers that are tuned by playing games, each with a range of values worth trying.
 
 The parameters are in the tables that all threads share, and are not compiled in. So the tuner can play one set of
-values against another without compiling. Most values started at or near those of Weiss, where Weiss has the same term.
-Then `knightadder tune spsa` changed the margins.
+values against another without compiling. Where Weiss has the same term, most values started near those of Weiss. Then
+`knightadder tune spsa` changed the margins.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from knightadder.native.records import record
 
 
 class Parameter(NamedTuple):
-    """A number to tune: its name, its value, the lowest and the highest value worth trying, and its meaning."""
+    """A number to tune: its name, its value, the lowest and highest values worth trying, and its meaning."""
 
     name: str
     value: int

@@ -35,7 +35,7 @@ _CAPTURE_FUTILITY_DEPTH, _CAPTURE_HISTORY_DIVISOR = 6, 64
 
 @inlined
 def is_improving(worker, ply):
-    """Return 1 if the side to move stands better than two plies ago, or was in check then and is not now; else 0."""
+    """Return 1 if the side to move stands better than two plies ago, or was in check then but is not now; else 0."""
     now, before = worker.frames[ply].static_eval, frame_before(worker, ply, 2).static_eval
     return np.int64(now > before) if before != NO_EVAL else np.int64(now != NO_EVAL)
 
@@ -47,7 +47,7 @@ def is_improving(worker, ply):
 def hindsight_extension(parent, static_eval):
     """Return 1 ply if the last move was much reduced but has not worsened its side's evaluation; else 0.
 
-    Such a move is better than its reduction assumed.
+    Such a move is better than the reduction assumed.
     """
     reduced = parent.reduction >= _LARGE_REDUCTION
     return np.int64(reduced and parent.static_eval != NO_EVAL and static_eval <= -parent.static_eval)
@@ -55,7 +55,7 @@ def hindsight_extension(parent, static_eval):
 
 @inlined
 def reverse_futility_pruned(tables, depth, static_eval, beta, improving):
-    """Say whether the evaluation is so far above beta that the opponent will not make it up in so few plies."""
+    """Return whether the evaluation is so far above beta that the opponent will not make it up in so few plies."""
     tuned = tables.parameters
     if depth > tuned.reverse_futility_depth or not -DECISIVE < beta < MATE_FOUND:
         return False
@@ -64,13 +64,13 @@ def reverse_futility_pruned(tables, depth, static_eval, beta, improving):
 
 @inlined
 def razored(tables, depth, static_eval, alpha):
-    """Say whether the evaluation is so far below alpha that only captures could help."""
+    """Return whether the evaluation is so far below alpha that only captures could help."""
     return depth <= 3 and alpha < MATE_FOUND and static_eval + tables.parameters.razoring_margin * depth <= alpha
 
 
 @inlined
 def _has_pieces(pos):
-    """Say whether the side to move has any piece other than pawns and its king."""
+    """Return whether the side to move has any piece other than pawns and its king."""
     own = pos.by_color[pos.stm]
     return own & ~(pos.by_type[PAWN] | pos.by_type[KING]) != ZERO
 
@@ -79,14 +79,13 @@ def _has_pieces(pos):
 def null_move_reduction(tables, worker, pos, ply, depth, static_eval, refined, beta):
     """Return the depth reduction of the search after a null move; 0 if no null move is tried.
 
-    If passing still fails high, a real move will fail high, too. The exception is zugzwang, which is rare while the
-    side to move has pieces. Two null moves in a row would prove nothing. `refined` is the evaluation refined by the
-    table.
+    If passing fails high, a real move will fail high, too. The exception is zugzwang, which is rare while the side to
+    move has pieces. Two null moves in a row would prove nothing. `refined` is the evaluation after `refined_eval`.
     """
     tuned = tables.parameters
     if depth < 3 or refined < beta or not -DECISIVE < beta < MATE_FOUND:
         return np.int64(0)
-    # At low depth the search after the null move is hardly more than captures, so it needs a margin above beta.
+    # # At low depth, the search after the null move is little more than captures, so it needs a margin above beta.
     enough = beta + tuned.null_move_margin - tuned.null_move_slope * depth
     if frame_before(worker, ply, 1).move == NO_MOVE or static_eval < enough or ply < worker.null_from_ply:
         return np.int64(0)
@@ -98,7 +97,7 @@ def null_move_reduction(tables, worker, pos, ply, depth, static_eval, refined, b
 
 @inlined
 def probcut_tried(entry, ply, depth, beta, probcut_beta):
-    """Say whether to try ProbCut. It is not tried if a deep enough table entry contradicts it."""
+    """Return whether to try ProbCut. It is not tried if a deep enough table entry contradicts it."""
     if depth < 5 or not -DECISIVE < beta < MATE_FOUND:
         return False
     return not (entry and entry_depth(entry) >= depth - 3 and entry_score(entry, ply) < probcut_beta)
@@ -109,7 +108,7 @@ def probcut_tried(entry, ply, depth, beta, probcut_beta):
 
 @inlined
 def singular_tried(tables, worker, entry, ply, depth):
-    """Say whether to test if the hash move is singular, that is, if all other moves are clearly worse.
+    """Return whether to test the hash move for being singular, that is, clearly better than all other moves.
 
     The table entry must be almost as deep as this search, and its score neither an upper bound nor decisive.
     """
@@ -159,8 +158,8 @@ def plies_to_reduce(tables, reduction, depth, is_pv, was_pv, improving, cut_node
     """Return the reduction of a late move in plies, after all adjustments for the node.
 
     `reduction` comes from `late_move_reduction`. At least one ply of depth is left. In a PV node the result may be -1:
-    then a promising late move is searched a ply deeper with the null window. Its second search, with the full window,
-    has the usual depth.
+    then the null-window search of a promising late move is a ply deeper than usual. Its second search, with the full
+    window, has the usual depth.
     """
     tuned = tables.parameters
     reduction -= tuned.reduction_pv if is_pv else tuned.reduction_was_pv * was_pv
@@ -179,7 +178,7 @@ def late_move_count(tables, depth, improving):
 
 @inlined
 def quiet_is_futile(tables, lmr_depth, static_eval, alpha):
-    """Say whether the evaluation is so far below alpha that even a good quiet move will not make it up."""
+    """Return whether the evaluation is so far below alpha that even a good quiet move will not make it up."""
     tuned = tables.parameters
     margin = tuned.futility_base + tuned.futility_margin * lmr_depth
     return lmr_depth <= tuned.futility_depth and static_eval + margin <= alpha
@@ -187,7 +186,7 @@ def quiet_is_futile(tables, lmr_depth, static_eval, alpha):
 
 @inlined
 def quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile):
-    """Say whether to skip a quiet move: it is futile, has failed nearly everywhere, or loses material."""
+    """Return whether to skip a quiet move: it is futile, has nearly always failed, or loses material."""
     tuned = tables.parameters
     failing = lmr_depth <= 3 and history < -tuned.history_margin * depth
     if (futile or failing) and not gives_direct_check(pos, frame.check_squares, move):
@@ -200,9 +199,9 @@ def quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile)
 
 @inlined
 def noisy_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, static_eval, alpha, may_be_futile):
-    """Say whether to skip a capture or promotion: it loses too much, or wins too little to come near alpha."""
+    """Return whether to skip a capture or promotion: it loses too much, or wins too little to come near alpha."""
     tuned = tables.parameters
-    # The move picker has already found that captures of the stage GOOD_NOISY lose no material.
+    # # The move picker has already tested that captures of the stage GOOD_NOISY lose no material.
     if depth <= 7 and frame.stage != GOOD_NOISY:
         if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
             return True

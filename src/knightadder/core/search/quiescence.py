@@ -55,7 +55,7 @@ def count_node(worker, ply):
 
 @inlined
 def _nearer_to(beta, score):
-    """Return a score above beta, moved halfway to beta, because the size of its lead is uncertain."""
+    """Return a score above beta moved halfway towards beta, because it is uncertain by how much it exceeds beta."""
     return (score + beta) // 2 if abs(score) < DECISIVE else score
 
 
@@ -64,8 +64,8 @@ def quiesce(tables, worker, ply, alpha, beta):
     """Return the score of a position once its captures are played out, in centipawns from the side to move's view.
 
     Outside check, the side to move may stand pat, because one of its quiet moves would usually do at least as well.
-    Captures that lose material are skipped. Quiet evasions are skipped once a move is known not to lose. A score
-    outside (alpha, beta) is a bound. After ``worker.stopped`` is set, the score is meaningless.
+    Captures that lose material are skipped, and so are quiet evasions once a move is known not to lose. A score outside
+    (alpha, beta) is a bound. After ``worker.stopped`` is set, the score is meaningless.
     """
     pos = worker.stack[ply]
     frame = worker.frames[ply]
@@ -121,8 +121,8 @@ def quiesce(tables, worker, ply, alpha, beta):
             if not see_at_least(tables, pos, move, np.int64(1)):
                 best_score = max(best_score, futility_base)
                 continue
-        # Only a few captures are searched: the best ones come first, and the others seldom change the score. Recaptures
-        # are exempt, because they may be the only answer to the last move.
+        # # Only a few captures are searched: the best ones come first, and later ones seldom change the score.
+        # Recaptures are exempt, because a recapture may be the only answer to the last move.
         if not in_check:
             if (
                 captures_left <= 0
@@ -132,8 +132,8 @@ def quiesce(tables, worker, ply, alpha, beta):
             ):
                 continue
             captures_left -= 1
-        # Quiet evasions come last and are many. Once a move is known not to lose, skipping them is as safe as standing
-        # pat.
+        # # Quiet evasions come last, and there are many. Once a move is known not to lose, skipping them is as safe as
+        # standing pat.
         if in_check and best_score > -KNOWN_WIN and not is_noisy(pos, move):
             break
         make_move(tables, worker, pos, frame, child, move)

@@ -38,7 +38,7 @@ def move_to_front(worker, index):
 
 @inlined
 def clear_root_killers(worker):
-    """Clear the killers of plies 0 and 1. Those of later plies are cleared by the nodes two plies before."""
+    """Clear the killers of plies 0 and 1. At each later ply, the node two plies before clears them."""
     clear_killers(worker, np.int64(0))
     clear_killers(worker, np.int64(1))
 
@@ -47,8 +47,8 @@ def clear_root_killers(worker):
 def find_root_move(worker, move):
     """Return the place of a move in the list, or -1 if it is not to be searched.
 
-    Moves before ``pv_index`` are not searched, because they belong to better lines. Nor are moves that are not in the
-    list, or whose rank differs from that of the move at ``pv_index``.
+    Moves before ``pv_index`` are not searched, because they belong to better lines. Moves that are not in the list, or
+    whose rank differs from that of the move at ``pv_index``, are not searched either.
     """
     rank = worker.root_moves[worker.pv_index].rank
     for index in range(worker.pv_index, worker.root_count):
@@ -60,9 +60,9 @@ def find_root_move(worker, move):
 
 @kernel
 def update_root_move(worker, index, score, alpha, beta):
-    """Store the score and line of a root move that raised alpha or came first, and bring the move to ``pv_index``.
+    """Store the score and line of a root move that raised alpha or was searched first, and move it to ``pv_index``.
 
-    A first move that fails low with a losing score keeps the score and line of the last iteration. The search that
+    If the first move fails low with a losing score, it keeps the score and line of the last iteration. The search that
     failed low needed only one reply. So it has not found the line of a mate, and a different move may not lose.
     """
     if score <= alpha and score <= -DECISIVE:

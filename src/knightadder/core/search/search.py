@@ -73,14 +73,16 @@ _FIFTY_MOVES_NEAR = 90
 
 _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply, in nodes whose table entry is much shallower
 
-# Between these depths (exclusive), moves after one that raised alpha get a ply less. The bounds are from Stockfish 16.
+# # Between these depths (exclusive), a move that raises alpha makes the later moves be searched a ply less. The bounds
+# are from Stockfish 16.
 _MIN_RAISED_DEPTH, _MAX_RAISED_DEPTH = 2, 12
 
 _PROBCUT_REDUCTION = 5  # plies, including the capture; from Stockfish
 
 _NO_SCORE = -INFINITE  # returned if a search does not decide the node
 
-# Minimum depth in plies at which null move cutoffs are verified. At this depth a wrong cutoff would hide a long line.
+# # Minimum depth in plies at which null move cutoffs are verified. At such depths, a wrong cutoff would hide a long
+# line.
 _VERIFY_NULL_MOVES = 10
 
 
@@ -116,7 +118,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         # A side that can return to an earlier position of the line has at least a draw.
         if alpha < 0 and can_repeat(tables, worker, pos, ply):
             alpha = np.int64(0)
-        # Mate distance pruning: nothing here can improve on a mate already found nearer the root.
+        # # Mate distance pruning: nothing here can improve on a mate that was already found nearer the root.
         alpha = max(alpha, ply - MATE)
         beta = min(beta, MATE - ply - 1)
         if alpha >= beta:
@@ -165,7 +167,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         update_by_eval(tables, worker, ply)
         if not in_check:
             depth += hindsight_extension(parent, static_eval)
-    # The table's score comes from a search, so it is the better evaluation where its bound allows.
+    # # The table's score comes from a search, so it is the better evaluation if its bound allows that.
     eval = static_eval
     if entry and not in_check:
         eval = refined_eval(entry, ply, eval)
@@ -180,8 +182,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if score <= alpha or worker.stopped:
                 return score
 
-    # Internal iterative reduction: without a hash move the ordering is poor. A shallower search will find a hash move
-    # for the next visit.
+    # # Internal iterative reduction: without a hash move, the move ordering is poor. A shallower search will find a
+    # hash move for the next visit.
     if hash_move == NO_MOVE and depth >= (3 if is_pv else 5) and not worker.proving:
         depth -= 1
 
@@ -272,7 +274,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             r = np.int64(0)
             if depth >= 3 and move_count > 2 + is_pv and not worker.proving:
                 gives_check = child.checkers != ZERO
-                # If the table entry is much shallower, recent iterations have not reached this node: it matters little.
+                # # If the table entry is much shallower, recent iterations have not reached this node, so it matters
+                # little.
                 if entry and entry_depth(entry) < depth - 3:
                     reduction += _SHALLOW_ENTRY_REDUCTION
                 r = plies_to_reduce(
@@ -402,7 +405,7 @@ def _singular_score(tables, worker, ply, depth, beta, move, cut_node):
 
 @inlined
 def _late_move_score(tables, worker, ply, move, new_depth, r, alpha, beta, best_score, is_quiet, cut_node):
-    """Return the score of a move other than the first, which is already made.
+    """Return the score of a move other than the first. The move has already been made.
 
     The first search is reduced and has a null window. If its score raises alpha, the move is searched again with less
     or no reduction. In a PV node a score above alpha needs a last search with the full window.

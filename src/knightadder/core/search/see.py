@@ -21,7 +21,7 @@ PAWN_VALUE, MINOR_VALUE, ROOK_VALUE, QUEEN_VALUE = 100, 300, 500, 900  # centipa
 @inlined
 def piece_value(piece_type):
     """Return a piece's exchange value in centipawns; 0 for a king or nothing."""
-    # One constant holds all values, divided by 10, in a byte each, so no table has to be read.
+    # # A single constant holds a byte for each value, divided by 10, so no table has to be read.
     return np.int64((np.uint64(0x00_00_5A_32_1E_1E_0A_00) >> np.uint64(piece_type * 8)) & np.uint64(255)) * 10
 
 
@@ -35,7 +35,7 @@ def captured_value(pos, move):
 
 @inlined
 def value_won(pos, move):
-    """Return the material that a move wins at once, in centipawns: the captured piece, and a queen for a pawn.
+    """Return the material that a move wins immediately, in centipawns: the captured piece, and a queen for a pawn.
 
     Underpromotions count as no gain, because they are rarely meant to win material.
     """
@@ -50,7 +50,7 @@ def _lowest(pieces):
 
 @kernel
 def see_at_least(tables, pos, move, threshold):
-    """Say whether the exchange that `move` starts wins at least `threshold` centipawns for the side to move.
+    """Return whether the exchange that `move` starts wins at least `threshold` centipawns for the side to move.
 
     This is the swap algorithm with early exit. Either side may stop capturing, so the exchange is followed only until
     one side cannot gain by going on. Pins are ignored.
@@ -85,7 +85,7 @@ def see_at_least(tables, pos, move, threshold):
         if own == ZERO:
             break
         result ^= 1
-        # The least valuable attacker captures; sliders behind it come into play.
+        # # The least valuable attacker captures. This may open the line of a slider behind it.
         if own & pos.by_type[PAWN]:
             swap = PAWN_VALUE - swap
             if swap < result:

@@ -1,9 +1,9 @@
 """The transposition table: results of earlier searches by position key, shared by all threads without locks.
 
-An entry has two 64-bit words: the data, and the exclusive or of key and data. If two threads write an entry at once,
-its words may come from different writes. Then the key test fails (the lockless scheme of Hyatt and Mann). Four entries
-make a bucket of 64 bytes, one cache line. The high bits of the key choose the bucket, by a multiplication instead of a
-division.
+An entry has two 64-bit words: the data, and the exclusive or of key and data. If two threads write an entry at the same
+time, its words may come from different writes. Then the test of the key fails (the lockless scheme of Hyatt and Mann).
+Four entries make a bucket of 64 bytes, one cache line. The high bits of the key choose the bucket, by a multiplication
+instead of a division.
 
 The fields of the data word are, from the low bits: move 16 bits, score 16, depth 8, generation 6, bound 2, PV flag 1.
 """
@@ -30,9 +30,9 @@ UPPER, LOWER, EXACT = np.int64(1), np.int64(2), np.int64(3)
 MATE = np.int64(32_000)  # mated at ply p scores p - MATE
 INFINITE = np.int64(32_001)
 NO_EVAL = -32_767  # below any evaluation
-MATE_FOUND = MATE - MAX_PLY  # scores from here on are mates
+MATE_FOUND = MATE - MAX_PLY  # lowest score of a mate
 TABLEBASE_WIN = MATE_FOUND - 1  # a tablebase win at ply p scores TABLEBASE_WIN - p
-DECISIVE = TABLEBASE_WIN - MAX_PLY  # scores from here on are mates or tablebase wins
+DECISIVE = TABLEBASE_WIN - MAX_PLY  # lowest score of a tablebase win or a mate
 
 _ENTRY_BYTES = np.uint64(16)
 _MAX_DEPTH = np.int64(255)  # maximum depth that fits into an entry
@@ -53,7 +53,7 @@ def prefetch_entry(worker, key):
 
 @inlined
 def probe(worker, key):
-    """Return the data word of a position as int64, or 0 if the table has no entry for it."""
+    """Return the data word of a position as int64, or 0 if the table has no entry for the position."""
     address = _bucket(worker, key)
     for _ in range(ENTRIES):
         data = load64(address + _WORD)
@@ -73,7 +73,7 @@ def entry_move(data):
 def entry_score(data, ply):
     """Return the score of an entry as seen from the root, with `ply` added to the distance of a win.
 
-    A mate score stays a mate score, however far from the root.
+    A mate score remains a mate score at any distance from the root.
     """
     score = ((data >> 16) & 65_535) - 32_768
     if score >= DECISIVE:
@@ -103,7 +103,7 @@ def entry_was_pv(data):
 
 @inlined
 def entry_cuts_off(data, ply, alpha, beta):
-    """Say whether the score of an entry decides the node: it is exact, or a bound outside the window."""
+    """Return whether the score of an entry decides the node: it is exact, or a bound outside the window."""
     score, bound = entry_score(data, ply), entry_bound(data)
     return bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha)
 
@@ -137,9 +137,9 @@ def _write(address, key, data):
 def store(worker, key, move, score, depth, bound, ply, was_pv):
     """Store a result in the entry of its position, or else over the least useful entry of the bucket.
 
-    The usefulness of an entry is its depth, less eight plies for each search started since. An entry of the same
-    position is kept if this search wrote it, it is much deeper, and the new result is not exact. Then it takes over
-    only the new move (Stockfish's rule). A result without a move keeps the known move.
+    The usefulness of an entry is its depth, minus eight plies for each search started since it was written. An entry of
+    the same position is kept if this search wrote it, it is much deeper, and the new result is not exact. Then only the
+    new move is stored in it (Stockfish's rule). A result without a move keeps the known move.
     """
     if score >= DECISIVE:
         score += ply

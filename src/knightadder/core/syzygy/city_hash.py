@@ -1,8 +1,8 @@
-"""CityHash, as far as the checksums of Syzygy files need it.
+"""CityHash: the functions that the checksums of Syzygy files need.
 
-The functions are CityHashCrc256 and CityHashCrc128 of CityHash 1.0 by Geoff Pike and Jyrki Alakuijala. Later versions
-give different values. The functions use the cyclic redundancy check CRC-32C of 64 bits at a time, for which x86
-processors have an instruction. Here tables compute it, eight bytes at once ("slicing by 8").
+These are CityHashCrc256 and CityHashCrc128 of CityHash 1.0 by Geoff Pike and Jyrki Alakuijala. Later versions give
+different values. They use the cyclic redundancy check CRC-32C of 64 bits at a time, for which x86 processors have an
+instruction. Here tables compute it, eight bytes at a time ("slicing by 8").
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ _PAIR_FACTOR = _u64(0x9DDFEA08EB382D69)
 _BYTE, _ONE, _WORD_BITS = _u64(0xFF), _u64(1), _u64(64)
 _STEP = 40  # bytes
 _ROUND = 6  # steps
-SHORTEST = _ROUND * _STEP  # minimum number of bytes that are hashed to 256 bits; shorter data is padded with zeros
+SHORTEST = _ROUND * _STEP  # minimum number of bytes to hash to 256 bits; shorter data is padded with zeros
 _CRC_POLYNOMIAL = 0x82F63B78  # Castagnoli's polynomial, lowest bit first
 
 
@@ -63,7 +63,7 @@ def _pair(low, high):
 
 @inlined
 def _crc(table, crc, word):
-    """Return a CRC-32C, without the usual inversions, continued by 8 bytes."""
+    """Return the CRC-32C, without the usual inversions, of the data so far and 8 more bytes."""
     word ^= crc
     crc = _u64(0)
     for i in range(8):
@@ -88,9 +88,9 @@ def city_hash_crc_256(crc_table, address, size, seed, result):
     f, g, h, i, j = seed, _u64(0), _u64(0), _u64(0), _u64(0)
     whole_rounds = size // (_ROUND * _STEP) * _ROUND
     for step in range((size + _STEP - 1) // _STEP):
-        # The last step may begin within the one before it.
+        # # The last step may overlap the one before it.
         place = address + _u64(min(_STEP * step, size - _STEP))
-        # Every other step of the whole rounds omits the factor.
+        # # Every other step of the full rounds omits the factor.
         less, factor = _u64(0), _K0
         if step < whole_rounds and step % 2 == 0:
             less, factor = _ONE, _ONE
@@ -153,7 +153,7 @@ def _murmur(address, size, a, b):
         c = b * _K1 + (_pair(but_one, _rotate(last + _u64(16), _u64(16))) ^ last)
         d = _mix(a + but_one)
     else:
-        # The last 16 bytes come first, then the others in order.
+        # # The last 16 bytes come first, then the rest in order.
         c = _pair(last + _K1, a)
         d = _pair(b + _u64(size), c + but_one)
         a += d
@@ -170,7 +170,7 @@ def _murmur(address, size, a, b):
 
 @inlined
 def _weak(address, low, high):
-    """Hash 32 bytes, quickly, with a seed of 128 bits."""
+    """Hash 32 bytes with a seed of 128 bits, quickly but weakly."""
     last = load_unaligned(address + _u64(24))
     low += load_unaligned(address)
     high = _rotate(high + low + last, _u64(21)) + low
@@ -199,7 +199,7 @@ def _city(address, size, x, y):
         x, z = z, x
     x += _rotate(v_low + z, _u64(49)) * _K0
     z += _rotate(w_low, _u64(37)) * _K0
-    # The rest is read in pieces of 32 bytes from the end. The last piece may overlap bytes that were read before.
+    # # The rest is read in pieces of 32 bytes, from the end. The last piece may overlap bytes that have been read.
     place = address + _u64(size)
     for _ in range((size % 128 + 31) // 32):
         place -= _u64(32)

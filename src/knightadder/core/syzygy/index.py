@@ -3,14 +3,14 @@
 The pieces of a position are numbered in groups. The *leading* group comes first and removes the symmetry of the board.
 
 - Without pawns, the leading group has three pieces that are the only ones of their kind, or else the two kings. The
-  board is mirrored so that the first of them stands in the triangle a1-d1-d4. If it stands on the diagonal a1-h8, the
-  first piece of the group off the diagonal must stand below it.
+  board is mirrored so that the first of these pieces stands in the triangle a1-d1-d4. If it stands on the diagonal
+  a1-h8, the first piece of the group that is off the diagonal must stand below it.
 - With pawns, the leading group has the pawns of one side. Its *leading pawn* is the pawn nearest to the edge and, on
   that file, to its first rank. The board is mirrored so that the leading pawn stands on files a to d.
 
-Each later group is a set of equal pieces. It is numbered among the squares that are left (combinatorial number system).
-The number of a position is the sum of the groups' numbers, each times a factor. The order is Ronald de Man's
-(https://github.com/syzygy1/tb).
+Each later group is a set of equal pieces. The set of its squares is numbered among all sets of free squares
+(combinatorial number system). The number of a position is the sum of the groups' numbers, each multiplied by a factor.
+The order is Ronald de Man's (https://github.com/syzygy1/tb).
 """
 
 from math import comb
@@ -32,14 +32,14 @@ from ..board.bitboard import (
 )
 from ..layout import PAWN
 
-MAX_MEN = 7  # maximum number of men in a tablebase, with the kings
+MAX_MEN = 7  # maximum number of men in a tablebase, including the kings
 MAX_PAWNS = MAX_MEN - 2
 
 # Number of squares below the diagonal in the triangle, below the diagonal on the board, and on the diagonal.
 TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8
 
-# Number of placements of a leading group of three pieces, if its first, second or third piece is the first one that is
-# off the diagonal.
+# # Number of placements of a leading group of three pieces whose first piece off the diagonal is the first, second or
+# third.
 _FIRST_OFF = TRIANGLE * 63 * 62
 _SECOND_OFF = 4 * BELOW_DIAGONAL * 62
 _THIRD_OFF = 4 * 7 * BELOW_DIAGONAL
@@ -66,7 +66,7 @@ def _mirrored(square, mirror, swap):
 
 @inlined
 def _number_below(square, width):
-    """Return the number of a square below the diagonal, among such squares, rank by rank.
+    """Return the number of a square among the squares below the diagonal, counted rank by rank.
 
     `width` is 8 for the whole board, or the number of files of its left part.
     """
@@ -76,7 +76,9 @@ def _number_below(square, width):
 
 @inlined
 def _triangle_number(square):
-    """Return the number of a square in the triangle a1-d1-d4: first those below the diagonal, then those on it."""
+    """Return the number of a square in the triangle a1-d1-d4: squares below the diagonal come first, then the
+    diagonal.
+    """
     return TRIANGLE + (square & 7) if _diagonal_side(square) == 0 else _number_below(square, 4)
 
 
@@ -126,7 +128,7 @@ def lead_pawns(pos, piece, mirror):
 def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap):
     """Return the index contribution of all groups after the leading one.
 
-    `start` is the index of their first piece among the pieces. `used` has the squares of the pieces before it.
+    `start` is the index of the first of their pieces. `used` is the set of squares of the pieces before it.
     """
     index = np.int64(0)
     group = np.int64(1)
@@ -157,7 +159,7 @@ def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap)
 
 @kernel
 def piece_index(tablebases, pairs, pos, colors):
-    """Return the number of a position without pawns in the array `pairs`, whose pieces it must have.
+    """Return the index of a position without pawns in the array `pairs`. The position must have the array's pieces.
 
     `colors` is 8 if the table's White is Black in the position, else 0.
     """
@@ -191,7 +193,7 @@ def piece_index(tablebases, pairs, pos, colors):
 
 @kernel
 def pawn_index(tablebases, pairs, pos, colors, lead):
-    """Return the number of a position with pawns in the array `pairs`; see `piece_index`.
+    """Return the index of a position with pawns in the array `pairs`; see `piece_index`.
 
     `lead` is the result of `lead_pawns`.
     """

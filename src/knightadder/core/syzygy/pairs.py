@@ -2,7 +2,7 @@
 
 The values are compressed in two steps. First, frequent pairs of neighbours are replaced by symbols, and pairs of
 symbols by further symbols (recursive pairing, RE-PAIR). Then the symbols are written in a canonical Huffman code, in
-blocks of equal size in bytes. A sparse index tells which block has a position. The format is Ronald de Man's
+blocks of equal size in bytes. A sparse index tells which block contains a position. The format is Ronald de Man's
 (https://github.com/syzygy1/tb).
 
 A file may be damaged. `engine/tablebases/file.py` checks the header when it opens the file: the index, the sizes of the
@@ -23,18 +23,18 @@ MAX_CODE_LENGTH = 32  # bits of a Huffman code in a tablebase
 SYZYGY_PAIRS = record(  # a compressed array of a Syzygy file: the values for one side to move (and pawn file)
     ("pieces", np.uint8, MAX_MEN + 1),  # pieces, in the order in which their squares are numbered
     ("groups", np.uint8, MAX_MEN + 1),  # sizes of the groups of pieces, then 0
-    ("factors", np.int64, MAX_MEN + 1),  # factors of the groups' numbers
+    ("factors", np.int64, MAX_MEN + 1),  # factors by which the groups' numbers are multiplied
     ("positions", np.int64),  # number of positions in the array
-    ("constant", np.int64),  # the value of all positions, if it is the same; else -1
+    ("constant", np.int64),  # the value of all positions if they have the same value; else -1
     ("index_bits", np.int64),  # each entry of the sparse index stands for 2 ** index_bits positions
     ("index_offset", np.int64),  # all offsets are bytes from the start of the file
     ("sizes_offset", np.int64),  # offset of the number of positions, less 1, of each block
     ("size_count", np.int64),
     ("data_offset", np.int64),
-    ("block_bits", np.int64),  # binary logarithm of a block's bytes
+    ("block_bits", np.int64),  # binary logarithm of the size of a block in bytes
     ("blocks", np.int64),
     ("min_length", np.int64),  # minimum length of a code, in bits
-    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # lowest code by length, left-aligned; 0 from the longest on
+    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # lowest code by length, left-aligned; 0 from the greatest length on
     ("first_symbols", np.uint16, MAX_CODE_LENGTH + 1),  # symbol of the lowest code, by length
     # Address of the symbols' 32-bit words: left symbol or value | (right symbol << 12) | ((value count - 1) << 24).
     ("symbols", np.uint64),
@@ -59,7 +59,7 @@ def _load(address, offset):
 
 @inlined
 def load16(table, offset):
-    """Return 16 bits of a table's file, little-endian."""
+    """Return 16 bits of a file as a little-endian number."""
     return np.int64(_load(table.address, offset) & _LOW_16)
 
 
@@ -78,13 +78,13 @@ def _symbol_word(pairs, symbol):
 
 @inlined
 def _find_block(table, pairs, index):
-    """Return the block of a position, and the position's number in the block.
+    """Return the block that contains a position, and the position's number within the block.
 
     The block is `FAILED` if the file is damaged.
     """
     bits = pairs.index_bits
     word = _load(table.address, pairs.index_offset + 6 * (index >> bits))
-    # An index entry points to the middle one of its positions.
+    # # An index entry refers to the middle one of its positions.
     block = np.int64(word & _LOW_32)
     rest = np.int64((word >> _32) & _LOW_16) + (index & ((1 << bits) - 1)) - (1 << (bits - 1))
     while rest < 0:
@@ -103,7 +103,8 @@ def _find_block(table, pairs, index):
 
 @inlined
 def _find_symbol(table, pairs, block, rest):
-    """Find the symbol that contains position `rest` of a block; return its word and the position's number within it.
+    """Find the symbol that contains position `rest` of a block; return the symbol's word and the position's number in
+    it.
 
     The word is `FAILED` if the file is damaged.
     """

@@ -1,8 +1,8 @@
 """Syzygy tablebases: the values of positions with few men.
 
 A value is a win, draw or loss (WDL), or a distance to zeroing (DTZ): the plies to the next capture or pawn move. The
-value in a table may be wrong where a capture is best, and tables ignore en passant. In a DTZ table the value may also
-be wrong where a pawn move is best. So a probe includes a small search of such moves. The tables are by Ronald de Man
+value in a table may be wrong if a capture is best, and tables ignore en passant. A DTZ table may also be wrong if a
+pawn move is best. So a probe includes a small search of these moves. The tables are by Ronald de Man
 (https://github.com/syzygy1/tb); see https://www.chessprogramming.org/Syzygy_Bases.
 
 WDL values are from the side to move's view: 2 is a win, 1 a win that the fifty-move rule makes a draw (*cursed*), 0 a
@@ -36,12 +36,12 @@ SYZYGY_TABLE = record(  # one Syzygy file
     ("address", np.uint64),  # address of the first byte of the file
     ("file_size", np.int64),  # in bytes
     ("key", np.uint64),  # its pieces, with the table's White first; see `_material`
-    ("symmetric", np.int64),  # 1 = both sides have the same pieces, and the table has only White to move
+    ("symmetric", np.int64),  # 1 = both sides have the same pieces, and the table covers only White to move
     ("has_pawns", np.int64),
     ("pairs", SYZYGY_PAIRS, (2, 4)),  # by side to move and file of the leading pawn
 )
 
-MATERIAL = record(  # a place of the hash table of materials
+MATERIAL = record(  # a slot of the hash table of materials
     ("key", np.uint64),  # 0 = free
     ("wdl", np.int32),  # index of the WDL table, -1 = none
     ("dtz", np.int32),
@@ -69,7 +69,7 @@ _NO_DTZ = np.int64(1 << 16)
 # Flags of a DTZ array.
 BLACK_TO_MOVE, MAPPED, WIN_IN_PLIES, LOSS_IN_PLIES, WIDE_MAP = 1, 2, 4, 8, 16
 
-_BITS_PER_KIND = np.uint64(4)  # in a material key
+_BITS_PER_KIND = np.uint64(4)  # of a material key
 PLACE_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2 ** 64 divided by the golden ratio
 PLACE_SHIFT = np.uint64(64 - (MATERIAL_PLACES - 1).bit_length())
 
@@ -100,9 +100,10 @@ def _find_material(tablebases, key):
 
 @kernel
 def _look_up(tablebases, pos, wdl, of_dtz):
-    """Look up a position in its WDL table, or with `of_dtz` in its DTZ table, and return the value and the outcome.
+    """Look up a position in its WDL table or, with `of_dtz`, in its DTZ table; return the value and the outcome.
 
-    The value is WDL, or the plies to the next capture or pawn move. A DTZ look-up needs the position's WDL value `wdl`.
+    The value is WDL, or the number of plies to the next capture or pawn move. `wdl` is the known WDL value for a DTZ
+    look-up.
     """
     key = _material(pos)
     place = _find_material(tablebases, key)
@@ -142,7 +143,7 @@ def _look_up(tablebases, pos, wdl, of_dtz):
 
 @inlined
 def _plies(table, pairs, value, wdl):
-    """Return the plies that a value of a DTZ array stands for, and the outcome."""
+    """Return the number of plies that a value in a DTZ array stands for, and the outcome."""
     flags = pairs.dtz_flags
     if flags & MAPPED:
         # The maps in the file are for wins, losses, cursed wins and blessed losses.
@@ -156,7 +157,7 @@ def _plies(table, pairs, value, wdl):
             value = load16(table, pairs.map_offsets[which] + 2 * value)
         else:
             value = load16(table, pairs.map_offsets[which] + value) & 0xFF
-    # Tables count moves instead of plies where the fifty-move rule allows it.
+    # # Tables count moves instead of plies if the fifty-move rule allows it.
     in_plies = (wdl == 2 and flags & WIN_IN_PLIES) or (wdl == -2 and flags & LOSS_IN_PLIES)
     return value if in_plies else 2 * value, FOUND
 
@@ -179,7 +180,7 @@ def _resolve(tables, tablebases, worker, ply, pawn_moves):
     is only as good as other moves.
     """
     pos, frame = worker.stack[ply], worker.frames[ply]
-    # The table ignores en passant captures. So if one is possible, the other moves must be known.
+    # # The table ignores en passant captures. So if one is possible, the values of all other moves are needed.
     everything = pawn_moves == _YES or pos.ep != NO_SQUARE
     count = generate(tables, pos, frame, np.int64(0), ALL if everything else NOISY)
     best = LOSS
@@ -261,15 +262,16 @@ def probe_dtz(tables, tablebases, worker, ply):
     """Probe the DTZ and WDL tables like `probe_wdl`; return the DTZ, and 1 if it is known.
 
     The DTZ is the number of plies to the next capture or pawn move with best play, negative for a loss and 0 for a
-    draw. Cursed wins and blessed losses add 100. Most tables count moves, so the true distance may be a ply longer, but
-    not where that would make the position a draw by the fifty-move rule.
+    draw. Cursed wins and blessed losses add 100. Most tables count moves, so the true distance may be a ply longer,
+    unless that would make the position a draw by the fifty-move rule.
     """
     if not _can_probe(tablebases, worker, ply):
         return _ZERO, NOT_FOUND
     value, outcome = _dtz_of_table(tables, tablebases, worker, ply)
     if outcome != OTHER_SIDE:
         return value, np.int64(outcome != NOT_FOUND)
-    # The table has the positions one ply later, so the moves that keep the result are tried, and the best is taken.
+    # # The table covers the positions one ply later, so all moves that keep the result are tried, and the best is
+    # chosen.
     sign = np.sign(value)
     pos, frame = worker.stack[ply], worker.frames[ply]
     after = worker.stack[ply + 1]

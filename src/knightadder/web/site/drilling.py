@@ -78,7 +78,7 @@ def _choice(wanted: Mapping[str, str]) -> Choice:
 
 
 def waiting(until: datetime) -> str:
-    """Say in words how long it is until a time."""
+    """Return in words how long it is until a time."""
     left = until - datetime.now(UTC)
     for unit, name in _UNITS:
         if left >= unit:
