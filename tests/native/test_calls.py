@@ -60,6 +60,7 @@ def test_arguments_of_other_types_do_not_reach_the_compiled_code() -> None:
     calls: list[tuple[object, ...]] = [
         (row, row, 1),
         (records[0], None, 1),
+        (None, row, 1),
         (records[0], row),
         (records[0], row, 1, 1),
         (records, row, 1),

@@ -124,8 +124,7 @@ class Search:
         )
 
         # An event, because after Ctrl-C in a `join` CPython 3.11 says of a running thread that it has ended.
-        self._idle = threading.Event()
-        self._idle.set()
+        self._begun, self._ended = False, threading.Event()
         self._has_clock = False
         self._helper_threads: list[threading.Thread] = []  # the started threads
         self._helper_lines: list[Variation | None] = [None] * len(self._helpers)
@@ -134,7 +133,7 @@ class Search:
     def start(self) -> None:
         """Start all threads. If the system allows no more threads, the search ends at once with a legal move."""
         # The search thread starts first, because a start waits until the thread runs, milliseconds on a busy machine.
-        self._idle.clear()
+        self._begun = True
         try:
             run_in_thread(self._run, "search")
         except RuntimeError:
@@ -154,7 +153,7 @@ class Search:
         search earlier.
         """
         self._all_at_once = True
-        self._idle.clear()
+        self._begun = True
         if self._budget.hard is not None or self._stopped_at is not None:
             self._start_clock()
         self._run()
@@ -178,11 +177,12 @@ class Search:
     @property
     def running(self) -> bool:
         """Whether threads of the search are still running."""
-        return not self._idle.is_set()
+        return self._begun and not self._ended.is_set()
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until the threads have finished, at most `timeout` seconds."""
-        self._idle.wait(timeout)
+        if self._begun:
+            self._ended.wait(timeout)
 
     def stop(self) -> None:
         """Stop the search, and release a held-back result."""
@@ -291,7 +291,7 @@ class Search:
             self._done(self._result(line))
         finally:
             self._join_helpers()
-            self._idle.set()
+            self._ended.set()
 
     def _await_table(self) -> None:
         """Wait until the hash table is cleared, but not long on a clock: clearing in a search only loses entries."""

@@ -9,6 +9,7 @@ games.
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 # Coefficients of the powers of material / FULL_MATERIAL, the highest power first. They were fitted to 114,804 positions
 # of 1,000 games between engines of nearly equal strength, at 20,000 nodes per move, with networks 5, 6 and 7. In games
@@ -34,7 +35,7 @@ def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int
 
     `material` is the material on the board, counted by `material_of_sets`.
     """
-    half_won, spread = parameters(material)
+    half_won, spread = _fitted(material)
     win = round(1000 * win_rate(cp, half_won, spread))
     loss = round(1000 * win_rate(-cp, half_won, spread))
     return win, 1000 - win - loss, loss
@@ -44,6 +45,11 @@ def win_rate(cp: float, half_won: float, spread: float) -> float:
     """Return the probability of a win by the logistic curve with the parameters a and b."""
     exponent = (half_won - cp) / spread
     return 1 / (1 + math.exp(exponent)) if exponent < 500 else 0.0
+
+
+@cache
+def _fitted(material: int) -> tuple[float, float]:
+    return parameters(material)
 
 
 def parameters(material: int, a: Sequence[float] = A, b: Sequence[float] = B) -> tuple[float, float]:

@@ -7,6 +7,7 @@ its data and, for an array, its lengths. A tuple of results is written to the ad
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -21,13 +22,21 @@ class _Place:
     def __init__(self, kind: ValueType) -> None:
         self._kind = kind
         self._passed = ctypes.c_int64 * (1 + kind.dimensions)
+        # The last record and what was passed for it: many calls in turn get the same record, and its place is fixed.
+        self._last: tuple[Callable[[], object], ctypes.Array[ctypes.c_int64]] = (lambda: None, self._passed())
 
     def from_param(self, value: np.ndarray | np.record) -> ctypes.Array[ctypes.c_int64]:
         """Check an argument's type and convert it; compiled code checks nothing itself."""
+        last, passed = self._last
+        if value is not None and value is last():
+            return passed
         array, kind = np.asarray(value), self._kind
         if array.dtype != kind.dtype or array.ndim != kind.dimensions or not array.flags.c_contiguous:
             raise TypeError(f"expected {kind}, got an array of {array.dtype} with {array.ndim} dimensions")
-        return self._passed(array.ctypes.data, *array.shape)
+        passed = self._passed(array.ctypes.data, *array.shape)
+        if isinstance(value, np.record):
+            self._last = weakref.ref(value), passed
+        return passed
 
 
 def bind(signature: Signature, address: int) -> Callable[..., Any]:
