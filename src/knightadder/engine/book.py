@@ -33,24 +33,24 @@ class Book:
             raise OptionError(f"cannot read the book {file}: {error.strerror}") from None
 
     def moves(self, fen: str, chess960: bool = False) -> dict[str, int]:
-        """Return the legal moves of the book for a position in UCI notation, with their weights, the heaviest first.
+        """Return the book's legal moves for a position in UCI notation, with their weights, the heaviest first.
 
-        Moves of weight 0, which books keep only for the record, are left out. The result is also empty if the size of
+        Moves of weight 0, which a book keeps only for the record, are left out. The result is also empty if the size of
         the file has changed since it was opened. With `chess960`, castling is written as king takes rook.
         """
         import chess
 
         mapped = self._reader.mmap
-        if mapped is None or mapped.size() != len(mapped):  # the file has grown or shrunk, so reading it would fail
+        if mapped is None or mapped.size() != len(mapped):  # the size of the file has changed, so reading it would fail
             return {}
         board = chess.Board(fen, chess960=chess960)
         found = [(entry.move, entry.weight) for entry in self._reader.find_all(board, minimum_weight=1)]
         return {board.uci(move): weight for move, weight in sorted(found, key=lambda each: -each[1])}
 
     def choose(self, fen: str, random: Random, best: bool = False, chess960: bool = False) -> str | None:
-        """Choose a move for a position: a random one by weight, or with `best` the heaviest one.
+        """Return a random move for a position by weight, or with `best` the heaviest move.
 
-        The move is in UCI notation, and None if the book has no move.
+        The move is in UCI notation; None if the book has no move.
         """
         moves = self.moves(fen, chess960)
         if not moves:
@@ -63,7 +63,9 @@ class Book:
 
 
 def encode(board: chess.Board, move: chess.Move) -> int:
-    """Return a legal move in Polyglot's encoding of target, source and promotion; castling is king takes rook."""
+    """Return a legal move in Polyglot's encoding: target, source and promotion. Castling is written as king takes
+    rook.
+    """
     import chess
 
     target = move.to_square

@@ -29,10 +29,10 @@ from knightadder.native.records import new_record
 
 
 class Engine:
-    """A chess engine; its options are changed by `set_option`.
+    """A chess engine. Its options are changed by `set_option`.
 
-    `random` chooses the moves of a weakened engine; a test may seed it. An `EngineError` is raised if the machine has
-    too little memory, or if the user's network cannot be used.
+    `random` chooses the moves of a weakened engine; a test may seed it. An `EngineError` is raised if there is too
+    little memory, or if the user's network cannot be used.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -57,7 +57,8 @@ class Engine:
     def set_option(self, name: str, text: str | None) -> list[str]:
         """Set an option from text, apply it, and return messages for the user, a line each.
 
-        An `OptionError` is raised if the option does not exist or does not accept the value; then the old value stays.
+        An `OptionError` is raised if the option does not exist or does not accept the value. The old value is then
+        kept.
         """
         self._must_be_idle()
         self._search = None  # it refers to the old hash table
@@ -82,7 +83,7 @@ class Engine:
 
     @property
     def problem(self) -> str | None:
-        """A line that says why the built-in network cannot be used, or None. The engine works without it."""
+        """One line that says why the built-in network cannot be used, or None. The engine works without the network."""
         return self._evaluator.problem
 
     def new_game(self) -> None:
@@ -93,7 +94,7 @@ class Engine:
 
     @property
     def ready(self) -> bool:
-        """Whether a search is running, or would begin at once because the hash table is cleared."""
+        """Whether a search is running, or would begin immediately because the hash table has been cleared."""
         return self.searching or self._table.wait(0)
 
     def get_ready(self) -> None:
@@ -102,20 +103,21 @@ class Engine:
             self._table.wait()
 
     def hurry(self) -> None:
-        """Be ready at once, even if the hash table is not cleared. Use it before the engine is closed."""
+        """Be ready immediately, even if the hash table is not cleared. Call this before closing the engine."""
         self._table.stop_clearing()
 
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
-        """Set up a position and play moves in UCI notation from it. Without a FEN, it is the usual start position.
+        """Set up a position and play moves in UCI notation from it. Without a FEN, the position is the start position.
 
-        The function returns lines about impossible parts of the FEN that were left out, such as castling rights without
-        a rook. If the FEN or a move is illegal, a `PositionError` is raised and the old position stays.
+        The function returns a line for each kind of impossible part that was left out of the FEN, such as castling
+        rights without a rook. If the FEN or a move is illegal, a `PositionError` is raised and the old position is
+        kept.
         """
         self._must_be_idle()
         return self._game.set_up(fen, moves)
 
     def set_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
-        """Set up a position as `Game.set_up_bitboards` does; return False if it is not legal."""
+        """Set up a position as in `Game.set_up_bitboards`; return False if it is illegal."""
         self._must_be_idle()
         return self._game.set_up_bitboards(numbers, fullmove, moves)
 
@@ -153,7 +155,7 @@ class Engine:
         return self._book.moves(self.fen(), self.options.chess960) if self._book else {}
 
     def warm_up(self) -> None:
-        """Search briefly, so that the first use of ctypes and NumPy costs no time on the clock of the first move."""
+        """Search briefly, so that the clock of the first move does not pay for the first use of ctypes and NumPy."""
         self._must_be_idle()
         self._game.set_up(None, ["e2e4", "e7e5"])
         search = self._new_search(HashTable(1), Limits(depth=2), lambda news: None, lambda result: None)
@@ -170,9 +172,9 @@ class Engine:
         return self._search is not None and self._search.running
 
     def go(self, limits: Limits, on_info: Report, on_done: Callable[[Result], None]) -> Callable[[], None]:
-        """Start a search and return at once. The returned function stops this search if it is still running.
+        """Start a search and return immediately. The returned function stops this search if it is still running.
 
-        With ``infinite`` or ``ponder`` the result is held back until `stop` or `ponderhit`. The engine's own threads
+        With ``infinite`` or ``ponder``, the result is held back until `stop` or `ponderhit`. The engine's own threads
         call `on_info` with analysis, and `on_done` once with the result.
         """
         self._must_be_idle()
@@ -192,7 +194,9 @@ class Engine:
             self._search.stop()
 
     def ponderhit(self) -> None:
-        """Continue on the engine's own clock, because the expected move was played. Ignored if not pondering."""
+        """Continue on the engine's own clock, because the opponent has played the expected move. Ignored if not
+        pondering.
+        """
         if self._search is not None:
             self._search.ponder_hit()
 
@@ -208,7 +212,9 @@ class Engine:
         return self._game.perft(depth, bulk, self.options.chess960)
 
     def close(self) -> None:
-        """End a running search, and wait for its result. Dropping the engine then frees its memory at once."""
+        """Stop a running search, and wait for its result. When the engine is then dropped, its memory is freed
+        immediately.
+        """
         self.stop()
         self.wait()
         self.hurry()
@@ -242,14 +248,14 @@ class Engine:
             f"Syzygy tablebases: {count} WDL and {dtz_count} DTZ tables, up to {found.largest} men",
             *found.problems,
         ]
-        # A damaged file with a sound header gives wrong values. Checking whole files would take too long here.
+        # A damaged file with a valid header gives wrong values. Checking whole files would take too long here.
         if new := sorted({str(path.parent) for path in found.paths.values()} - self._trusted_folders):
             self._trusted_folders.update(new)
             lines.append(f"knightadder tablebases verify {shlex.join(new)} finds damaged files")
         return lines
 
     def _book_move(self, limits: Limits) -> str | None:
-        """Return a move of the book, if the engine is asked for a move to play and not for analysis."""
+        """Return a book move if the engine is asked to play a move, not to analyse."""
         options = self.options
         if self._book is None or not options.own_book or options.analyse_mode or self._game.ply >= options.book_depth:
             return None

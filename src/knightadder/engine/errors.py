@@ -1,4 +1,4 @@
-"""The errors that the engine raises. The text of each is one clear line for a user."""
+"""The errors that the engine raises. The text of each error is one clear line for the user."""
 
 from knightadder.text import MOST, one_line
 
@@ -7,7 +7,7 @@ class EngineError(Exception):
     """The engine cannot do what it was asked to do."""
 
     def __str__(self) -> str:
-        """Return the text as one line, even if parts of it came from a file, a worker or an engine."""
+        """Return the text as one line, even if parts of it come from a file, a worker or an external engine."""
         return one_line(super().__str__(), MOST)
 
 
@@ -16,7 +16,7 @@ class PositionError(EngineError, ValueError):
 
 
 class PositionWarning(UserWarning):
-    """A position has impossible castling rights or en passant squares. The engine leaves them out."""
+    """A position has impossible castling rights or en passant squares, which the engine leaves out."""
 
 
 class OptionError(EngineError, ValueError):

@@ -1,4 +1,4 @@
-"""The evaluation in use: the core's tables, and the network in them."""
+"""The evaluation in use: the core's tables, and the network copied into them."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import BUILT_IN, DEFAULT_EVALUATION, EVALUATION_NAMES
 
-# The core's numbers of the evaluations, by their names in the option EvalType.
+# The core's number of each evaluation, by its name in the option EvalType.
 EVALUATIONS = dict(zip(EVALUATION_NAMES, (CLASSICAL, PESTO, NETWORK), strict=True))
 
 BUILT_IN_FILE = Path(__file__).parents[1] / "data" / "default.nnue"
 
 
 def evaluation_of(tables: np.record) -> str:
-    """Return the name of the evaluation for which tables were filled."""
+    """Return the name of the evaluation that the tables were filled for."""
     return next(name for name, number in EVALUATIONS.items() if number == tables.evaluation)
 
 
@@ -33,7 +33,7 @@ def load_network(file: Path) -> Network:
 
 
 class Evaluator:
-    """The core's tables with an evaluation. The evaluation can be changed; the tables are always the same record.
+    """The core's tables with an evaluation, which can be changed. The tables are always the same record.
 
     A network is read only when it is needed. If the user's file cannot be used, an `OptionError` is raised. If the
     built-in network cannot be used, the classical evaluation replaces it, and `problem` is a line that says why.
@@ -79,7 +79,7 @@ class Evaluator:
         return self._apply() or self.tables.evaluation == NETWORK
 
     def _apply(self) -> bool:
-        """Fill the tables for the wanted evaluation; return whether it is a different evaluation."""
+        """Fill the tables for the wanted evaluation; return whether the evaluation has changed."""
         if self.tables.evaluation == EVALUATIONS[self._wanted]:
             return False
         fill_tables(self.tables, EVALUATIONS[self._wanted])

@@ -22,7 +22,7 @@ _DRAWS = (None, Ending.FIFTY_MOVES, Ending.REPETITION, Ending.DEAD_POSITION)  # 
 
 
 def array_of(record: np.record) -> np.ndarray:
-    """Return a record as an array of length 1, whose fields Python reads and writes many times faster."""
+    """Return a record as an array of length 1. Python reads and writes the array's fields many times faster."""
     return cast(np.ndarray, record.base)
 
 
@@ -44,16 +44,15 @@ class Game:
         self._spare = new_record(WORKER)
         self._fullmove = 1
         self._stop = np.zeros(1, np.uint64)
-        for record in (self.record, self._spare):  # perft in these records reads the stop flag
+        for record in (self.record, self._spare):  # `perft` in these records reads the stop flag
             record.stop_address = self._stop.ctypes.data
         self.set_up()
 
     def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
         """Set up a position from a FEN, or the usual start position, and play moves in UCI notation from it.
 
-        Castling may be written in either convention. The function returns lines about the parts of the FEN that were
-        left out because they are impossible. If the FEN or a move is illegal, a `PositionError` is raised and the game
-        stays as it was.
+        Castling may be written in either convention. The function returns a line for each kind of impossible part that
+        was left out of the FEN. If the FEN or a move is illegal, a `PositionError` is raised and the game is unchanged.
         """
         try:
             setup = fen.parse_fen(fen.START if text is None else text)
@@ -70,11 +69,11 @@ class Game:
         return setup.notes
 
     def set_up_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
-        """Set up a position from bitboards, which takes far less time than a FEN, and play moves from it.
+        """Set up a position from bitboards, which is much faster than from a FEN, and play moves from it.
 
-        `numbers` are the same as for `set_up_bitboards` in ``core/api/playing.py``, and `fullmove` is the move number.
+        `numbers` is the same as for `set_up_bitboards` in ``core/api/playing.py``, and `fullmove` is the move number.
         The function returns False if the position is illegal. A `PositionError` is raised if a move is illegal. In both
-        cases the game stays as it was.
+        cases the game is unchanged.
         """
         if not playing.set_up_bitboards(self._tables, self._spare, numbers):
             return False
@@ -82,17 +81,18 @@ class Game:
         return True
 
     def set_up_packed(self, records: NDArray[np.void], index: int, moves: NDArray[np.int64]) -> int:
-        """Set up the packed position ``records[index]``, which must be legal, and play moves from it: the quickest way.
+        """Set up the packed position ``records[index]``, which must be legal, and play moves from it. This is the
+        fastest way.
 
         The moves are encoded as for `play_all` in ``core/api/playing.py``. The function returns the number of moves
-        played, which is lower than given if the next move is illegal.
+        played, which is lower than the number given if the next move is illegal.
         """
         played = int(playing.set_up_packed(self._tables, self.record, records, index, moves))
         self._fullmove = int(records["fullmove"][index]) + (int(records["stm_ep"][index] >> 7) + played) // 2
         return played
 
     def _begin(self, moves: Sequence[str], fullmove: int) -> None:
-        """Play moves in the spare record, whose position has the given move number, and make it the game's record."""
+        """Play moves in the spare record, whose position has the given move number. Then make it the game's record."""
         record = self._spare
         fullmove += (int(array_of(record)["stack"]["stm"][0, 0]) + len(moves)) // 2
         if moves:
@@ -126,7 +126,7 @@ class Game:
         return played
 
     def find(self, name: str) -> int:
-        """Return the legal move of a UCI text in the core's encoding; 0 if there is none."""
+        """Return the legal move that a UCI text names, in the core's encoding; 0 if there is none."""
         squares = parse_uci(name)
         return int(playing.find_move(self._tables, self.record, *squares)) if squares else 0
 
@@ -152,7 +152,7 @@ class Game:
 
     @property
     def ply(self) -> int:
-        """Plies since the start of the game, by the FEN's move number. White's first move is ply 0."""
+        """Number of plies since the start of the game, by the FEN's move number. White's first move is ply 0."""
         return 2 * (self._fullmove - 1) + self.side_to_move
 
     @property
@@ -168,7 +168,7 @@ class Game:
 
     @property
     def men(self) -> int:
-        """Number of men on the board, with the kings."""
+        """Number of men on the board, including the kings."""
         return int(self._position["by_type"][0, 0]).bit_count()
 
     @property
@@ -206,7 +206,7 @@ class Game:
         return _DRAWS[playing.draw_reason(self._tables, self.record)]
 
     def status(self) -> str:
-        """Return a text that says whose move it is, or how the game has ended."""
+        """Return a text that says whose move it is or how the game has ended."""
         side = ("White", "Black")[self.side_to_move]
         ending = self.ending()
         if ending in (Ending.CHECKMATE, Ending.STALEMATE):
@@ -215,7 +215,7 @@ class Game:
         return f"{text}; drawn by {ending.value}" if ending else text
 
     def fen(self, chess960: bool = False) -> str:
-        """Return the FEN of the position, with castling rights as in Shredder-FEN if `chess960`."""
+        """Return the FEN of the position; with `chess960`, as Shredder-FEN."""
         position = self.record.stack[0]
         setup = fen.Setup(
             [int(piece) for piece in position.board],
@@ -228,7 +228,7 @@ class Game:
         return fen.write_fen(setup, chess960)
 
     def diagram(self, chess960: bool = False) -> str:
-        """Return the board as text, with facts about the position and its legal moves."""
+        """Return the board as text, with facts about the position and a list of its legal moves."""
         position = self.record.stack[0]
         letters = ".PNBRQK..pnbrqk"
         lines = []
@@ -257,9 +257,10 @@ class Game:
         return int(static_eval.static_value(self._tables, self.record))
 
     def evaluate_without(self, square: int) -> int:
-        """Return the result of `evaluate` without the piece on a square, which must not be a king.
+        """Return the value as `evaluate` does, but without the piece on a square, which must not be a king.
 
-        Then the side that is not to move may be in check. That breaks the rules, but does not matter to the evaluation.
+        Without the piece, the side that is not to move may be in check. That is illegal, but does not matter to the
+        evaluation.
         """
         from knightadder.core.api import static_eval
 
@@ -298,7 +299,7 @@ class Game:
         """Return the number of leaves of the legal move tree below each legal move, by the move in UCI notation.
 
         `depth` is in plies, up to `MAX_PERFT_DEPTH`; otherwise an `EngineError` is raised. With `bulk`, the moves of
-        the last ply are counted without being made. The count ends early, with partial numbers, when the 64-bit word of
+        the last ply are counted without being made. The count ends early, with partial numbers, if the 64-bit word of
         `stop` is set or `interrupt` is called.
         """
         if not 1 <= depth <= MAX_PERFT_DEPTH:

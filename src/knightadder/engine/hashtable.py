@@ -18,15 +18,15 @@ from knightadder.native.memory import Clearing, zeroed_bytes
 
 _MEGABYTE = 1 << 20
 _GENERATION = np.uint64((GENERATIONS - 1) << GENERATION_SHIFT)  # the bits of the generation in an entry
-# Files of Linux with a container's memory limit in bytes (cgroups, versions 2 and 1). The system kills a process that
-# exceeds the limit.
+# Linux files with the memory limit of a container in bytes (cgroups, versions 2 and 1). The system kills a process
+# that exceeds the limit.
 _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 class HashTable:
     """A block of zeroed memory for the table, aligned to cache lines; `megabytes` is its size in MiB, at least 1.
 
-    The first search needs all of the memory at once, so the table should be cleared before it (see `Clearing`).
+    The first search uses all of the memory, so the table should be cleared before that search (see `Clearing`).
     `address` is the address of the first bucket, and `buckets` the number of buckets. An `OptionError` is raised if the
     machine does not have that much memory.
     """
@@ -36,10 +36,10 @@ class HashTable:
         self.megabytes = megabytes
         self.buckets = megabytes * _MEGABYTE // BUCKET_BYTES
         self.generation = 0
-        self._used = True  # so that the first clearing writes to the memory: the system provides it only then
+        self._used = True  # makes the first clearing write to the memory: only then does the system provide it
         self._clearing: Clearing | None = None
         try:
-            # Huge pages are aligned to cache lines as well.
+            # Huge pages are aligned to cache lines, too.
             self._words = zeroed_bytes(megabytes * _MEGABYTE).view(np.uint64)
         except MemoryError:
             raise OptionError(f"not enough memory for a hash table of {megabytes} MB") from None
@@ -51,7 +51,7 @@ class HashTable:
         self._used = True
 
     def clear(self) -> None:
-        """Clear the table, even if other code has written to it."""
+        """Clear the table, even if this object does not know that it was used."""
         self._used = True
         self.begin_clearing()
         self.wait()
@@ -68,13 +68,13 @@ class HashTable:
         return self._clearing is None or self._clearing.wait(timeout)
 
     def stop_clearing(self) -> None:
-        """Stop a clearing, so that the memory can be freed when the table is dropped."""
+        """Stop the clearing in the background, so that the memory can be freed when the table is dropped."""
         if self._clearing is not None and not self._clearing.wait(0):
             self._clearing.abandon()
             self._used = True
 
     def permille_full(self) -> int:
-        """Return how much of the table this search has filled, in per mille, from a sample of 1000 entries."""
+        """Return the share of entries that this search has filled, in per mille, estimated from 1000 entries."""
         data = self._words[1 : 2 * ENTRIES * 250 : 2]
         ours = (data & _GENERATION) == np.uint64(self.generation << GENERATION_SHIFT)
         return int(np.count_nonzero(ours if self.generation else ours & (data != 0)))

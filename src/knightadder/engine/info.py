@@ -8,8 +8,8 @@ from enum import Enum
 class Score:
     """A score from the side to move's view: centipawns (`cp`), or a distance to mate in moves (`mate`).
 
-    `mate` is negative if the side to move is being mated, and 0 if it is already mated. Exactly one of the two numbers
-    must be given, or a `ValueError` is raised.
+    `mate` is negative if the side to move is being mated, and 0 if it is already mated. Exactly one of the two values
+    must be given; otherwise a `ValueError` is raised.
     """
 
     cp: int | None = None
@@ -21,7 +21,7 @@ class Score:
 
     @classmethod
     def of_mate(cls, plies: int, winning: bool) -> "Score":
-        """Return the score of a mate in `plies` plies, by the side to move or against it."""
+        """Return the score of a mate in `plies` plies, given by the side to move if `winning`, else by its opponent."""
         return cls(mate=(plies + 1) // 2 if winning else -(plies // 2))
 
 
@@ -61,7 +61,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class CurrentMove:
-    """The root move being searched. `number` is its place among the root moves, from 1."""
+    """The root move being searched. `number` is its place among the root moves, counted from 1."""
 
     depth: int
     move: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 # Maximum value of each field. No real limit is larger, and sums of such values fit into the 64 bits of the core.
 LARGEST = 10**15
-# Maximum depth of perft in plies. No machine can count that deep, and the core has room for that many plies.
+# Maximum depth of perft in plies. No machine can count deeper, and the core has room for this many plies.
 MAX_PERFT_DEPTH = 60
 # Minimum value of each field. A clock may be below zero when the flag is about to fall.
 LEAST = {
@@ -25,13 +25,13 @@ LEAST = {
 class Limits:
     """The limits of a search, and the root moves to choose from: the fields of UCI's ``go``.
 
-    A search ends at the first limit that it reaches. Numbers outside the range are moved to its nearest end, because
-    the core does not check them. A field for a whole number that has a different type raises a `TypeError`.
+    A search ends at the first limit that it reaches. Numbers outside their range are clamped, because the core does not
+    check them. A `TypeError` is raised if a number that must be whole has a different type.
 
-    Clocks, increments and ``movetime`` are in milliseconds. A clock is zero or negative when the flag is about to fall.
-    ``movestogo`` is None in sudden death. ``mate`` is in moves. With ``infinite``, the search goes on until it is
+    Clocks, increments and ``movetime`` are in milliseconds. A clock may be zero or negative when the flag is about to
+    fall. ``movestogo`` is None in sudden death. ``mate`` is in moves. With ``infinite``, the search goes on until it is
     stopped, even if nothing is left to search. With ``ponder``, the other limits count from the ponder hit.
-    ``searchmoves`` are UCI strings; empty means every legal move.
+    ``searchmoves`` are UCI strings; if empty, every legal move is searched.
     """
 
     wtime: int | None = None
@@ -55,6 +55,6 @@ class Limits:
 
     @property
     def unlimited(self) -> bool:
-        """Whether only ``stop`` ends the search: it is ``infinite`` or has no limit at all."""
+        """Whether only ``stop`` ends the search, because it is ``infinite`` or has no limit."""
         limits = (self.wtime, self.btime, self.depth, self.nodes, self.mate, self.movetime)
         return self.infinite or all(limit is None for limit in limits)

@@ -1,4 +1,4 @@
-"""Loading of the compiled core in a background thread, so that the protocol can answer at the same time.
+"""Loading of the compiled core in a background thread, so that the protocol can answer in the meantime.
 
 Importing the core takes half a second. If its sources have changed since it was compiled, it is compiled again, which
 takes many seconds.
@@ -25,7 +25,7 @@ OnStep: TypeAlias = Callable[[str], None]
 def check_processor() -> None:
     """Raise an EngineError if the core cannot be compiled for this processor.
 
-    Call it before NumPy is imported, because that import may not survive on an old processor.
+    Call it before NumPy is imported, because that import may crash on an old processor.
     """
     try:
         if not INTERPRETED:
@@ -37,9 +37,9 @@ def check_processor() -> None:
 def load_engine(options: Options, report: OnStep) -> "Engine":
     """Import the core, compile it if needed, build an engine with these options, and run a short search.
 
-    `report` is called for each step of compiling, such as ``compiling 31/334``. Every failure becomes an `EngineError`:
-    there is no compiled core and none can be built, or an option cannot be fulfilled. The error has a ``__cause__``
-    only if it is a defect of the program.
+    `report` is called for each step of compiling with a text such as ``compiling 31/334``. Every failure becomes an
+    `EngineError`: there is no compiled core and none can be built, or an option cannot be fulfilled. The error has a
+    ``__cause__`` only if the program itself has a defect.
     """
     try:
         core.load(report)  # before NumPy is imported, see `check_processor`
@@ -73,8 +73,8 @@ def compile_core() -> None:
 class Loader:
     """Loads an engine once, in a daemon thread, with the given options.
 
-    `ready` is set when loading has ended, with or without success. `progress` is the present step of compiling, such as
-    ``compiling 31/334``, or None if nothing had to be compiled so far. Tests may replace the function `load`.
+    `ready` is set when loading has ended, successfully or not. `progress` is the present step of compiling, such as
+    ``compiling 31/334``; None as long as nothing is compiled. Tests may replace the function `load`.
     """
 
     def __init__(self, options: Options, load: Callable[[Options, OnStep], "Engine"] = load_engine) -> None:
@@ -84,9 +84,9 @@ class Loader:
         self._outcome: Engine | EngineError
 
     def start(self, on_change: Callable[[], None]) -> None:
-        """Start loading; call it only once.
+        """Start loading. Call this only once.
 
-        The loading thread calls `on_change` when `progress` has changed, and when loading has ended.
+        The loading thread calls `on_change` when `progress` changes, and when loading has ended.
         """
 
         def report(step: str) -> None:
@@ -101,7 +101,7 @@ class Loader:
             self.ready.set()
             on_change()
 
-        # A daemon thread, because imports and compiled code cannot be interrupted when the user wants to leave.
+        # A daemon thread, because imports and compiled code cannot be interrupted when the user quits.
         threading.Thread(target=run, name="loader", daemon=True).start()
 
     def engine(self) -> "Engine":

@@ -20,7 +20,9 @@ def to_uci(move: int, chess960: bool = False) -> str:
 
 
 def squares_of(move: int, chess960: bool = False) -> tuple[int, int, int | None]:
-    """Return the squares of a 16-bit move, as UCI writes them, and the piece type of its promotion."""
+    """Return the from-square and the to-square of a 16-bit move, as UCI writes them, and the type of a promoted
+    piece.
+    """
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     if kind == CASTLING and not chess960:
         target = (source & 56) + (6 if target > source else 2)

@@ -1,4 +1,4 @@
-"""Engine options: their declarations in UCI's terms, and the values that the user has set."""
+"""Engine options: their declarations in UCI's terms, and their values."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 EVALUATION_NAMES = ("classical", "pesto", "nnue")
 DEFAULT_EVALUATION = "nnue"  # in the engine and in the library
-BUILT_IN = "<built-in>"  # stands for the file of the network that comes with the engine
+BUILT_IN = "<built-in>"  # stands for the network file that comes with the engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Option:
         ``"spin"`` (a whole number), ``"check"`` (a switch), ``"combo"`` (one of several words), ``"string"`` or
         ``"button"`` (an action).
     default : int, bool, str or None
-        The value of a new engine; ``None`` for a button.
+        The value in a new engine; ``None`` for a button.
     min, max : int or None
         Minimum and maximum of a whole number.
     var : tuple of str
@@ -58,10 +58,10 @@ class Option:
         return line if self.type == "button" else f"{line} default {self.default or '<empty>'}{words}"
 
     def parse(self, text: str | None) -> Value | None:
-        """Return the value of a text; OptionError if the option does not accept it. Words are read in any case.
+        """Return the value that a text stands for; OptionError if the option does not accept it. Case is ignored.
 
         For a string option, a missing or empty text and ``<empty>`` mean the default. A button accepts any text,
-        because some interfaces send a value with it, and its value is None.
+        because some interfaces send a value with it; the result is then None.
         """
         match self.type:
             case "spin":
@@ -91,7 +91,7 @@ class Option:
         raise OptionError(f"option {self.name}: expected {' or '.join(words)}, not {text or 'nothing'}")
 
 
-_NOT_IN_A_LINE = "\0\n\r"  # on most systems, file names cannot contain these either
+_NOT_IN_A_LINE = "\0\n\r"  # on most systems, file names cannot contain these characters either
 
 OPTIONS = (
     Option("Hash", "spin", 16, 1, 33_554_432),
@@ -121,7 +121,7 @@ OPTIONS = (
 
 
 class _Setting(Generic[T]):
-    """An attribute of `Options` that returns the value of an option, which has the type `kind`."""
+    """An attribute of `Options`: the value of an option, of the type `kind`."""
 
     def __init__(self, name: str, kind: type[T]) -> None:
         self._name = name
@@ -154,7 +154,7 @@ class Options:
     best_book_move = _Setting("BestBookMove", bool)  # whether to play the heaviest move instead of one by weight
     syzygy_path = _Setting("SyzygyPath", str)  # folders joined by the system's separator, besides the package's own
     syzygy_probe_depth = _Setting("SyzygyProbeDepth", int)  # minimum remaining depth to probe the largest tablebases
-    syzygy_probe_limit = _Setting("SyzygyProbeLimit", int)  # maximum men, kings included, of a position to probe
+    syzygy_probe_limit = _Setting("SyzygyProbeLimit", int)  # maximum number of men, with kings, of a position to probe
     syzygy_50_move_rule = _Setting("Syzygy50MoveRule", bool)  # whether the fifty-move rule makes some wins draws
 
     def __init__(self) -> None:
@@ -164,8 +164,8 @@ class Options:
     def set(self, name: str, text: str | None) -> Option:
         """Set an option from text, as in UCI's ``setoption``, and return its declaration.
 
-        `name` is read in any case. An `OptionError` is raised if the option does not exist or does not accept the
-        value; then the old value stays.
+        Case does not matter in `name`. An `OptionError` is raised if the option does not exist or does not accept the
+        value. The old value is then kept.
         """
         option, value = self.read(name, text)
         if value is not None:
@@ -186,7 +186,9 @@ class Options:
         return tuple(self._declared.values())
 
     def read(self, name: str, text: str | None) -> tuple[Option, Value | None]:
-        """Return the declaration of an option and the value of a text without setting it; errors are as for `set`."""
+        """Return the declaration of an option and the value that a text stands for; nothing is set. Errors are as for
+        `set`.
+        """
         if any(char in f"{name}{text or ''}" for char in _NOT_IN_A_LINE):
             raise OptionError("an option must be one line of text without NUL")
         option = self._declared.get(name.lower())
@@ -195,7 +197,7 @@ class Options:
         return option, option.parse(text)
 
     def __getitem__(self, name: str) -> Value:
-        """Return the value of an option, whose name is spelt as declared."""
+        """Return the value of an option. Its name must be spelt as declared."""
         return self._values[name]
 
     @property

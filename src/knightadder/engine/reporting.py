@@ -15,18 +15,18 @@ from knightadder.engine.wdl import win_draw_loss
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
 TABLEBASE_WIN, DECISIVE = int(transposition.TABLEBASE_WIN), int(transposition.DECISIVE)
 
-_TABLEBASE_CENTIPAWNS = 20_000  # score of a tablebase win, less a centipawn for each ply to it, as in other engines
+_TABLEBASE_CENTIPAWNS = 20_000  # score of a tablebase win, less a centipawn per ply to it, as in other engines
 
 Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 
 
 class Reporter:
-    """Reports a search to a listener, in the notation and the units of UCI.
+    """Reports a search to a listener, in UCI's notation and units.
 
-    `threads` are the threads whose nodes are counted. With `chess960`, castling is written as king takes rook; with
-    `show_wdl`, expected wins, draws and losses are reported. `material` is the material on the board, counted by
-    `wdl.material_of_sets`. `started` is the time of `time.perf_counter` when the search began, and `root_hits` the
-    number of tablebase hits before the threads began. `last_info` is the latest report of the best line.
+    The nodes of `threads` are counted. With `chess960`, castling is written as king takes rook. With `show_wdl`,
+    expected wins, draws and losses are reported. `material` is the material on the board, counted by
+    `wdl.material_of_sets`. `started` is the value of `time.perf_counter` when the search began, and `root_hits` the
+    number of tablebase hits before the threads started. `last_info` is the latest report of the best line.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Reporter:
         self._root_hits = root_hits
 
     def tell(self, news: Info | CurrentMove | Message) -> None:
-        """Pass on a report. An error of the listener does not end the search."""
+        """Pass on a report. An error in the listener does not end the search."""
         try:
             self._listener(news)
         except Exception:
@@ -96,7 +96,7 @@ class Reporter:
         return sum(thread.nodes for thread in self._threads)
 
     def _counters(self) -> tuple[int, int, int, int]:
-        """Return the nodes of all threads, nodes per second, per mille of the table in use, and milliseconds."""
+        """Return the nodes of all threads, nodes per second, per mille of the hash table in use, and milliseconds."""
         elapsed = time.perf_counter() - self._started
         nodes = self.nodes()
         return nodes, int(nodes / max(elapsed, 1e-6)), self._table.permille_full(), int(elapsed * 1000)

@@ -2,8 +2,8 @@
 
 The main thread deepens and reports. Inside the compiled core it does not hold the GIL. Helper threads search the same
 position and share results only through the transposition table (lazy SMP). A clock thread sets the stop flag when the
-time is up; the core reads the flag at each node. When the main thread ends, all threads vote with the best line of
-their last iteration. The answer does not wait for the helpers.
+time is up; the core reads the flag at each node. When the main thread ends, every thread votes with the best line of
+its last iteration. The answer does not wait for the helpers.
 
 A search of a few milliseconds would spend much of its time on threads and reports. So a search can also run in the
 calling thread, with one call of the core for all depths.
@@ -44,7 +44,7 @@ MATE = int(transposition.MATE)
 
 _SHOW_DETAILS_AFTER = 3.0  # seconds; earlier reports of current moves and bounds would flood the interface
 _CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move
-_GRACE = 0.05  # seconds that the first iteration may still take after a stop; it usually takes less than a millisecond
+_GRACE = 0.05  # seconds that the first iteration may take after a stop; it usually takes less than a millisecond
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
 
@@ -52,9 +52,9 @@ _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score
 class Search:
     """A search of one position.
 
-    Each of the `workers` is the state of a thread; the first belongs to the main thread. The game must not change
-    during the search. `random` decides on the errors of a weakened engine. `report` receives analysis from the search's
-    own threads, and `done` receives the result once.
+    Each of the `workers` is the state of a thread; the first one belongs to the main thread. The game must not change
+    during the search. `random` decides about the errors of a weakened engine. `report` receives analysis from the
+    search's own threads, and `done` receives the result once.
     """
 
     def __init__(
@@ -117,13 +117,13 @@ class Search:
         threads = [SearchThread(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)]
         self._main, *self._helpers = threads
         self._ranked = ranking is not None
-        self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # ends of lines, as `_played_out` found them
+        self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # ends of lines, as found by `_played_out`
         hits = len(ranking.moves) if ranking else 0
         self._reporter = Reporter(
             report, threads, table, options.chess960, options.show_wdl, game.material, self._started, hits
         )
 
-        # An event, because after Ctrl-C in a `join` CPython 3.11 says of a running thread that it has ended.
+        # An event, because after Ctrl-C during `join`, CPython 3.11 considers a running thread finished.
         self._begun, self._ended = False, threading.Event()
         self._has_clock = False
         self._helper_threads: list[threading.Thread] = []  # the started threads
@@ -131,7 +131,7 @@ class Search:
         self._starting = threading.Lock()
 
     def start(self) -> None:
-        """Start all threads. If the system allows no more threads, the search ends at once with a legal move."""
+        """Start all threads. If the system allows no more threads, the search ends immediately with a legal move."""
         # The search thread starts first, because a start waits until the thread runs, milliseconds on a busy machine.
         self._begun = True
         try:
@@ -149,8 +149,8 @@ class Search:
     def run(self) -> None:
         """Search in the calling thread, without helpers, and report only the lines at the end.
 
-        The result is the same as with `start`, unless a clock, a reply to ponder on or `stop` would have ended that
-        search earlier.
+        The result is the same as with `start`, unless that search would have been ended earlier by a clock, by `stop`,
+        or by having found a reply to ponder on.
         """
         self._all_at_once = True
         self._begun = True
@@ -161,7 +161,7 @@ class Search:
     def _start_clock(self) -> None:
         """Start the thread that watches the clock, unless it has been started.
 
-        A short search by nodes or depth ends without it, because starting a thread would take longer than that search.
+        A short search by nodes or depth ends before that, because starting a thread would take longer than the search.
         """
         with self._starting:
             if self._has_clock:
@@ -206,7 +206,7 @@ class Search:
             self._changed.notify_all()
 
     def _stop_soon(self) -> None:
-        """Stop all threads. The first iteration may still end if it is quick, because it gives a better move."""
+        """Stop all threads. The first iteration may still finish if it is fast, because it gives a better move."""
         if self._stopped_at is None:
             self._stopped_at = time.perf_counter()
         if self._main.completed or self._main.depth > 1:
@@ -219,11 +219,11 @@ class Search:
         return [move for move in legal if move in wanted]
 
     def _consult_tablebases(self, options: Options, weakened: bool) -> tuple[Probing, Ranking | None]:
-        """Rank the root moves by the tablebases and drop the worse ones; return the settings for probing, and the
+        """Rank the root moves by the tablebases and drop the worse ones. Return the settings for probing, and the
         ranking.
 
-        A weakened engine plays endings without tablebases. Nor are they used if the user asks for a mate, because a
-        tablebase win is not a mate.
+        A weakened engine plays endings without tablebases. They are not used either if the user asks for a mate,
+        because a tablebase win is not a mate.
         """
         if weakened or self._limits.mate or not self._root_moves:
             return Probing(), None
@@ -237,7 +237,7 @@ class Search:
     # --- the main thread -------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        """Search depth after depth, report each depth, and end the search when it has been long enough."""
+        """Search one depth after another, report each depth, and end the search when it has been long enough."""
         main, lines, mate_plies = self._main, self._lines, 2 * (self._limits.mate or 0)
         try:
             last = self._prepare()
@@ -277,7 +277,7 @@ class Search:
         return min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
 
     def _finish(self) -> None:
-        """Choose the answer, and give it as soon as that is allowed."""
+        """Choose the answer, and send it as soon as that is allowed."""
         try:
             self._stop_flag[0] = 1
             line = self._elect() if self._root_moves else None
@@ -294,7 +294,9 @@ class Search:
             self._ended.set()
 
     def _await_table(self) -> None:
-        """Wait until the hash table is cleared, but not long on a clock: clearing in a search only loses entries."""
+        """Wait until the hash table is cleared; on a clock, only briefly, because clearing during a search only loses
+        entries.
+        """
         patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
         while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
             if self._table.wait(_TABLE_TICK):
@@ -306,8 +308,10 @@ class Search:
         )
 
     def _played_out(self, moves: tuple[int, ...]) -> tuple[int, ...]:
-        """Extend a line that tablebases decide to its end, unless time matters: probing takes milliseconds."""
-        kept = moves[:1] if self._ranked else moves  # the part on which the end depends
+        """Extend a line that tablebases decide to the end of the game, unless time matters: probing takes
+        milliseconds.
+        """
+        kept = moves[:1] if self._ranked else moves  # the part that determines the end
         if kept not in self._ends and self._budget.hard is None and self._stopped_at is None:
             self._ends[kept] = play_out(self._tablebases, self._game, kept)
         return self._ends.get(kept, moves)
@@ -337,12 +341,12 @@ class Search:
         return done
 
     def _elect(self) -> Variation:
-        """Choose the line to play. Report it and the lines below it, unless they were the last report."""
+        """Choose the line to play. Report it and the lines below it, unless they have just been reported."""
         main = self._main
         lines = [main.line(index) for index in range(self._lines if main.completed else 1)]
         # A stopped iteration may have found better moves, and it has counted more nodes.
         changed = main.stopped or self._all_at_once
-        # If the user asked for a depth or for several lines, only the main thread's lines can be the answer.
+        # If the user asked for a certain depth or several lines, only the main thread's lines can be the answer.
         if not self._limits.depth and self._lines == 1:
             known = (lines if main.completed else []) + [line for line in self._helper_lines if line is not None]
             chosen = known[vote(known)] if known else lines[0]
@@ -353,7 +357,7 @@ class Search:
         return lines[0]
 
     def _report_last(self, lines: Sequence[Variation]) -> None:
-        """Report the lines at the end of the search, the line to play first."""
+        """Report the lines at the end of the search, beginning with the line to play."""
         best, *others = lines
         if best.bound is not Bound.EXACT:
             # No exact score follows, but clients look for the move in a line without a bound.
@@ -370,7 +374,7 @@ class Search:
     # --- the helpers -----------------------------------------------------------------------------------------------
 
     def _start_helper(self, index: int) -> None:
-        """Start a helper, which then starts the next one: starting hundreds takes long, and no thread should wait for
+        """Start a helper, which then starts the next one. Starting hundreds takes long, and no thread should wait for
         it.
         """
         with self._starting:
@@ -395,7 +399,7 @@ class Search:
                 if helper.stopped:
                     return
                 self._helper_lines[index] = helper.line()
-        except Exception as error:  # the other threads continue without the vote of this one
+        except Exception as error:  # the other threads continue without this thread's vote
             self._helper_lines[index] = None
             self._reporter.tell(Message(f"a search thread failed: {error!r}"))
 
@@ -415,7 +419,8 @@ class Search:
                     return
                 self._changed.wait(self._check_clock())
                 searching = self._main.depth > 0 and not self._stop_flag[0]
-            # The lock is released before the report, which blocks if nobody reads it: a stop must not wait for that.
+            # The lock is released before the report, because the report blocks if nobody reads it, and a stop must
+            # not wait for it.
             with self._clock_speaks:
                 if searching and not self._finished and self._elapsed() > _SHOW_DETAILS_AFTER:
                     depth, (move, index) = self._main.depth, self._main.current_move
@@ -450,8 +455,8 @@ class Search:
 def _descending(lines: Sequence[Variation]) -> list[Variation]:
     """Return the lines with scores that do not increase.
 
-    If the search was stopped, a line of the earlier iteration may have a higher score than a line above it, which has
-    turned out to be better. Its score is lowered to an upper bound.
+    If the search was stopped, a line of the previous iteration may have a higher score than the line above it, which
+    has turned out to be better. The score is then lowered and becomes an upper bound.
     """
     limited = list(lines[:1])
     for line in lines[1:]:
@@ -470,7 +475,7 @@ def _split(nodes: int, threads: int) -> list[int]:
 
 # --- threads that are kept ------------------------------------------------------------------------------------------
 
-# Starting a thread takes longer than a short search, so some wait for the next piece of work.
+# Starting a thread takes longer than a short search, so a few threads are kept for the next piece of work.
 _MAX_KEPT = 4
 
 _Work: TypeAlias = Callable[[], None]
@@ -478,7 +483,7 @@ _kept: list[SimpleQueue[_Work]] = []  # queues of the idle threads, in which eac
 
 
 def run_in_thread(work: _Work, name: str) -> None:
-    """Do some work, which must raise nothing, in a thread of its own; `name` is the name of a new thread.
+    """Do some work in a separate thread. The work must not raise an error; `name` is used if a new thread is started.
 
     A `RuntimeError` is raised if the system allows no more threads.
     """
@@ -489,7 +494,7 @@ def run_in_thread(work: _Work, name: str) -> None:
 
 
 def _run(more: SimpleQueue[_Work], first: list[_Work]) -> None:
-    """Do the first work, and then wait for more; no reference to finished work is kept."""
+    """Do the first work, and then wait for more. No reference to finished work is kept."""
     first.pop()()
     while len(_kept) < _MAX_KEPT:
         _kept.append(more)

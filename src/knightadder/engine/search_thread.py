@@ -1,4 +1,4 @@
-"""The threads of a search: their states in the core, their preparation, their results, and their vote."""
+"""The threads of a search: their states in the core, their preparation and results, and their vote."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE
 
 NO_NODE_LIMIT = (1 << 63) - 1
 
-_WORST_COUNTS = 14  # centipawns added to every score, so that the vote of the thread with the worst score counts too
+_WORST_COUNTS = 14  # centipawns added to each lead, so that the vote of the worst score counts too
 
 _BOUNDS = {
     EXACT: Bound.EXACT,
@@ -47,7 +47,7 @@ class Weakness:
         state["oversight"], state["misjudgement"], state["weak_seed"] = self.oversight, self.misjudgement, self.seed
 
     def seen(self, tables: np.record, game: Game, moves: Sequence[int], worker: np.record) -> list[int]:
-        """Return the moves that the player sees; all, if it sees none. The worker must be idle."""
+        """Return the moves that the player sees; all moves if it sees none. The worker must be idle."""
         copy_game(game.record, worker)
         self.impose(worker)
         return [move for move in moves if not overlooks_at_root(tables, worker, move)] or list(moves)
@@ -58,8 +58,8 @@ class Root:
     """The data that all threads of a search share.
 
     The game must not change during the search. `moves` are the root moves in the core's encoding, in the order of
-    `ranking` if tablebases know the position. Every thread stops at its next node after the 64-bit word of `stop_flag`
-    is set. `weakness` are the errors of a weakened engine; None at full strength.
+    `ranking` if tablebases know the position. Every thread stops at its next node once the 64-bit word of `stop_flag`
+    is set. `weakness` describes the errors of a weakened engine; None at full strength.
     """
 
     tables: np.record
@@ -88,7 +88,7 @@ class Variation:
 
     @property
     def ends_in_tables(self) -> bool:
-        """Whether tablebases decide the line: it is won or lost, but no mate has been found."""
+        """Whether tablebases decide the line: it is won or lost, but the search has found no mate."""
         return DECISIVE <= abs(self.score) < MATE_FOUND
 
 
@@ -152,7 +152,7 @@ class SearchThread:
 
     @property
     def current_move(self) -> tuple[int, int]:
-        """The root move being searched, and its place in this iteration, from 0. It may be read at any time."""
+        """The root move being searched, and its place in this iteration, from 0. Any thread may read it at any time."""
         return int(self._frames["move"][0]), int(self._state["root_index"][0])
 
     @property
@@ -175,12 +175,14 @@ class SearchThread:
         line = Variation(max(depth, 1), int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
         ranking = self._root.ranking
         if ranking and abs(line.score) < MATE_FOUND:
-            # The search does not know the moves' scores from tablebases, so only a mate replaces such a score.
+            # The search does not know the tablebase scores of the moves, so only a mate replaces such a score.
             line = replace(line, score=ranking.scores[ranking.moves.index(line.moves[0])], bound=Bound.EXACT)
         return line
 
     def expected_reply(self, line: Variation) -> int:
-        """Return the expected reply to the first move of a line, 0 for none. Call it last: it may play these moves."""
+        """Return the expected reply to a line's first move, 0 for none. Call it last, because it may play these
+        moves.
+        """
         if not self._prepared:
             return 0
         if len(line.moves) > 2:  # the game continues after the reply
@@ -196,7 +198,7 @@ def share_memory(state: np.ndarray, table: HashTable, stop_flag: NDArray[np.uint
 
 
 def vote(lines: Sequence[Variation]) -> int:
-    """Return the index of the line to play, among the best lines of several threads, the main thread's first.
+    """Return the index of the line to play. `lines` are the best lines of several threads, the main thread's first.
 
     Each line votes for its first move. The weight of the vote is its depth times the lead of its score over the worst
     score. The formula is Stockfish's, with one exception: a mate that a thread has proved is always played. If the main

@@ -8,9 +8,9 @@ from knightadder.engine.options import Option
 
 _DRAW_FROM_MOVE = 35  # minimum move number for a draw by level scores
 _DRAW_MOVES = 8  # number of the engine's moves with a level score
-# A draw is welcome at any time after two of the engine's moves with a score of -300 centipawns or less.
+# The engine accepts a draw at any time after two of its moves had a score of -300 centipawns or less.
 _LOST, _LOST_MOVES = -300, 2
-_PATIENCE = 10  # number of the engine's moves between two offers
+_PATIENCE = 10  # minimum number of the engine's moves between two offers
 _MATE = 100_000  # beyond any score in centipawns
 
 OPTIONS = (
@@ -24,8 +24,8 @@ class Settlement:
     """Decides when to resign, and when to offer or accept a draw.
 
     The engine offers a draw from move 35 on, after eight moves with a score within ``Draw Score`` centipawns. It
-    accepts a draw from then on if its scores were level or worse, and at any move in a lost position. It resigns after
-    ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. An option of zero turns off draws or
+    accepts a draw from move 35 on if its scores were level or worse, and at any move in a lost position. It resigns
+    after ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. A zero turns off draws or
     resigning.
     """
 
@@ -36,7 +36,7 @@ class Settlement:
         self._offered_at: int | None = None
 
     def set(self, name: str, text: str | None) -> Option:
-        """Set an option from text and return its declaration; OptionError if it does not exist or the value is bad."""
+        """Set an option from text and return its declaration; OptionError if the option or the value is invalid."""
         for option in OPTIONS:
             if option.name.lower() == name.lower():
                 self._values[option.name] = int(option.parse(text) or 0)
@@ -49,7 +49,7 @@ class Settlement:
         self._offered_at = None
 
     def note(self, score: Score, move_number: int) -> None:
-        """Note the score and number of a move that the engine is about to make, from the engine's point of view."""
+        """Record the score and number of a move that the engine is about to make, from the engine's point of view."""
         if score.mate is None:
             self._scores.append(score.cp or 0)
         else:

@@ -4,17 +4,17 @@ A weakened engine visits fewer nodes, so it does not see far. It overlooks moves
 misjudges positions, so it seldom plays the same game twice. ``core/search/oversight.py`` says which moves are easily
 overlooked.
 
-Like `options.py`, which needs the bounds of the Elo, this module imports nothing that takes long.
+This module imports nothing that takes long, because `options.py` needs its bounds of the Elo.
 """
 
 from bisect import bisect_left
 from dataclasses import dataclass
 
-# Elo, nodes a move, share of plain quiet moves that are overlooked, and maximum error of evaluations in centipawns.
-# Between the rows, the logarithm of the nodes and the other numbers are linear. To calibrate, edit this table. It has
-# the scale of Stockfish 15.1's UCI_Elo, if Stockfish gets all the depth that it uses (one ply more than its level). The
-# rows from 1350 to 2300 were measured against Stockfish and the rows below against each other (see the strength log);
-# 2600 and 3000 are extrapolated.
+# Elo, nodes per move, share of plain quiet moves that are overlooked, and maximum error of evaluations in centipawns.
+# Between the rows, the logarithm of the nodes and the other numbers are linear. To calibrate, edit this table. Its
+# scale is that of Stockfish 15.1's UCI_Elo, if Stockfish gets all the depth that it uses (one ply more than its level).
+# The rows from 1350 to 2300 were measured against Stockfish, and the lower rows against each other (see the strength
+# log). The rows for 2600 and 3000 are extrapolated.
 _CALIBRATION = (
     (500, 39, 0.62, 300.0),
     (750, 70, 0.50, 260.0),
@@ -30,7 +30,7 @@ MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
 _MATING_NODES = 20_000  # enough to mate with a rook
 _NODES_PER_MB = 65_536  # nodes whose entries fill a MiB of hash table
-FULL_SKILL = 20  # the Skill Level of full strength; the levels below divide the range of Elo evenly
+FULL_SKILL = 20  # the Skill Level of full strength; the lower levels divide the range of Elo evenly
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,15 @@ class Handicap:
 
     @property
     def errs(self) -> bool:
-        """Whether it makes the engine err, rather than only see less far."""
+        """Whether the engine makes errors, rather than only seeing less far."""
         return self.oversight > 0 or self.misjudgement > 0
 
     @property
     def hash_mb(self) -> int:
-        """The size in MiB of a hash table that suits the nodes.
+        """The size of a hash table that suits the nodes, in MiB.
 
-        Each weakened search has an empty table of its own: its errors must not stay in the user's table, and what that
-        table knows must not make it stronger.
+        Each weakened search has its own empty table. Its errors must not stay in the user's table, and the content of
+        that table must not make it stronger.
         """
         return 1 + self.nodes // _NODES_PER_MB
 
@@ -76,7 +76,7 @@ class Handicap:
 
 
 def handicap_for(elo: float) -> Handicap:
-    """Return the handicap for playing at this Elo; outside the calibrated range, the nearest end of it counts."""
+    """Return the handicap for playing at this Elo. Outside the calibrated range, the nearest end counts."""
     elo = min(max(elo, MIN_ELO), MAX_ELO)
     above = max(bisect_left(_CALIBRATION, elo, key=lambda row: row[0]), 1)
     (low, low_nodes, *low_errors), (high, high_nodes, *high_errors) = _CALIBRATION[above - 1 : above + 1]

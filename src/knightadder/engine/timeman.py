@@ -8,37 +8,40 @@ from dataclasses import dataclass
 
 from knightadder.engine.limits import Limits
 
-# With a number of moves to go: the maximum of that number, and which shares of the clock per move and of the increment
-# a move gets.
+# If a number of moves to go is given: the maximum of that number, and the shares of the clock per move and of the
+# increment that a move gets.
 _HORIZON = 36
 _SOFT_SHARE = 0.8
 _INCREMENT_SHARE = 0.9
 
-# Without a number of moves to go, a move's share of the remaining time grows during the game: later moves decide more,
-# and fewer are left. The formula and its numbers are near Stockfish 17's. The remaining time includes the increments of
-# the next moves.
+# Without a number of moves to go, a move's share of the remaining time grows during the game: later moves decide
+# more, and fewer are left. The formula and its numbers are close to Stockfish 17's. The remaining time includes the
+# increments of the next moves.
 _FIRST_SHARE, _SHARE_GROWTH, _SHARE_POWER = 0.012, 0.0033, 0.46
 _INCREMENTS_TO_COME = 49
 
-_HARD_FACTOR = 5.0  # the hard limit, as a multiple of the soft limit, because an unfinished iteration may be worth it
+_HARD_FACTOR = 5.0  # the hard limit, in multiples of the soft limit; it lets an iteration in progress finish
 
 # Maximum shares of the clock for a single move.
 _SOFT_CLOCK_SHARE = 0.2
 _HARD_CLOCK_SHARE = 0.4
 _LAST_MOVE_SHARE = 0.8  # share of the clock for the last move before the time control
 
-# When the clock is low, a short delay on a busy machine loses the game. So _RESERVE overheads are kept in reserve, but
-# at least a share of _LEAST_USABLE of the clock stays usable.
+# When the clock is low, a short delay on a busy machine loses the game. So _RESERVE times the overhead is kept in
+# reserve, but at least a share of _LEAST_USABLE of the clock stays usable.
 _RESERVE = 5
 _LEAST_USABLE = 0.15
 
-# Scaling of the soft limit. The ranges are near Stormphrax's, and the typical factor is 1.
-_STABLE, _UNSTABLE = 0.78, 2.36  # factors for a best move that has long been the same, and for a new best move
-_STABILITY_DECAY = 0.55  # with each iteration, the difference of both factors shrinks to this share
-_SHARE_BASE, _SHARE_WEIGHT = 2.0, 1.6  # factor if the best move took no nodes, and its fall if that move took all
+# Scaling of the soft limit. The ranges are close to Stormphrax's, and the typical factor is 1. The factor for the best
+# move's stability falls from _UNSTABLE for a new best move to _STABLE; _STABILITY_DECAY is the share of the remaining
+# difference that each iteration leaves. The factor for the best move's share of the nodes is _SHARE_BASE minus
+# _SHARE_WEIGHT times that share.
+_STABLE, _UNSTABLE = 0.78, 2.36
+_STABILITY_DECAY = 0.55
+_SHARE_BASE, _SHARE_WEIGHT = 2.0, 1.6
 _DROP_WEIGHT = 0.01  # rise of the factor for each centipawn that the score has fallen
 _MIN_DROP, _MAX_DROP = 0.85, 1.5
-_DROP_SPAN = 3  # number of iterations over which scores are compared
+_DROP_SPAN = 3  # number of iterations whose scores are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,9 @@ class Progress:
 def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
     """Return the time for a move, `ply` plies after the start of the game; side 0 is White.
 
-    `overhead` is the milliseconds that each move loses between interface and engine. The budget has no limits if the
-    search is infinite, or has neither a clock nor ``movetime``. A search with a limit of depth, nodes or mate obeys
-    ``movetime`` but ignores the clock, because the user has said how far to search.
+    `overhead` is the time in milliseconds that each move loses between interface and engine. The budget has no limits
+    if the search is infinite, or has neither a clock nor ``movetime``. A search with a limit of depth, nodes or mate
+    obeys ``movetime`` but ignores the clock, because the user has said how far to search.
     """
     if limits.infinite:
         return TimeBudget(None, None)
@@ -91,10 +94,10 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
     moves = None
     if limits.movestogo is not None and limits.movestogo > 0:
         moves = min(limits.movestogo, _HORIZON)
-        # Each of the moves to go has its overhead, too.
+        # Each of the other moves to go has an overhead, too.
         left = max(left - overhead * (moves - 1), 1)
     usable = max(left - _RESERVE * overhead, left * _LEAST_USABLE)
-    # The overhead reduces the increment, but by half at most: the user may have set it far larger than the real one.
+    # The overhead reduces the increment, but at most by half, because the user may have set it much too high.
     gain = max(increment - overhead, increment / 2)
     if moves is None:
         share = _FIRST_SHARE + _SHARE_GROWTH * (max(ply, 0) + 3) ** _SHARE_POWER
@@ -113,8 +116,8 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
 def scale(progress: Progress) -> float:
     """Return the factor of the soft limit.
 
-    The factor is low for a move that has been the best for many iterations and takes nearly all nodes, because no other
-    move comes close. It is higher for a new best move, for one of several good moves, and for a falling score.
+    The factor is low if one move has been the best for many iterations and takes nearly all nodes, because no other
+    move comes close. It is higher for a new best move, for several good moves, and for a falling score.
     """
     stability = _STABLE + (_UNSTABLE - _STABLE) * _STABILITY_DECAY**progress.stable_for
     share = _SHARE_BASE - _SHARE_WEIGHT * progress.best_share

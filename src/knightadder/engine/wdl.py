@@ -1,8 +1,8 @@
-"""Probabilities of win, draw and loss from a score, by the two-parameter logistic model that engines commonly use.
+"""Probabilities of win, draw and loss for a score, by the two-parameter logistic model that engines commonly use.
 
 A side with a score of x centipawns wins with the probability 1 / (1 + exp((a - x) / b)). It loses with the probability
-that the other side wins with the score -x. The remaining probability is the probability of a draw. So a is the score at
-which a side wins half of its games, and b is the spread. Both are polynomials of the material on the board.
+that the other side wins with the score -x. The remaining probability is that of a draw. So a is the score at which a
+side wins half of its games, and b is the spread. Both are polynomials in the material on the board.
 https://github.com/official-stockfish/WDL_model describes the method. `knightadder tune wdl` fits the constants to
 games.
 """
@@ -11,21 +11,21 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
-# Coefficients of the powers of material / FULL_MATERIAL, the highest power first. They were fitted to 114,804 positions
-# of 1,000 games between engines of nearly equal strength, at 20,000 nodes per move, with networks 5, 6 and 7. In games
-# between people a lead is worth less: Lichess's formula corresponds to about a = 240 and b = 221.
+# Coefficients of the powers of material / FULL_MATERIAL, the highest power first. They were fitted to 114,804
+# positions of 1,000 games between engines of nearly equal strength, at 20,000 nodes per move, with networks 5, 6 and 7.
+# In games between people, an advantage is worth less: Lichess's formula corresponds to about a = 240 and b = 221.
 A = (-724.3, 1498.2, -1083.1, 354.8)
 B = (-208.5, 308.6, -118.5, 70.6)
 
 FULL_MATERIAL = 78  # material at the start of a game
-LEAST_MATERIAL = 17  # minimum for the fit; positions with less material are few, and mostly decided
+LEAST_MATERIAL = 17  # minimum material for the fit; positions with less are rare, and mostly decided
 _VALUES = 1, 3, 3, 5, 9  # values of pawn, knight, bishop, rook and queen
 
 
 def material_of_sets(by_type: Sequence[int]) -> int:
     """Return the material of both sides: pawns count 1, minor pieces 3, rooks 5, queens 9.
 
-    `by_type` has the bitboards of all pieces, and then of each piece type from pawns on.
+    `by_type` has the bitboard of all pieces, followed by one for each piece type from pawns on.
     """
     return sum(value * squares.bit_count() for value, squares in zip(_VALUES, by_type[1:], strict=False))
 

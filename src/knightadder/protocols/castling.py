@@ -21,7 +21,7 @@ class Pieces:
             self._on.update((file + rank, piece) for file, piece in zip("abcdefgh", squares, strict=True))
 
     def castles(self, move: str) -> bool:
-        """Return whether a legal move, in UCI notation of either kind, is castling."""
+        """Return whether a legal move, in either UCI notation, is castling."""
         source, target = move[:2], move[2:4]
         king = self._on[source]
         if king not in ("K", "k"):
@@ -39,7 +39,7 @@ class Pieces:
         """Play a legal move, with castling written as king takes rook.
 
         Pieces that no longer matter to castling are not updated: pawns captured en passant and promoted pawns remain,
-        and a king and a rook that have castled are removed.
+        and a king and a rook are removed when they castle.
         """
         source, target = move[:2], move[2:4]
         self._on[target] = " " if self.castles(move) else self._on[source]
@@ -61,11 +61,10 @@ def write_moves(moves: Sequence[str], placement: str) -> list[str]:
 
 
 def read_move(text: str, legal: Sequence[str], placement: str) -> str | None:
-    """Return the legal move, as it is written in `legal`, that a text in CECP's notation stands for; None if there is
-    none.
+    """Return the legal move that a text in CECP's notation stands for, written as in `legal`; None if there is none.
 
-    Castling is accepted as ``O-O`` or ``O-O-O``, as the king's step, and as king takes rook, in any game; but a text
-    that is also a plain king move is that move.
+    Castling is accepted as ``O-O`` or ``O-O-O``, as the king's step, and as king takes rook, in any game. But a text
+    that is also a plain king move means that move.
     """
     move = text.lower().replace("=", "")
     if move in legal:

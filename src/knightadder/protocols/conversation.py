@@ -1,7 +1,7 @@
-"""The common part of the protocols: one loop that takes all events from one queue.
+"""The common part of the protocols: a loop that takes all events from one queue.
 
-A thread reads the commands into the queue, the loader and the engine put their events there, and the loop handles them
-one by one.
+A thread puts the commands into the queue, and so do the loader and the engine with their events. The loop handles the
+events one by one.
 """
 
 import contextlib
@@ -28,11 +28,11 @@ from knightadder.protocols.lines import Output, standard_input
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
-# Loading starts after the first command has been answered, or after this many seconds without one, so that the answer
-# need not compete with imports for the GIL.
+# Loading starts after the first command has been answered, or after this many seconds without a command. So the
+# answer does not compete with imports for the GIL.
 _LOADING_DELAY = 0.1
 TICK = 1.0  # seconds after which the loop runs even without an event
-_READY_TICK = 0.01  # seconds after which the loop runs while the engine gets ready
+_READY_TICK = 0.01  # seconds after which the loop runs while the engine is getting ready
 PATIENCE = 2.0  # seconds to wait for the end of a search when the user quits
 
 
@@ -59,9 +59,9 @@ Handler: TypeAlias = tuple[Needs, Callable[[str], None]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that was received: its first word, the rest of the line, and the whole line.
+    """A received command: its first word, the rest of the line, and the whole line.
 
-    `run` carries it out, given the text, once its requirement `needs` is met.
+    `run` carries it out, given the rest of the line, once its requirement `needs` is met.
     """
 
     name: str
@@ -72,11 +72,11 @@ class Command:
 
 
 class Connection:
-    """Input lines, output lines, and the engine; one conversation may pass the connection on to another.
+    """Input lines, output lines, and the engine. One conversation may pass the connection on to the next.
 
-    The lines, bytes with or without line ends, are read in a thread of its own; when the iterable ends, the input ends.
-    `events` has all events: commands as str, `Signal`, and what a conversation puts there itself. The engine is None
-    until it is loaded. `loading_since` is the time when loading was started, by `time.monotonic`.
+    The lines are bytes, with or without line ends, and are read in a separate thread. The input ends when the iterable
+    ends. `events` receives all events: commands as str, each `Signal`, and the conversation's own events. The engine is
+    None until it is loaded. `loading_since` is the time when loading started, by `time.monotonic`.
     """
 
     def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
@@ -89,20 +89,20 @@ class Connection:
         self._reading = False
 
     def start_reading(self) -> None:
-        """Start the thread that reads the commands; a second call does nothing."""
+        """Start the thread that reads the commands. Further calls do nothing."""
         if not self._reading:
             self._reading = True
             threading.Thread(target=self._read, name="input", daemon=True).start()
 
     def start_loading(self) -> None:
-        """Start loading the engine; a second call does nothing."""
+        """Start loading the engine. Further calls do nothing."""
         if self.loading_since is None:
             self.loading_since = time.monotonic()
             self.loader.start(lambda: self.events.put(Signal.LOADER_NEWS))
 
     def take_engine(self) -> list[str]:
-        """Take the engine from the loader, which must be ready, and return messages for the user; EngineError if it has
-        failed.
+        """Take the engine from the loader, which must be ready, and return messages for the user; EngineError if
+        loading failed.
         """
         self.engine = self.loader.engine()
         # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a tenth
@@ -111,7 +111,7 @@ class Connection:
         return [self.engine.problem] if self.engine.problem else []
 
     def close(self) -> bool:
-        """Stop all running work, and return whether all of it has stopped; some work cannot be interrupted in time."""
+        """Stop all running work; return whether all of it has stopped. Some work cannot be interrupted in time."""
         if self.engine is not None:
             self.engine.stop()
             if not self.engine.wait(PATIENCE):
@@ -141,18 +141,18 @@ class Conversation(ABC):
 
     @property
     def output_closed(self) -> bool:
-        """Whether nobody reads the output any more."""
+        """Whether nobody reads the output any longer."""
         return self._output.closed
 
     def run(self) -> int:
-        """Handle events until ``quit``, the end of input or Ctrl-C, and give the exit status of the process."""
+        """Handle events until ``quit``, the end of input or Ctrl-C, and return the exit status of the process."""
         self._connection.start_reading()
-        if self._connection.engine is not None:  # an earlier conversation passed the loaded engine on
+        if self._connection.engine is not None:  # the engine was passed on by an earlier conversation
             self._engine_loaded([])
         timeout = _LOADING_DELAY
         try:
             while self._status is None:
-                # Always with a timeout: on Windows a wait without one would block Ctrl-C.
+                # Always use a timeout, because on Windows a wait without one would block Ctrl-C.
                 try:
                     event = self._events.get(timeout=timeout)
                 except queue.Empty:
@@ -175,7 +175,7 @@ class Conversation(ABC):
         return self._status
 
     def close(self) -> bool:
-        """Stop all running work, and say whether all of it has stopped; see `Connection.close`."""
+        """Stop all running work; return whether all of it has stopped. See `Connection.close`."""
         return self._connection.close()
 
     # --- For the subclass -------------------------------------------------------------------------------------------
@@ -186,14 +186,14 @@ class Conversation(ABC):
 
     @abstractmethod
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
-        """Return whether a command that needs the engine has to wait although the engine is loaded.
+        """Return whether a command that needs the engine must wait although the engine is loaded.
 
-        `others_wait` says whether other commands wait before it.
+        `others_wait` says whether other commands are waiting before it.
         """
 
     @abstractmethod
     def _asks_whether_ready(self, command: Command) -> bool:
-        """Return whether the answer to a command must wait until a search could begin at once."""
+        """Return whether the answer to a command must wait until a search could begin without delay."""
 
     @abstractmethod
     def _complain(self, command: Command, error: Exception) -> None:
@@ -201,7 +201,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _tell_of_wait(self, command: Command) -> None:
-        """Tell the user, where useful, that a command has begun to wait."""
+        """Tell the user that a command has begun to wait, if that is useful."""
 
     def _hear(self, event: object) -> None:
         """Handle an event other than a command."""
@@ -212,11 +212,11 @@ class Conversation(ABC):
 
     @abstractmethod
     def _engine_loaded(self, messages: list[str]) -> None:
-        """Begin the work that needs the engine; the messages are for the user, a line each."""
+        """Begin the work that needs the engine. The messages are for the user, one line each."""
 
     @abstractmethod
     def _loading_failed(self, error: EngineError) -> None:
-        """Tell the user why the engine cannot be loaded; the conversation ends after that."""
+        """Tell the user why the engine cannot be loaded. The conversation then ends."""
 
     @abstractmethod
     def _tick(self) -> None:
@@ -239,7 +239,7 @@ class Conversation(ABC):
     # --- Commands: at once, or later --------------------------------------------------------------------------------
 
     def _postpones(self, command: Command) -> bool:
-        """Queue a command that has to wait until the engine is loaded and free, and say whether it has to."""
+        """Queue a command that must wait until the engine is loaded and idle; return whether it must wait."""
         if command.needs is Needs.NOTHING:
             return False
         loaded = self._connection.engine is not None
@@ -258,31 +258,31 @@ class Conversation(ABC):
                 self._carry_out(command)
 
     def _carry_out_waiting(self) -> None:
-        """Carry out the waiting commands, in order, until one has to wait again."""
+        """Carry out the waiting commands in order, until one must wait again."""
         while self._waiting and not self._must_wait(self._waiting[0], False):
             self._carry_out(self._waiting.popleft())
         if self._waiting:
             self._tell_of_wait(self._waiting[0])
 
     def _mind_waiting(self) -> None:
-        """Carry out the waiting commands when the engine is ready; every other wait ends with an event."""
+        """Carry out the waiting commands once the engine is ready. The end of every other wait is an event."""
         if self._waiting and self._connection.engine is not None and not self._must_wait(self._waiting[0], False):
             self._carry_out_waiting()
 
     def _carry_out(self, command: Command) -> None:
         try:
             command.run(command.text)
-        except Exception as error:  # on any error the game must go on
+        except Exception as error:  # the game must go on after any error
             self._complain(command, error)
 
     def _leave(self) -> None:
         """Exit when all earlier commands are done; later commands are ignored."""
         self._input_ended = self._leaving = True
-        if all(map(self._asks_whether_ready, self._waiting)):  # no search follows that would need the engine
+        if all(map(self._asks_whether_ready, self._waiting)):  # no search follows, so the engine need not be ready
             if self._connection.engine is not None:
                 self._connection.engine.hurry()
             elif self._connection.loader.progress is not None:
-                self._waiting.clear()  # so that nobody waits for the compiler
+                self._waiting.clear()  # so that the exit does not wait for the compiler
 
     # --- The loop ---------------------------------------------------------------------------------------------------
 
@@ -311,7 +311,7 @@ class Conversation(ABC):
 def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation], options: Options | None = None) -> int:
     """Hold a conversation on standard input and output, and return the exit status of the process.
 
-    `converse` makes the conversation from the arguments of a `Connection`. The engine starts with the options.
+    `converse` creates the conversation from the arguments of a `Connection`. The engine starts with the given options.
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -319,10 +319,11 @@ def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation], o
     status = conversation.run()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process is exiting and needs no second Ctrl-C
     if conversation.output_closed:
-        # Python flushes standard output again at exit; flush it to the null device, so that there is no error message.
+        # Python flushes standard output again at exit. It then flushes to the null device, so that there is no error
+        # message.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not conversation.close():
-        # A thread is still inside the compiler or compiled code. It cannot be interrupted, and ending the interpreter
-        # while it runs would crash; each line was flushed as it was written, so no output is lost.
+        # A thread is still in the compiler or in compiled code. It cannot be interrupted, and ending the interpreter
+        # while it runs would crash. Each line was flushed when it was written, so no output is lost.
         os._exit(status)
     return status

@@ -1,4 +1,4 @@
-"""Lines of text, in and out, for all protocols."""
+"""Input and output of lines of text, for all protocols."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from typing import TextIO
 
 
 class Output:
-    """Writes whole lines from any thread; once nobody reads them, it calls `on_closed` and writes nothing more."""
+    """Writes whole lines from any thread. Once nobody reads them, it calls `on_closed` and writes nothing more."""
 
     def __init__(self, stream: TextIO, on_closed: Callable[[], None]) -> None:
         self.closed = False
@@ -18,7 +18,7 @@ class Output:
         self._lock = threading.Lock()
 
     def write(self, text: str) -> None:
-        """Write one line, or several that belong together, and flush."""
+        """Write one line, or several lines that belong together, and flush."""
         with self._lock:
             if self.closed:
                 return
@@ -30,7 +30,7 @@ class Output:
                 self._on_closed()
 
     def look(self) -> None:
-        """Check whether the reader has closed its end, which Windows does not report for a pipe."""
+        """Check whether the reader has closed the pipe; Windows does not report this."""
         if self.closed or not hasattr(select, "poll"):
             return
         with contextlib.suppress(OSError, ValueError):  # streams that are not files cannot be checked
@@ -42,12 +42,12 @@ class Output:
 
 
 def standard_input() -> Iterator[bytes]:
-    """Yield the lines of standard input as bytes; other readers of descriptor 0 find nothing there afterwards.
+    """Yield the lines of standard input as bytes. Afterwards, other readers of descriptor 0 find no input.
 
-    On Windows, a query about a pipe blocks while a different thread reads the pipe. NumPy's libraries query the
-    standard descriptors when they are loaded, so they would wait for the next command.
+    On Windows, a query about a pipe blocks while another thread reads from the pipe. NumPy's libraries query the
+    standard descriptors when they are loaded, so without this they would wait for the next command.
     """
-    # Not sys.stdin: at exit Python cannot close it while a thread waits inside it.
+    # Not sys.stdin: Python cannot close it at exit while a thread waits inside it.
     with open(os.dup(0), "rb") as stream:
         with open(os.devnull, "rb") as nothing:
             os.dup2(nothing.fileno(), 0)

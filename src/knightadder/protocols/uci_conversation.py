@@ -4,16 +4,16 @@ Where the protocol leaves a choice, this engine behaves as follows:
 
 - ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is loaded in the background.
   All other commands wait for the core, in order.
-- While a changed core is compiled, an interface that waits for ``readyok`` or a move is told each step.
-- ``isready`` waits until the memory of the hash table is filled, unless ``quit`` is all that follows.
-- During a search ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
+- While a changed core is being compiled, each step is reported to an interface that waits for ``readyok`` or a move.
+- ``isready`` waits until the memory of the hash table is filled, unless only ``quit`` follows.
+- During a search, ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
   need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
   the search has ended and its ``bestmove`` is sent, so that a script may be piped in. If only ``stop`` can end the
   search, an ``info string`` says so. ``d`` waits only if such commands wait before it.
 - ``xboard`` as the very first command switches to the other protocol (`xboard.py`).
-- At ``quit``, as at the end of input, commands already received are carried out; the last search is then stopped, and
+- At ``quit``, as at the end of input, commands already received are carried out. Then the last search is stopped, and
   the engine exits after its ``bestmove``. ``go perft`` and ``bench`` run to their end, because a partial count is
-  useless. If nothing waits, the engine exits at once, even while loading; it always does so if nobody reads the output.
+  useless. If no command is waiting, or nobody reads the output, the engine exits at once, even while loading.
 - A command that cannot be understood or carried out is answered with one ``info string`` line, and changes nothing.
 """
 
@@ -83,7 +83,7 @@ class Uci(Conversation):
         self._shown_step = "loading"
         self._shown_at = time.monotonic()
 
-        # The commands of the protocol. The additional commands below count only at the start of a line: no interface
+        # The commands of the protocol. The additional commands below must be at the start of a line: no interface
         # sends them, and a line of prose must not start a benchmark.
         self._standard: dict[str, Handler] = {
             "uci": (Needs.NOTHING, self._uci),
@@ -108,7 +108,7 @@ class Uci(Conversation):
         }
 
     def close(self) -> bool:
-        """Stop all running work, and say whether all of it has stopped; see `Connection.close`."""
+        """Stop all running work; return whether all of it has stopped. See `Connection.close`."""
         activity = self._activity
         if activity is not None and activity.job is not None:
             activity.stopping = True
@@ -131,7 +131,7 @@ class Uci(Conversation):
             super()._hear(event)
 
     def _find_command(self, line: str) -> Command | None:
-        """Find the command in a line; as the protocol demands, unknown words before it are skipped."""
+        """Find the command in a line. As the protocol demands, unknown words before it are skipped."""
         words = list(re.finditer(r"\S+", line.removeprefix("\ufeff")))
         if [word[0] for word in words] == ["xboard"] and not self._spoken_to:
             from knightadder.protocols.xboard import XBoard  # here, because it is rarely needed
@@ -160,7 +160,9 @@ class Uci(Conversation):
         return command.name == "isready"
 
     def _is_meant_for_waiting_go(self, command: Command) -> bool:
-        """Return whether a command belongs to a search that waits: for the engine, or the end of a stopping search."""
+        """Return whether a command belongs to a waiting search: one that waits for the engine, or for a search to
+        end.
+        """
         running = self._activity is not None and not self._activity.stopping
         return (
             not running
@@ -184,7 +186,7 @@ class Uci(Conversation):
             if self._input_ended and not self._waiting and self._status is None:
                 self._status = self._status_at_end
         elif activity.job is not None:
-            # Stop repeatedly, because a job does not notice a stop between two of its steps.
+            # Stop repeatedly, because a job does not notice a stop that comes between two of its steps.
             if activity.stopping:
                 self._engine.stop()
         elif self._input_ended and (activity.endless or not self._waiting):
@@ -201,7 +203,7 @@ class Uci(Conversation):
         self._say(str(error))
 
     def _show_progress(self) -> None:
-        """Report loading to an interface that waits for ``readyok`` or a move: each new step, and every second."""
+        """Report loading to an interface that waits for ``readyok`` or a move, at each new step and every second."""
         connection, since = self._connection, self._connection.loading_since
         asked = any(command.name in ("isready", "go") for command in self._waiting)
         if connection.engine is not None or since is None or not asked:
@@ -221,7 +223,7 @@ class Uci(Conversation):
         self._report(command.name, error)
 
     def _report(self, name: str, error: Exception) -> None:
-        """Report an error in one line; in debug mode, an unexpected error has a traceback too."""
+        """Report an error in one line. In debug mode, an unexpected error also has a traceback."""
         if isinstance(error, EngineError):
             self._say(str(error))
             return
@@ -263,7 +265,7 @@ class Uci(Conversation):
         self._engine.new_game()
 
     def _position(self, text: str) -> None:
-        # The interface would mistake a search of the previous position for a search of the refused position.
+        # Otherwise the interface would mistake a search of the previous position for a search of the refused one.
         self._has_position = False
         fen, moves = parse_position(text)
         notes = self._engine.set_position(fen, moves)
@@ -295,7 +297,7 @@ class Uci(Conversation):
             return
         if go.ignored:
             self._say(f"go: ignored {', '.join(go.ignored)}")
-        # The engine's thread writes the analysis. The result comes through the queue, so that the loop knows that the
+        # The engine's thread writes the analysis. The result comes through the queue, so the loop knows that the
         # engine is idle before the interface can react to bestmove.
         self._engine.go(go.limits, lambda info: self._output.write(format_info(info)), self._events.put)
         self._activity = _Activity(limits=go.limits, pondering=go.limits.ponder)
@@ -314,7 +316,8 @@ class Uci(Conversation):
             self._activity.pondering = False
             self._engine.ponderhit()
 
-    # --- Jobs: work in a thread of its own, so that stop, isready and quit are still answered -------------------------
+    # --- Jobs: work in a separate thread, so that stop, isready and quit are still answered
+    # ---------------------------
 
     def _perft(self, depth: int | None) -> None:
         if depth is None or depth > MAX_PERFT_DEPTH:
@@ -359,7 +362,7 @@ class Uci(Conversation):
             try:
                 done = _JobDone(name, output=work(activity))
             except Exception as error:
-                # An aborted job may raise an error because its result is incomplete; that error is not reported.
+                # An aborted job may raise an error because its result is incomplete. That error is not reported.
                 done = _JobDone(name, error=_JobStoppedError() if activity.stopping else error)
             ended.set()
             self._events.put(done)
@@ -377,5 +380,5 @@ class Uci(Conversation):
 
 
 def main(options: Options | None = None) -> int:
-    """Speak UCI on standard input and output with an engine that has these options, and give the exit status."""
+    """Speak UCI on standard input and output with an engine that has these options; return the exit status."""
     return speak(Uci, options)

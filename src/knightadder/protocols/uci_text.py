@@ -1,6 +1,6 @@
-"""The text of the Universal Chess Interface: parses commands, and formats what the engine reports.
+"""The text of the Universal Chess Interface: parses commands, and formats the engine's reports.
 
-Nothing here has state; `uci_conversation.py` holds the conversation.
+This module has no state; `uci_conversation.py` holds the conversation.
 """
 
 import re
@@ -40,9 +40,9 @@ class Go:
 def parse_go(text: str) -> Go:
     """Parse the arguments of ``go``.
 
-    Fields may come in any order; if a field comes twice, the last one counts. Decimals are cut off, and numbers outside
-    the sensible range are replaced by the nearest bound. ``movestogo 0`` means sudden death, and other zeros count only
-    if nothing else ends the search, because some programs fill in every field. A field without a number is ignored.
+    Fields may come in any order. If a field is repeated, the last one counts. Decimals are truncated, and numbers
+    outside the sensible range are clamped. ``movestogo 0`` means sudden death. Other zeros count only if nothing else
+    limits the search, because some programs fill in every field. A field without a number is ignored.
     """
     numbers: dict[str, int] = {}
     flags = {"infinite": False, "ponder": False}
@@ -87,9 +87,9 @@ def parse_go(text: str) -> Go:
 
 
 def parse_position(text: str) -> tuple[str | None, list[str]]:
-    """Parse the arguments of ``position``: the FEN, ``None`` for the initial position, and the moves.
+    """Parse the arguments of ``position``: the FEN, or ``None`` for the start position, and the moves.
 
-    EngineError if the command names neither ``startpos`` nor a FEN, or has other words in the place of ``moves``.
+    EngineError if the command names neither ``startpos`` nor a FEN, or has other words where ``moves`` is expected.
     """
     words = text.split()
     setup = words[: words.index("moves")] if "moves" in words else words
@@ -108,7 +108,7 @@ def parse_position(text: str) -> tuple[str | None, list[str]]:
 def parse_setoption(text: str) -> tuple[str, str | None]:
     """Parse the arguments of ``setoption``: name and value; the value is ``None`` if the word ``value`` is missing.
 
-    Name and value may contain spaces; spaces inside the value are kept, because it may be a path. EngineError if there
+    Name and value may contain spaces. Spaces inside the value are kept, because it may be a path. EngineError if there
     is no name.
     """
     before = _VALUE.search(text)

@@ -1,6 +1,6 @@
 """The Chess Engine Communication Protocol (CECP), version 2: a conversation with an interface such as XBoard.
 
-The engine itself keeps the game, the clocks and its side, and knows when it is to move. Where the protocol leaves a
+The engine itself keeps the game, the clocks and its side, and knows when it has to move. Where the protocol leaves a
 choice, this engine behaves as follows:
 
 - ``protover`` and unknown commands are answered at once, even while the core is loaded in the background;
@@ -9,7 +9,7 @@ choice, this engine behaves as follows:
 - While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
   protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
   search, and no move is played. Options interrupt pondering and analysis, which then continue.
-- ``ping`` also waits until the memory of the hash table is filled, unless ``quit`` is all that follows.
+- ``ping`` also waits until the memory of the hash table is filled, unless only ``quit`` follows.
 - Draws by rule are claimed after a move of either side. Even then, ``go`` is obeyed if there is a legal move.
 - ``draw`` is answered with the engine's next move, because only the search shows the value of the position.
 - At the end of input, commands already received are carried out. A search for a move is then stopped, and its move
@@ -187,7 +187,7 @@ class XBoard(Conversation):
         self._end_features()
 
     def _end_features(self) -> None:
-        """Tell the interface, which has waited for this, that the engine is ready."""
+        """Tell the interface that the engine is ready. The interface has been waiting for this."""
         if self._features_open and self._loaded_player is not None:
             self._features_open = False
             self._output.write("feature done=1")
@@ -211,7 +211,7 @@ class XBoard(Conversation):
 
 
 def main(options: Options | None = None) -> int:
-    """Speak CECP on standard input and output with an engine that has these options, and give the exit status."""
+    """Speak CECP on standard input and output with an engine that has these options; return the exit status."""
 
     def converse(lines: Iterable[bytes], output: TextIO, loader: Loader) -> XBoard:
         return XBoard(Connection(lines, output, loader))

@@ -11,16 +11,14 @@ from knightadder.protocols.xboard_text import (
     parse_seconds,
 )
 
-_MINUTES = 5  # per game, if no time control has been set
-# When the expected move is played, pondering continues as the search for a move, unless the clock shows less than this
-# share of the assumed time.
+_MINUTES = 5  # minutes per game, if no time control has been set
+# When the expected move has been played, pondering continues as the search for a move. But if the clock now shows
+# less than this share of the time that pondering assumed, a new search is started.
 _ENOUGH = 0.9
 
 
 class GameClocks:
-    """The time control and both clocks, as the interface has set them, and the plies to
-    which every search is limited.
-    """
+    """The time control and both clocks, as set by the interface, and the depth limit in plies of every search."""
 
     def __init__(self) -> None:
         self._moves, self._base, self._increment = 0, _MINUTES * 60_000, 0
@@ -56,20 +54,21 @@ class GameClocks:
         self._opponent = parse_clock("otim", text)
 
     def spend(self, milliseconds: float, moves_made: int) -> None:
-        """Subtract the milliseconds of one of the engine's moves, the last of `moves_made`, from its clock.
+        """Subtract the milliseconds of one of the engine's moves from its clock; it has made `moves_made` moves, with
+        this one.
 
-        An interface that sends ``time`` has better clocks, but it sends them only with the opponent's move, when the
-        engine has already begun to ponder.
+        The clocks of an interface that sends ``time`` are more exact, but it sends them only with the opponent's move,
+        when the engine is already pondering.
         """
         self._own += self._increment - round(milliseconds)
         if self._moves and moves_made % self._moves == 0:
             self._own += self._base
 
     def limits(self, side: int, moves_made: int, overhead: int, ponder: bool = False) -> Limits:
-        """Return the limits of a search for a move of the engine's side, 0 for White, after `moves_made` of its moves.
+        """Return the limits of a search for the engine's side (0 for White), which has made `moves_made` moves.
 
-        `overhead` is the milliseconds that each move loses between interface and engine. With `ponder`, the search
-        begins on the opponent's time.
+        `overhead` is the time in milliseconds that each move loses between interface and engine. With `ponder`, the
+        search begins on the opponent's time.
         """
         if self._movetime is not None:
             return Limits(movetime=self._movetime, depth=self.depth, ponder=ponder)
@@ -84,16 +83,14 @@ class GameClocks:
         )
         if self.depth is None:
             return limits
-        # In UCI, a search limited by depth ignores the clock; here both count.
+        # In UCI, a search limited by depth ignores the clock. Here, both limits count.
         budget = allot(limits, side, overhead, 2 * moves_made + side)
         assert budget.soft is not None
         return Limits(depth=self.depth, movetime=round(budget.soft) + overhead, ponder=ponder)
 
 
 def still_good(then: Limits, now: Limits, side: int) -> bool:
-    """Return whether a search for a move of a side that was begun with the limits `then` may continue under the limits
-    `now`.
-    """
+    """Return whether a search for a side's move that began with the limits `then` may continue under `now`."""
     if _other_limits(then) != _other_limits(now):
         return False
     clocks = (then.wtime, now.wtime) if side == 0 else (then.btime, now.btime)

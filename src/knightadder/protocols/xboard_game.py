@@ -1,4 +1,4 @@
-"""The game that the interface sends move by move, stored so that all of it can be passed to the engine again."""
+"""The game that the interface sends move by move. It is stored so that all of it can be passed to the engine again."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ class XBoardGame:
     """A game: its first position, its moves, and queries about the current position.
 
     All methods that change it need an idle engine and set the engine's position, except `push` with `silent`. `legal`
-    has the legal moves in UCI notation, `placement` the first field of a FEN, and `ending` how the game has ended.
-    `illegal` says whether the last position to be set up was illegal.
+    contains the legal moves in UCI notation. `placement` is the first field of a FEN, and `ending` says how the game
+    has ended. `illegal` says whether the last attempt to set up a position failed because the position was illegal.
     """
 
     illegal: bool
@@ -38,9 +38,9 @@ class XBoardGame:
         self._begin(None)
 
     def set_up(self, fen: str) -> tuple[str, ...]:
-        """Begin at a position; return the impossible parts of it that were left out.
+        """Begin at a position; return a line for each kind of impossible part that was left out of it.
 
-        PositionError if the position is not legal; no move is then possible until another position is set up.
+        PositionError if the position is illegal. No move is then possible until a legal position is set up.
         """
         self.illegal = True
         self.legal = []
@@ -49,8 +49,8 @@ class XBoardGame:
     def push(self, move: str, silent: bool = False) -> None:
         """Play one of the legal moves, given in UCI notation.
 
-        With `silent`, the engine is left alone, because it already searches with this move played. Queries about the
-        position are then out of date until `sync`.
+        With `silent`, the engine is not told, because it is already searching with this move played. Until `sync`,
+        queries about the position are then out of date.
         """
         self._moves.append(move)
         if not silent:
@@ -66,8 +66,8 @@ class XBoardGame:
     def sync(self, expected: str | None = None) -> None:
         """Pass the game to the engine, and update what is known about the position.
 
-        With `expected`, a legal move, the engine gets the position after that move; the queries still answer for the
-        position before it.
+        With `expected`, a legal move, the engine gets the position after that move. Queries still refer to the position
+        before it.
         """
         moves = self._moves if expected is None else [*self._moves, expected]
         self.engine.set_position(self._fen, moves)
@@ -84,7 +84,7 @@ class XBoardGame:
     def _find_san(self, text: str) -> str | None:
         if not self.legal:
             return None
-        import chess  # imported late, because it is slow and interfaces usually send coordinates
+        import chess  # imported late, because this takes long and interfaces usually send coordinates
 
         board = chess.Board(self._fen_now, chess960=self.engine.options.chess960)
         try:

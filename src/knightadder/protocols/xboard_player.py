@@ -1,7 +1,7 @@
 """The commands of XBoard about the game: the engine plays a side, ponders, analyses, or only follows the game.
 
-Each public method that takes a text is a command, the text being its arguments. All commands need the engine, and
-commands that change its options need an idle engine.
+Each public method that takes a text is a command, and the text is its arguments. All commands need the engine. Commands
+that change its options need an idle engine.
 """
 
 import queue
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 _WHITE, _BLACK = 0, 1
-# Seconds of silence at the start of pondering: an interface may take output between a move and the answer to its ping
-# for an analysis of that move.
+# Seconds of silence at the start of pondering. Otherwise an interface may think that output after a move and before
+# the answer to its ping is an analysis of that move.
 _SILENCE = 0.2
 _POLL_SECONDS = 1.0  # a wait without a timeout would block Ctrl-C
 
@@ -53,10 +53,10 @@ class _Mode(Enum):
 
 
 class XBoardPlayer:
-    """Plays and analyses on the commands of an XBoard interface, by an idle engine that no other object uses.
+    """Carries out the commands of an XBoard interface to play and to analyse. Nothing else may use the engine.
 
-    The engine's thread puts a `SearchDone` into the queue of events, to be passed to `finish`. `on_move` is called when
-    the engine has finished its search for a move and is idle.
+    The engine's thread puts a `SearchDone` into the queue of events, which must be passed to `finish`. `on_move` is
+    called when the engine has finished its search for a move and is idle.
     """
 
     def __init__(
@@ -91,19 +91,19 @@ class XBoardPlayer:
         return self._search is not None and self._search.aim is Aim.MOVE
 
     def comment(self, text: str) -> None:
-        """Write a comment, which interfaces show only in their logs, if at all."""
+        """Write a comment. Interfaces show comments only in their logs, if at all."""
         if self.comments:
             self._output.write(f"# {one_line(text)}")
 
     def finish(self, done: SearchDone) -> None:
-        """Handle the end of a search: play the move that was found, or resign."""
+        """Handle the end of a search: play the move that it found, or resign."""
         if done.search is not self._search:
             return
         self._engine.wait()
         self._search = None
         try:
             lines, reply = self._settle(done.search, done.result)
-        except Exception as error:  # any answer is better than a loss on time
+        except Exception as error:  # any answer is better than losing on time
             lines, reply = [f"tellusererror {one_line(f'{type(error).__name__}: {error}')}"], None
         self._output.write("\n".join(lines))
         self._on_move()
@@ -111,7 +111,7 @@ class XBoardPlayer:
             self._ponder(reply)
 
     def interrupt(self) -> XBoardSearch | None:
-        """End any search and ignore its result; `resume` may start it again."""
+        """Stop any search and ignore its result; `resume` may start it again."""
         search, self._search = self._search, None
         if search is None:
             return None
@@ -125,7 +125,7 @@ class XBoardPlayer:
         return search
 
     def resume(self, search: XBoardSearch | None) -> None:
-        """Continue the pondering or the analysis that was interrupted."""
+        """Continue the interrupted pondering or analysis."""
         if search is None:
             return
         if search.aim is Aim.ANALYSIS:
@@ -148,8 +148,8 @@ class XBoardPlayer:
         engine = self._engine
         placement, moves = engine.fen().split()[0], len(engine.legal_moves())
         search = XBoardSearch(aim, limits, expected, placement, moves, engine.options.chess960)
-        # The engine's threads write the analysis. The result comes through the queue, so that the engine is known to be
-        # idle before the interface can react.
+        # The engine's threads write the analysis. The result comes through the queue, so that the engine is idle
+        # before the interface can react.
         engine.go(
             limits,
             lambda news: self._show(search, news),
@@ -176,7 +176,7 @@ class XBoardPlayer:
             self._start(Aim.ANALYSIS, Limits(infinite=True))
 
     def _show(self, search: XBoardSearch, news: Info | CurrentMove | Message) -> None:
-        """Write the engine's report; called in the engine's threads."""
+        """Write the engine's report. The engine's threads call this."""
         if isinstance(news, Message):
             self.comment(news.text)
             return
@@ -197,7 +197,7 @@ class XBoardPlayer:
         if result.info is not None:
             settlement.note(result.info.score, game.move_number)
         if settlement.resigns():
-            settlement.reset()  # or an interface that ignores resigning would be told at every move
+            settlement.reset()  # otherwise an interface that ignores resigning would be told at every move
             game.sync()
             return ["resign"], None
         lines = []
@@ -269,7 +269,7 @@ class XBoardPlayer:
         self._set_number("Threads", text)
 
     def egtpath(self, text: str) -> None:
-        """Set the folders of one kind of tablebases.
+        """Set the folders of one kind of tablebase.
 
         XBoard sends this before every game, with a default folder that may not exist.
         """
@@ -289,7 +289,7 @@ class XBoardPlayer:
             self._engine.set_option(name, option_value(option, value))
 
     def _set_number(self, name: str, text: str) -> None:
-        """Set an option to a number that is meant as an upper limit."""
+        """Set an option to a number that the interface means as an upper limit."""
         if text.isdecimal():
             largest = _MAXIMA[name]  # int() rejects thousands of digits
             text = str(min(int(text), largest) if len(text) < 20 else largest)
@@ -342,7 +342,7 @@ class XBoardPlayer:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Forget scores, draw offer and expected reply after a jump to a new position; in analysis, analyse it."""
+        """Forget scores, draw offer and expected reply because the position is new; in analysis mode, analyse it."""
         self._settlement.reset()
         self._draw_offered = False
         self._reply = None

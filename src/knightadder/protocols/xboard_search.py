@@ -22,9 +22,9 @@ class Aim(Enum):
 class XBoardSearch:
     """A running search: its aim, its limits, its latest report, and the best move so far in the protocol's notation.
 
-    The search assumes that the expected move is played; then pondering becomes a search for a move. `placement`, the
-    first field of a FEN, and the number of legal moves describe the position in which the search began, at the time
-    `started` of `time.monotonic`.
+    When the interface plays the expected move, pondering becomes a search for a move. The position in which the search
+    began is described by `placement`, the first field of a FEN, and by the number of its legal moves. `started` is the
+    time by `time.monotonic` when the search began.
     """
 
     aim: Aim
@@ -55,7 +55,7 @@ class XBoardSearch:
 
 @dataclass(frozen=True, slots=True)
 class SearchDone:
-    """An event: the engine's result of a search. The result of an aborted search is ignored."""
+    """An event: the engine's result of a search. If the search was aborted, the result is ignored."""
 
     search: XBoardSearch
     result: Result

@@ -1,6 +1,6 @@
 """The text of the Chess Engine Communication Protocol (CECP): parses commands, and formats reports.
 
-Nothing here has state; `xboard.py` holds the conversation.
+This module has no state; `xboard.py` holds the conversation.
 """
 
 import re
@@ -13,7 +13,7 @@ from knightadder.engine.options import OPTIONS, Option
 
 _MATE = 100_000  # the score of a mate in 0 moves
 
-# What the interface must know before it sends anything else. Features that are not listed have the protocol's default.
+# Features that the interface must know before it sends anything else. All others have the protocol's default.
 FEATURES = (
     f'myname="Knightadder {__version__}"',
     "ping=1 setboard=1 playother=1 usermove=1 time=1 draw=1 reuse=1 analyze=1 name=1",
@@ -22,7 +22,7 @@ FEATURES = (
     'egt="syzygy"',
 )
 
-# Engine options that have their own command in CECP, or would not change the output.
+# Engine options that have a separate command in CECP, or that do not change the output.
 _NOT_OFFERED = frozenset({"Hash", "Threads", "Ponder", "UCI_Chess960", "UCI_AnalyseMode", "UCI_ShowWDL", "SyzygyPath"})
 OFFERED = {option.name.lower(): option for option in OPTIONS if option.name not in _NOT_OFFERED}
 
@@ -53,15 +53,15 @@ def parse_option(text: str) -> tuple[str, str | None]:
 
 
 def option_value(option: Option, value: str | None) -> str | None:
-    """Convert the value of an option to UCI's form: in CECP a switch is 1 or 0."""
+    """Convert the value of an option to UCI's form. In CECP, a switch is 1 or 0."""
     if option.type == "check":
         return {"1": "true", "0": "false"}.get((value or "").strip(), value)
     return value
 
 
 def parse_level(text: str) -> tuple[int, int, int]:
-    """Parse the arguments of ``level``: the number of moves of each time control (0 for the whole game), its time in
-    ms, and the increment in ms.
+    """Parse the arguments of ``level``: moves per time control (0 for the whole game), its time in ms, the increment in
+    ms.
 
     EngineError if the text does not have the form MOVES MINUTES[:SECONDS] INCREMENT.
     """
@@ -96,7 +96,7 @@ def parse_depth(text: str) -> int:
 def format_thinking(info: Info, moves: Sequence[str]) -> str:
     """Format a line of analysis, with its principal variation given in CECP's notation.
 
-    A score that is only a bound is marked after the moves: ``!`` for at least, ``?`` for at most.
+    A score that is only a bound is marked after the moves: ``!`` means at least, ``?`` at most.
     """
     mark = {Bound.EXACT: "", Bound.LOWER: " !", Bound.UPPER: " ?"}[info.bound]
     return f"{info.depth} {score_number(info.score)} {info.time_ms // 10} {info.nodes} {' '.join(moves)}{mark}"

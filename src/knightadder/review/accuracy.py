@@ -1,6 +1,6 @@
 """The quality of play: win percentage, accuracy and average centipawn loss, as on Lichess.
 
-The formulas of win percentage and of a move's accuracy are from https://lichess.org/page/accuracy; the formula of a
+The formulas of win percentage and of a move's accuracy are from https://lichess.org/page/accuracy. The formula of a
 game's accuracy is in `AccuracyPercent.scala` of https://github.com/lichess-org/lila. So the figures can be compared
 with Lichess's, as far as the two engines agree.
 """
@@ -16,14 +16,14 @@ from typing import TypeAlias
 import chess.engine
 import numpy as np
 
-# Function that converts scores of an engine to the scale of Stockfish.
+# A function that converts an engine's scores to Stockfish's scale.
 Scale: TypeAlias = Callable[[chess.engine.Score], chess.engine.Score]
 
-# Larger scores, and mates, count as this score.
+# Greater scores and mates count as this score, in centipawns.
 CEILING = 1000
 
-# Pairs of scores of this engine and of Stockfish 15.1 for the same positions, in centipawns; scores between the pairs
-# are interpolated. `benchmarks/marks.py` fits the pairs.
+# Scores in centipawns of this engine and of Stockfish 15.1 for the same positions. Scores between two pairs are
+# interpolated. `benchmarks/marks.py` fits the pairs.
 _SCALE = ((0, 0), (250, 343), (500, 516), (1000, 650), (2500, CEILING))
 
 # An analysis is not perfect, so a loss counts a little less than its measured value.
@@ -42,7 +42,9 @@ class SideAccuracy:
 
 
 def rescale(score: chess.engine.Score) -> chess.engine.Score:
-    """Convert a score of this engine to Stockfish's scale, on which Lichess's formulas are based; mates stay."""
+    """Convert a score of this engine to Stockfish's scale, on which Lichess's formulas are based. Mates are
+    unchanged.
+    """
     cp = score.score()
     if cp is None:
         return score
@@ -61,7 +63,7 @@ def capped(score: chess.engine.Score) -> int:
 
 
 def winning_chances(score: chess.engine.Score) -> float:
-    """Return the chances of a side with this score, from -1 (it loses) to 1 (it wins)."""
+    """Return the winning chances of a side with this score, from -1 (it loses) to 1 (it wins)."""
     return 2 / (1 + math.exp(-0.00368208 * capped(score))) - 1
 
 
@@ -71,7 +73,9 @@ def win_percent(score: chess.engine.Score) -> float:
 
 
 def move_accuracy(before: float, after: float) -> float:
-    """Return the accuracy of a move, 0 to 100, from its side's win percentage with the best move and with this move."""
+    """Return the accuracy of a move, 0 to 100, from its side's win percentages with the best move and with this
+    move.
+    """
     if after >= before:
         return 100.0
     raw = 103.1668100711649 * math.exp(-0.04354415386753951 * (before - after)) - 3.166924740191411
@@ -92,7 +96,7 @@ def play(
     sides: list[SideAccuracy | None] = []
     for white in (True, False):
         sign = 1 if white else -1
-        # Every other move belongs to a side; move n leads from position n to position n + 1.
+        # Every other move belongs to the side. Move n leads from position n to position n + 1.
         moves = range(0 if white == white_first else 1, len(scores) - 1, 2)
         if not moves:
             sides.append(None)
@@ -109,10 +113,10 @@ def play(
 
 
 def _weights(wins: Sequence[float]) -> list[float]:
-    """Return the weight of each move: the spread of the win percentage in the window of positions that ends with the
+    """Return the weight of each move: the spread of the win percentage in a window of positions that ends with the
     move.
 
-    A window is a tenth of the game, with two to eight positions. The first moves share the first window.
+    A window is a tenth of the game, but two to eight positions. The first moves share the first window.
     """
     size = max(2, min(8, (len(wins) - 1) // 10))
     windows = [wins[max(0, end - size) : max(end, size)] for end in range(2, len(wins) + 1)]

@@ -25,19 +25,19 @@ from knightadder.review.summary import Side, row
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AnnotatedGame(Tabular):
-    """A game with the engine's evaluations and the quality of each side's play. As text, it is PGN.
+    """A game with the engine's evaluations and the quality of each side's play. Its text is PGN.
 
     Attributes
     ----------
     game : chess.pgn.Game
-        The game: evaluations (``[%eval ...]``) and explanations in comments, marks for bad moves, and the better lines
+        The game with evaluations (``[%eval ...]``) and explanations in comments, marks for bad moves, and better lines
         as variations.
     scores : tuple of chess.engine.PovScore or None
         The scores of the first position and of the positions after each move; ``None`` for an impossible position.
     white, black : Side or None
         Accuracy, average centipawn loss, and numbers of marks.
     opening : Opening or None
-        The opening, if it is known.
+        The opening; ``None`` if it is not known.
     moves : tuple of AnnotatedMove
         The moves, which are the rows of `to_frame`.
     """
@@ -81,7 +81,7 @@ def annotate_game(
     engine: Engine | None = None,
     explain: bool = True,
 ) -> AnnotatedGame:
-    """Annotate a game: evaluations, marks for bad moves with the better lines, accuracy, the name of the opening.
+    """Annotate a game with evaluations, marks for bad moves, better lines, accuracy, and the name of the opening.
 
     Parameters
     ----------
@@ -90,11 +90,11 @@ def annotate_game(
     limit : chess.engine.Limit
         The limit for each position: a depth, a number of nodes, or a time.
     multipv : int
-        Number of best lines beside each marked move.
+        Number of best lines to show beside each marked move.
     engine : Engine, optional
-        The engine to use, which is cleared first; by default a new one with 16 MiB of hash table.
+        The engine to use, which is cleared first. The default is a new one with a hash table of 16 MiB.
     explain : bool
-        Whether the comment of each marked move explains what is wrong with the move, see `knightadder.explain`.
+        Whether to explain in the comment of each marked move what is wrong with the move, see `knightadder.explain`.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def annotate_game(
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:
-    """Return the board at the end; PositionError if a move is illegal. A null move is allowed."""
+    """Return the board at the end of the game; PositionError if a move is illegal. A null move is allowed."""
     board = board_of(game.board(), "game")
     for move in game.mainline_moves():
         if move and not board.is_legal(move):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import chess.pgn
 
-# Seconds, or moves per seconds, and an optional increment. Only the first of several periods is read.
+# Seconds, or moves per seconds, and an optional increment. If there are several periods, only the first is read.
 _CONTROL = re.compile(r"(?:\d+/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?(?::.*)?")
 _ROUNDING = 1.0  # maximum apparent gain of a clock, in seconds, because clocks are written in whole seconds
 
@@ -30,7 +30,7 @@ def time_control(text: str) -> tuple[float, float] | None:
 def move_times(game: chess.pgn.Game) -> list[MoveTime]:
     """Return the times of the moves of a game's main line.
 
-    The time of a move is the time written in the game, or else the difference of the side's clocks plus the increment.
+    The time of a move is the one written in the game, or else the difference of the side's clocks plus the increment.
     Servers add no increment after a side's first move.
     """
     base, increment = time_control(game.headers.get("TimeControl", "")) or (None, 0.0)

@@ -1,7 +1,7 @@
 """Explains a bad move in one sentence.
 
-The engine's lines before and after the move prove each sentence; they are checked with the code for the themes of
-puzzles. If the lines prove nothing, the sentence only gives the evaluations.
+Each sentence is proved by the engine's lines before and after the move, which the code for puzzle themes examines. If
+the lines prove nothing, the sentence only gives the evaluations.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ KINDS = {
     "other": "Spoiled the position without losing material",
 }
 
-_PIECE = 2  # minimum points of material that count as more than a pawn
+_PIECE = 2  # minimum value in points of a loss that is more than a pawn
 _MINOR = (chess.KNIGHT, chess.BISHOP)
-_MOST_NAMED = 3  # maximum pieces of a side that are named; more pieces are given as points
+_MOST_NAMED = 3  # maximum number of pieces of a side that are named; more pieces are given as points
 _NUMBERS = ("no", "a", "two", "three")
 
 _EXPLANATION = re.compile(
@@ -86,12 +86,12 @@ def explain(
     Parameters
     ----------
     board : chess.Board
-        The position before the move. With its earlier moves, a capture that was not taken back is noticed.
+        The position before the move. If it contains the earlier moves, the explanation can mention a capture that was
+        not answered by a recapture.
     move : chess.Move
         The bad move.
-    before, after : Analysis, Line or chess.engine.InfoDict
-        An engine's results for the positions before and after the move, with a score and a line; results of an external
-        engine in python-chess are also accepted.
+    Results of Knightadder, or of an external engine in python-chess, for the positions before and after the move. They
+    must have a score and a line.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def explain(
 
 
 def with_explanation(comment: str, text: str) -> str:
-    """Return a comment with an explanation: it replaces one with evaluations, but another explanation stays."""
+    """Return a comment with an explanation, which replaces one that gives evaluations. Other explanations are kept."""
     if _EVALUATIONS.search(comment):
         return _EVALUATIONS.sub(text, comment, count=1)
     return comment if _EXPLANATION.search(comment) else f"{comment} {text}".lstrip()
@@ -124,7 +124,7 @@ def _searched(board: chess.Board, result: Analysis | Line | InfoDict) -> Searche
 
 
 def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, after: SearchedPosition) -> Fault:
-    """Find what a bad move did wrong; `before` and `after` are the results for the positions before and after it."""
+    """Find what a bad move did wrong. `before` and `after` are the results for the positions before and after it."""
     end = board.copy(stack=False)
     end.push(move)
     could, can = before.score.pov(board.turn).mate() or 0, after.score.pov(board.turn).mate() or 0
@@ -151,9 +151,9 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
 
 
 def _difference(best: _Outcome, reply: _Outcome, mover: chess.Color) -> int:
-    """Return how much more material the mover has in the best line than after the mistake.
+    """Return how much more material the mover has after the best line than after the reply to the mistake.
 
-    The lines are compared at their ends or after equally many moves.
+    The lines are compared at their ends or after the same number of moves.
     """
     plies = min(len(best.boards) - 1, len(reply.boards))
     pairs = [(-1, -1), (plies, plies - 1)] if plies else [(-1, -1)]
@@ -173,13 +173,13 @@ class _Outcome:
     boards : list of chess.Board
         The positions of the line.
     line : PlayedLine or None
-        The line, without a reply at its end; None if there is none.
+        The line, without a reply at its end; None if no move is left.
     lost, won : Counter of chess.PieceType
-        The pieces that the mover lost and won compared with the position before the mistake, without equal exchanges.
+        The pieces that the mover lost and won since the position before the mistake, without equal exchanges.
     gain : int
         The mover's gain in points of material.
     has_promotion : bool
-        Whether a pawn is promoted in the line; then it is not known which pieces were lost or won.
+        Whether a pawn is promoted in the line. It is then unknown which pieces were lost or won.
     """
 
     def __init__(self, start: chess.Board, position: SearchedPosition, before: chess.Board) -> None:
@@ -206,7 +206,7 @@ class _Outcome:
         return kind, square, bool(_captures_on(end, move.to_square))
 
     def is_traded(self) -> bool:
-        """Return whether the first move takes a piece worth no more than the taker, and the reply takes the taker."""
+        """Return whether the first move takes a piece of at most the taker's value, and the reply takes the taker."""
         if len(self.moves) < 2 or self.moves[0].to_square != self.moves[1].to_square:
             return False
         start, end = self.boards[:2]
@@ -234,7 +234,7 @@ def _solution(boards: Sequence[chess.Board], moves: Sequence[chess.Move]) -> Pla
 
 
 def _settled(boards: list[chess.Board]) -> chess.Board:
-    """Return the end of a line; if the side that began moved last, also make the exchange that may follow."""
+    """Return the end of a line. If the side that began it also moved last, a following exchange is played out."""
     end = boards[-1]
     if len(boards) % 2 == 0:
         return _exchanged(end, end.peek().to_square)
@@ -268,7 +268,7 @@ def _counts(board: chess.Board, color: chess.Color) -> Counter[chess.PieceType]:
 
 
 def _cancel(lost: Counter[chess.PieceType], won: Counter[chess.PieceType]) -> None:
-    """Remove pieces of the same value from both."""
+    """Remove pieces of equal value from both counters."""
     for first in chess.PIECE_TYPES:
         for second in _MINOR if first in _MINOR else (first,):
             equal = min(lost[first], won[second])
@@ -280,7 +280,7 @@ def _cancel(lost: Counter[chess.PieceType], won: Counter[chess.PieceType]) -> No
 
 
 def _mate(outcome: _Outcome) -> str:
-    """Describe the mate at the end of a line; with its length if the line is complete."""
+    """Describe the mate at the end of a line. Its length is given if the line is complete."""
     if outcome.line is None or not outcome.line.boards[-1].is_checkmate():
         return "a forced mate"
     return f"mate in {len(outcome.line.turns())}"
@@ -333,7 +333,7 @@ def _missed(board: chess.Board, move: chess.Move, best: _Outcome, reply: _Outcom
 
 
 def _last_capture(board: chess.Board) -> chess.Square | None:
-    """Return the square of the last move if it took a piece there."""
+    """Return the target square of the last move if that move was a capture."""
     if not board.move_stack:
         return None
     before = board.copy(stack=1)
@@ -385,7 +385,7 @@ def _pieces(line: PlayedLine, place: MotifPlace) -> Counter[chess.PieceType]:
 
 
 def _kinds(pieces: Counter[chess.PieceType]) -> str:
-    """Return the names of types of pieces as text, the most valuable first."""
+    """Return the names of piece types as text, the most valuable first."""
     return _listed(
         chess.piece_name(kind) if count == 1 else f"{_NUMBERS[min(count, 3)]} {chess.piece_name(kind)}s"
         for kind, count in sorted(pieces.items(), key=lambda item: -VALUES[item[0]])

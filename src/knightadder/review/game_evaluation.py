@@ -1,4 +1,4 @@
-"""Evaluates the positions of a game in blocks, with an engine and a limit that the caller chooses."""
+"""Evaluates the positions of a game in blocks. The caller chooses the engine and the limit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from knightadder.library.results import Analysis, Line
 from knightadder.review.accuracy import rescale
 from knightadder.review.judgement import is_obvious, praise
 
-# Number of positions in a block. Longer blocks are a little faster, because each block costs an additional position;
-# shorter blocks allow more processes to share a single game.
+# Number of positions in a block. Longer blocks are a little faster, because each block costs an additional position.
+# Shorter blocks allow more processes to share a game.
 _BLOCK = 16
 
 # Maximum number of moves of a line; readers do not need longer lines.
@@ -26,7 +26,7 @@ _LINE_PLIES = 12
 # Moves other than the best move are first searched to this depth, which usually finds a move that is about as good.
 FIRST_LOOK = 6
 
-# Maximum values that any engine reports; larger values in a file are an error.
+# Maximum values that any engine reports. Larger values in a file are an error.
 _MOST_SCORE, _MOST_DEPTH = 100_000, 1000
 
 
@@ -49,7 +49,7 @@ class Analyst(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ScoredLine:
-    """A line that the engine found: its score, and its moves, at least one."""
+    """A line that the engine found: its score, and its moves (at least one)."""
 
     score: PovScore
     moves: tuple[chess.Move, ...]
@@ -59,8 +59,8 @@ class ScoredLine:
 class SearchedPosition:
     """The result of a search of a position: the score of the best line, the depth in plies, and the best lines.
 
-    If the game is over, the depth is 0 and there are no lines. `wdl` contains the expected wins, draws and losses in
-    1000 games, or None if the engine does not report them. `rival` is the score of the second-best move, if known; it
+    If the game is over, the depth is 0 and there are no lines. `wdl` is the expected number of wins, draws and losses
+    in 1000 games; None if the engine does not report it. `rival` is the score of the second-best move, if known; it
     shows how much better the best move is.
     """
 
@@ -77,7 +77,7 @@ class Block:
 
     - `first` and `last` are the first and last position of the block, in plies from the first position of the game.
     - `plies` is the length of the game.
-    - `fen` is a position at or before the first position of the block; earlier positions do not matter for the block.
+    - `fen` is a position at or before the first position of the block. Earlier positions do not matter for the block.
     - `moves` lead from `fen` to the position after the last position of the block, or to the end of the game, in UCI
       notation.
     """
@@ -103,9 +103,9 @@ class Block:
 
 
 def blocks(number: int, board: chess.Board) -> list[Block]:
-    """Divide a game, given by its last position with all moves, into blocks; `number` is the number of the game.
+    """Divide a game into blocks. `board` is its last position with all moves, and `number` is the number of the game.
 
-    A `PositionError` is raised if the game is of a different variant.
+    A `PositionError` is raised if the game is a different variant.
     """
     board = board_of(board, warn=False)
     moves = tuple(move.uci() for move in board.move_stack)
@@ -123,8 +123,8 @@ def evaluate(
 ) -> list[SearchedPosition | None]:
     """Return evaluations of the first position of a game and of the positions after each move, block by block.
 
-    `board` is the last position with all moves; the other arguments and the errors are as for `evaluate_block`. None
-    means an impossible position. A `PositionError` is raised if the game is of a different variant.
+    `board` is the last position with all moves. The other arguments and the errors are as for `evaluate_block`. An
+    impossible position has None. A `PositionError` is raised if the game is a different variant.
     """
     return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]
 
@@ -134,16 +134,16 @@ def evaluate_block(
 ) -> list[SearchedPosition | None]:
     """Return evaluations of the positions of a block, with `limit` for each position and `multipv` lines.
 
-    The analyst is cleared first, so that the result depends only on the arguments. None means an impossible position,
-    for example after a null move in check. An `EngineError` is raised if a search fails.
+    The analyst is cleared first, so that the result depends only on the arguments. An impossible position, for example
+    after a null move in check, has None. An `EngineError` is raised if a search fails.
     """
     analyst.new_game()
-    # Positions are searched from the end to the start, so that the hash table already has the positions after each
-    # move. For this reason, the position after the block is also searched.
+    # Positions are searched from last to first, so that the hash table already has results for the positions after
+    # each move. For the same reason, the position after the block is searched, too.
     end = block.board()
     positions = islice(_backwards(end), len(block) + (block.last < block.plies))
     found = [_evaluate(position, analyst, limit, multipv) for position in positions][::-1]
-    # The rivals of best moves are searched afterwards, so that no evaluation depends on which moves were played.
+    # The rivals of best moves are searched last, so that no evaluation depends on which moves were played.
     moves = end.move_stack[-(len(found) - 1) :] if len(found) > 1 else []
     for number in reversed(range(len(moves))):
         end.pop()
@@ -170,7 +170,7 @@ def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition
 
 
 def rivals(board: chess.Board, move: chess.Move, evaluation: SearchedPosition) -> list[chess.Move]:
-    """Return the moves to search before the played move can be praised; an empty list if it cannot be praised."""
+    """Return the moves to search before the played move can be praised; empty if it cannot be praised."""
     if evaluation.rival is not None or not is_best(move, evaluation) or is_obvious(board, move):
         return []
     return [other for other in board.legal_moves if other != move]
@@ -197,7 +197,7 @@ def _with_rival(
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:
-    """Yield the positions of a game from the last to the first: always the same board, with moves taken back."""
+    """Yield the positions of a game from last to first. They are the same board, with moves taken back."""
     board = board.copy()
     yield board
     while board.move_stack:
@@ -214,7 +214,7 @@ def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, m
 
 
 def legal_part(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move, ...]:
-    """Return a line up to a readable length, and up to an illegal move, which a hash collision can cause."""
+    """Return a line up to a readable length, or up to an illegal move, which a hash collision can cause."""
     end = board.copy(stack=False)
     legal = []
     for move in moves[:_LINE_PLIES]:

@@ -1,4 +1,4 @@
-"""Marks of moves: ?!, ? and ?? by the loss of winning chances, as on Lichess; ! and !! for best moves that are hard.
+"""Marks of moves: ?!, ? and ?? by the loss of winning chances, as on Lichess; ! and !! for best moves hard to find.
 
 The thresholds of bad moves come from `Advice.scala` of https://github.com/lichess-org/lila.
 """
@@ -59,8 +59,8 @@ _LARGE = (Judgement.MISTAKE, Judgement.BLUNDER)
 # Judgements by their minimum loss of winning chances (which range from -1 to 1), the greatest loss first.
 _BY_LOSS = ((0.3, Judgement.BLUNDER), (0.2, Judgement.MISTAKE), (0.1, Judgement.INACCURACY))
 
-# Losing a forced mate matters less if the score stays above this number of centipawns; allowing a mate matters less if
-# the position was already lost by more than this number.
+# Losing a forced mate is a lesser fault if the score stays above this number of centipawns. Allowing a mate is a
+# lesser fault if the position was already lost by more than this number.
 _BY_ADVANTAGE = ((999, Judgement.INACCURACY), (700, Judgement.MISTAKE))
 
 # A move is not praised if its side's winning chances after it are below the first value, or if the second-best move
@@ -74,8 +74,8 @@ _VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 50
 def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | None:
     """Return the judgement of a move other than the best move; None if the move is good enough.
 
-    `before` and `after` are the scores of the positions before and after the move, from the view of the moving side. A
-    move that only changes the length of a mate is good enough.
+    `before` and `after` are the scores of the positions before and after the move, from the mover's view. A move that
+    only changes the length of a mate is good enough.
     """
     if not before.is_mate() and not after.is_mate():
         loss = winning_chances(before) - winning_chances(after)
@@ -117,8 +117,8 @@ def praise(
 
     `score` is the move's score and `rival` the score of the second-best move, both from the side to move's view. The
     move is great (!) if every other move would be a mistake. It is brilliant (!!) if it is a sacrifice that leaves at
-    least an even position, and every other move would be at least an inaccuracy. Obvious moves are not praised, nor are
-    moves of a side that loses anyway or also wins with other moves.
+    least an even position, and every other move would be at least an inaccuracy. Obvious moves are not praised. Nor are
+    moves of a side that loses anyway, or that also wins with other moves.
     """
     loss = judge(score, rival)
     if loss is None or winning_chances(score) < _LOST or winning_chances(rival) > _WON or is_obvious(board, move):
@@ -129,7 +129,7 @@ def praise(
 
 
 def _is_sacrifice(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether the opponent can win material by a capture, even counting the move's own and next captures."""
+    """Return whether the opponent can win material by a capture, even after counting what the side captures itself."""
     after = board.copy(stack=False)
     taken = _captured(after, move)
     after.push(move)

@@ -26,7 +26,7 @@ class AnnotatedMove(Tabular):
     Attributes
     ----------
     ply : int
-        The index of the ply in the game, from 1.
+        The number of the ply in the game, from 1.
     number : int
         The move number.
     colour : str
@@ -36,13 +36,13 @@ class AnnotatedMove(Tabular):
     fen : str
         The position before the move.
     eval_before, eval_after : str
-        The engine's score of the positions before and after the move, as text from White's view: pawns, or ``#3``.
+        The engine's score of the position before and after the move, as text from White's view: pawns, or ``#3``.
     cp_before, cp_after, mate_before, mate_after : int
         The same scores in centipawns, or in moves to mate.
     wins_before, draws_before, losses_before, wins_after, draws_after, losses_after : int
         Expected results of 1000 games, from White's view.
     win_before, win_after : float
-        The moving side's win percentage before and after the move.
+        The mover's win percentage before and after the move.
     points_lost : float
         Expected points that the move lost, from 0 to 1.
     mark : str
@@ -54,11 +54,11 @@ class AnnotatedMove(Tabular):
     best, best_line : str
         The engine's best move in the position before the move, and the line that begins with it, in algebraic notation.
     clock, time_spent : float
-        The moving side's clock after the move, and the time of the move, in seconds.
+        The mover's clock after the move, and the time spent on the move, in seconds.
     phase : str
         ``opening``, ``middlegame`` or ``endgame``: the phase of the position before the move.
     eco, opening : str
-        The opening of the game so far, including the move.
+        The opening of the game up to and including this move.
     """
 
     ply: int
@@ -100,7 +100,7 @@ class AnnotatedMove(Tabular):
 
 
 def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ...]:
-    """Return the rows of the main line of a game, given its review."""
+    """Return the rows of the main line of a game, given the game's review."""
     board = game.board()
     moves = [*game.mainline_moves()]
     rows = []
@@ -149,7 +149,7 @@ def moves_table(game: chess.pgn.Game, review: Review) -> tuple[AnnotatedMove, ..
 
 
 def _positions(board: chess.Board, moves: Iterable[chess.Move]) -> Iterator[chess.Board]:
-    """Yield the position before each move: always the same board, on which the moves are made one after the other."""
+    """Yield the position before each move: always the same board, on which the moves are made one by one."""
     for move in moves:
         yield board
         board.push(move)
@@ -166,7 +166,7 @@ def _rounded(value: float | None, digits: int) -> float | None:
 def _evaluation(
     position: SearchedPosition | None,
 ) -> tuple[str | None, int | None, int | None, int | None, int | None, int | None]:
-    """Return the text of a score, centipawns, moves to mate, and expected wins, draws and losses."""
+    """Return a score as text, centipawns, moves to mate, and expected wins, draws and losses."""
     if position is None:
         return None, None, None, None, None, None
     white = position.score.white()

@@ -11,15 +11,15 @@ from knightadder.review.coach import with_explanation
 from knightadder.review.game_evaluation import SearchedPosition
 from knightadder.review.review import Review
 
-# The marks that exclude each other: !, ?, !!, ??, !?, ?!.
+# The marks !, ?, !!, ??, !? and ?!, of which a move can have only one.
 _MARKS = frozenset(range(1, 7))
 
 
 def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, explain: bool = True) -> None:
     """Write the review of the main line of a game into the game and its headers.
 
-    Existing comments, marks, variations and opening names stay. An evaluation in a comment is replaced. At each bad
-    move, the better lines are written as variations, and with `explain` also an explanation. `engine` is the name of an
+    Existing comments, marks, variations and opening names are kept. An evaluation in a comment is replaced. At each bad
+    move, the better lines are added as variations, and with `explain` also an explanation. `engine` is the name of an
     external engine; None for this engine.
     """
     line = [game, *game.mainline()]
@@ -49,7 +49,7 @@ def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
 
 
 def write_evaluation(node: chess.pgn.GameNode, evaluation: SearchedPosition) -> None:
-    """Write the evaluation of a position into its comment, except at checkmate, where it could not show the winner."""
+    """Write the evaluation of a position into its comment, except at checkmate, where it could not name the winner."""
     if evaluation.depth or not evaluation.score.is_mate():
         node.set_eval(evaluation.score, evaluation.depth or None)
 
@@ -64,9 +64,9 @@ def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.e
 
 
 def write_headers(headers: chess.pgn.Headers, review: Review, engine: str | None = None) -> None:
-    """Write a review into the headers: accuracy, loss, and if they are missing, the annotator and the opening.
+    """Write a review into the headers: accuracy and loss, and also annotator and opening if they are missing.
 
-    If the game has the code or name of a different opening, the opening is not added.
+    If the game already has the code or name of a different opening, the opening is not added.
     """
     program = f"Knightadder {__version__}"
     proposed = {"Annotator": f"{engine} ({program})" if engine else program}

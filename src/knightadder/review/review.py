@@ -16,8 +16,7 @@ from knightadder.review.judgement import Judgement, is_missed_chance, judge, pra
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The review of a game: its evaluations, the judgement of each move, the quality of each side's play, and the
-    opening.
+    """The review of a game: evaluations, the judgement of each move, the quality of each side's play, and the opening.
 
     - `evaluations` contains the evaluations of the first position and of the position after each move.
     - `faults` explains the moves that have a judgement.
@@ -50,7 +49,7 @@ class Review:
 
 
 def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], scale: Scale = rescale) -> Review:
-    """Review a game, given by its last position with all moves, and the evaluations of all its positions.
+    """Review a game. `board` is its last position with all moves; `evaluations` are those of all its positions.
 
     `scale` converts the engine's scores to Stockfish's scale. For an external engine, use `unchanged`.
     """
@@ -85,7 +84,7 @@ def judge_move(
 ) -> Judgement | None:
     """Return the judgement of a move on a board, given the evaluations of the positions before and after it.
 
-    Unknown evaluations are None; then the judgement is also None.
+    Unknown evaluations are None. The judgement is then None, too.
     """
     if before is None or after is None or not move:
         return None

@@ -1,4 +1,4 @@
-"""A table of games, with the quality of play in each."""
+"""A table of games, with the quality of play in each game."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS = ("csv", "json")
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A side's play in a game: its accuracy, its average centipawn loss, and its number of marks of each kind.
+    """A side's play in a game: its accuracy, its average centipawn loss, and how often it got each mark.
 
     Missed chances are bad moves immediately after the opponent's mistake or blunder. Accuracy and loss are ``None`` if
     they are unknown.
@@ -38,7 +38,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table: a game's number and first line in its file, its headers, its length, and each side's play.
+    """A row of the table: a game's number and first line in its file, headers and length, and each side's play.
 
     Missing headers are empty. `fault` is the reason if the game was not annotated.
     """
@@ -109,7 +109,7 @@ def write_csv(rows: Sequence[Row], stream: TextIO) -> None:
 
 
 def write_json(rows: Sequence[Row], about: Mapping[str, Any], stream: TextIO) -> None:
-    """Write the table and the data about the whole run as JSON."""
+    """Write the table, and data about the whole run, as JSON."""
     json.dump({**about, "games": [asdict(each) for each in rows]}, stream, indent=1, ensure_ascii=False)
     stream.write("\n")
 
@@ -120,7 +120,7 @@ _COUNTS = ("brilliant", "great", "inaccuracies", "mistakes", "blunders", "missed
 
 
 def players_table(rows: Sequence[Row], most: int = 20) -> Table:
-    """Return a table of the averages of at most `most` players, sorted by their number of games, greatest first."""
+    """Return a table of the averages of at most `most` players, those with the most games first."""
     played: dict[str, list[Side]] = {}
     for each in rows:
         for name, side in ((each.white, each.white_side), (each.black, each.black_side)):

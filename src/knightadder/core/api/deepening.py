@@ -26,7 +26,7 @@ from ..worker import Worker
 
 _ASPIRATION_FROM = 5  # minimum depth of a narrow window, in plies; at lower depths, scores vary too much
 
-# # The window extends on either side of the last score by 12 centipawns, plus score ** 2 / 5000 but at most 60. Large
+# The window extends on either side of the last score by 12 centipawns, plus score ** 2 / 5000 but at most 60. Large
 # scores change more from depth to depth. The formula is Stockfish's.
 _MIN_WINDOW, _SQUARE_DIVISOR, _MAX_BY_SCORE = np.int64(12), 5_000, 60
 
@@ -142,7 +142,7 @@ def _widen_window(worker, score):
         worker.root_beta = (worker.root_alpha + worker.root_beta) // 2
         worker.root_alpha = max(score - worker.window, -INFINITE)
     else:
-        # # The search has proved this score, even if the next search is stopped. But a mate is only proved with its
+        # The search has proved this score, even if the next search is stopped. But a mate is only proved with its
         # whole line.
         proved = score if score < DECISIVE else worker.root_beta
         worker.root_moves[worker.pv_index].previous_score = proved

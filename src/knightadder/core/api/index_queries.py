@@ -26,7 +26,7 @@ INDEXED = record(
     ("result", np.uint8),  # see `RESULTS`
     ("speed", np.uint8),  # index of its bit in a filter's `speeds`
 )
-#: #: The games to count. A player's number is -1 for any player.
+#: The games to count. A player's number is -1 for any player.
 FILTER = record(
     ("white", np.int64),
     ("black", np.int64),
@@ -49,7 +49,7 @@ PLAYED = record(
     ("points", np.int64),  # half points that the mover scored against rated opponents
     ("last", np.int64),  # date of the latest game
 )
-#: #: A wanted position: the number of each piece, unless ``men[0]`` is `ANY`; and the content of each square. The
+#: A wanted position: the number of each piece, unless ``men[0]`` is `ANY`; and the content of each square. The
 #: content is a piece as in ``core/layout.py``, 0 for an empty square, or `ANY`.
 WANTED = record(("men", np.int64, 16), ("squares", np.uint8, 64))
 ANY = 255  # any content of a square, or any material

@@ -40,10 +40,10 @@ _MAX_SHOWN = 120  # maximum length of a FEN in a message
 # Indexes of the numbers that `read_fields` writes. ROOKS is the first of four squares of rooks that may castle (-1 for
 # none): White's rook to the left of the king, White's rook to the right, and the same for Black.
 STM, EP, RULE50, FULLMOVE, ROOKS = 0, 1, 2, 3, 4
-# # Details of a fault: its place in the text, the rank or side (0 for White) that it concerns, and the count found
+# Details of a fault: its place in the text, the rank or side (0 for White) that it concerns, and the count found
 # there.
 _AT, _WHICH, _COUNT = 8, 9, 10
-# # The number at LEFT_OUT has a bit for each letter of the castling rights: 1 if that right is impossible. The next
+# The number at LEFT_OUT has a bit for each letter of the castling rights: 1 if that right is impossible. The next
 # number is 1 if the en passant square is impossible.
 LEFT_OUT = 11
 _BOUNDS = 13  # start and end of each of the six fields

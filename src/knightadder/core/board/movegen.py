@@ -158,7 +158,7 @@ def castling_is_legal(tables, pos, king, rook, us):
     rook_path = tables.between[rook, rook_target] | bit(rook_target)
     if (king_path | rook_path) & pos.by_type[0] & ~both:
         return False
-    # # In Chess960 the castling rook may shield the king from an attack, so the target is tested with the rook moved.
+    # In Chess960 the castling rook may shield the king from an attack, so the target is tested with the rook moved.
     occupied = (pos.by_type[0] & ~both) | bit(rook_target)
     if is_attacked(tables, pos, king_target, occupied, us ^ 1):
         return False

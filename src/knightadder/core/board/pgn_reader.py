@@ -31,7 +31,7 @@ _MATE = 32_000
 _MAX_MATE = 499  # maximum number of moves to mate in a score
 _MAX_CENTIPAWNS = 30_000  # maximum of a score
 
-# # Reasons why the reader stops: the text ends, the text ends within a game, or a game needs the careful reader.
+# Reasons why the reader stops: the text ends, the text ends within a game, or a game needs the careful reader.
 DONE, MORE, CAREFUL = 0, 1, 2
 
 GAME = record(
@@ -169,7 +169,7 @@ def _end_of_line(text, at):
     return at + length if length else np.int64(-1)
 
 
-# # Each of the following functions reads from ``reader.at`` on, and sets it to the place where it stopped. It returns
+# Each of the following functions reads from ``reader.at`` on, and sets it to the place where it stopped. It returns
 # whether the text has the expected form.
 
 

@@ -12,7 +12,7 @@ from ..layout import NO_SQUARE, WHITE
 from .attacks import king_square
 from .bitboard import ZERO, without_lsb
 
-# # Index of the first random number for castling rights, of the first for en passant files, and of the one for White to
+# Index of the first random number for castling rights, of the first for en passant files, and of the one for White to
 # move.
 _CASTLING, _EN_PASSANT, _WHITE_TO_MOVE = 768, 772, 780
 

@@ -54,7 +54,7 @@ def can_repeat(tables, worker, pos, ply):
 
 def fill_tables(tables):
     """Fill the keys of reversible moves in a TABLES record, after its attacks and Zobrist numbers."""
-    # # These are lists, because access to an item of a list takes a fifth of the time that it takes in an array.
+    # These are lists, because access to an item of a list takes a fifth of the time that it takes in an array.
     keys, squares = [0] * CUCKOO_PLACES, [0] * CUCKOO_PLACES
     numbers, stm = tables.piece_square["key"].tolist(), int(tables.zobrist_stm)
     for piece_type in (KNIGHT, BISHOP, ROOK, QUEEN, KING):

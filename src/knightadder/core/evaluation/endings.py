@@ -73,7 +73,7 @@ def _drive(pos, own, bare):
     bishops = own & pos.by_type[BISHOP]
     others = pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]
     if bishops and stand_on_one_color(bishops) and own & others == ZERO:
-        # # With dark-squared bishops, `corner` is 7 on a1 and h8, and 0 on the diagonal a8-h1; with light ones, the
+        # With dark-squared bishops, `corner` is 7 on a1 and h8, and 0 on the diagonal a8-h1; with light ones, the
         # reverse.
         corner = abs(file + rank - 7) if bishops & DARK_SQUARES else abs(file - rank)
         return 300 * corner + 48 * nearness

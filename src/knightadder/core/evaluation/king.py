@@ -11,7 +11,7 @@ from .terms import START
 _DANGER, _CASTLING = START["king_danger"], START["castling_right"]
 _MAX_UNITS = 63
 
-# # Attack units for a check that a piece of this type can give without being captured.
+# Attack units for a check that a piece of this type can give without being captured.
 _KNIGHT_CHECK, _BISHOP_CHECK, _ROOK_CHECK, _QUEEN_CHECK = 5, 3, 6, 5
 
 
@@ -25,7 +25,7 @@ def king_safety(tables, worker, pos, trace, us):
     side, other = worker.sides[us], worker.sides[them]
     enemy = pos.by_color[them]
     king = king_square(pos, us)
-    # # Squares that the enemy attacks, and that only the king or the queen defends, or nothing.
+    # Squares that the enemy attacks, and that only the king or the queen defends, or nothing.
     weak = other.attacks[0] & ~side.attacked_twice & (~side.attacks[0] | side.attacks[KING] | side.attacks[QUEEN])
     units = side.danger + 2 * popcount(weak & side.king_ring)
     safe = ~enemy & (~side.attacks[0] | weak & other.attacked_twice)

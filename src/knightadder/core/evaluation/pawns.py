@@ -92,7 +92,7 @@ def _structure(tables, pos, trace, us, entry):
     stopped = enemy_front | fill_forward(them, enemy_attacks)
     isolated = own & ~beside(own_files)
     phalanx = own & beside(own)
-    # # A pawn is backward if an enemy pawn attacks the next square and no pawn of its own side can come to defend that
+    # A pawn is backward if an enemy pawn attacks the next square and no pawn of its own side can come to defend that
     # square.
     backward = own & ~isolated & ~attacks & forward(them, forward(us, own) & enemy_attacks & ~span)
 

@@ -57,7 +57,7 @@ _ROOK_FILE, _ROOK_SEVENTH, _LINED_UP = START["rook_file"], START["rook_seventh"]
 
 _NEAR_RANKS_WHITE, _NEAR_RANKS_BLACK = np.uint64(0x0000000000FFFF00), np.uint64(0x00FFFF0000000000)
 
-# # Attack units for a piece that attacks at least one square around a king. Each of these squares adds one more unit.
+# Attack units for a piece that attacks at least one square around a king. Each of these squares adds one more unit.
 _UNITS = (0, 0, 2, 2, 3, 4)  # by piece type
 
 
@@ -76,11 +76,11 @@ def start_sides(tables, worker, pos, spans):
         side.attacks[0] = by_pawns | by_king
         side.attacked_twice = by_pawns & by_king | attacked_twice_by_pawns(us, pawns)
         side.pawn_span = spans[us]
-        # # Squares of the king, the queen, blocked pawns and pawns on the 2nd or 3rd rank do not count for mobility.
+        # Squares of the king, the queen, blocked pawns and pawns on the 2nd or 3rd rank do not count for mobility.
         stuck = pawns & (forward(us ^ 1, pos.by_type[0]) | (_NEAR_RANKS_WHITE if us == WHITE else _NEAR_RANKS_BLACK))
         safe = ~pawn_attacks(us ^ 1, enemy_pawns)
         side.mobility_area = safe & ~(stuck | own & (pos.by_type[KING] | pos.by_type[QUEEN]))
-        # # The ring of a king at the edge is the same as for a king one step further inside.
+        # The ring of a king at the edge is the same as for a king one step further inside.
         file, rank = max(1, min(6, king & 7)), max(1, min(6, king >> 3))
         centre = (rank << 3) | file
         side.king_ring = tables.king[centre] | bit(centre)

@@ -92,7 +92,7 @@ TERMS = (
 )
 
 SIZES = {term.name: term.size for term in TERMS}
-# # Index of a term's first value among all values. The indexes are typed, because Numba would compile a function again
+# Index of a term's first value among all values. The indexes are typed, because Numba would compile a function again
 # for each plain integer.
 START: dict[str, np.int64] = {}
 TERM_VALUES = 0  # number of values of all terms

@@ -17,7 +17,7 @@ from .transposition import INFINITE, MATE
 # and 100,000 for one in four. An ordinary search finds longer mates sooner.
 _MAX_PROVED_MOVES = 3
 
-# # Changes the keys of the positions during a proof, so that the proof uses its own hash table entries. Ordinary
+# Changes the keys of the positions during a proof, so that the proof uses its own hash table entries. Ordinary
 # entries come from searches that prune.
 _SALT = np.uint64(0x9E3779B97F4A7C15)
 
@@ -46,7 +46,7 @@ def prove_mate(tables, worker, depth, mate_plies):
     worker.seldepth = 0
     _change_keys(worker)
     clear_root_killers(worker)
-    # # One less than the mate needs, so that the last move's node is a PV node and the line includes that move.
+    # One less than the mate needs, so that the last move's node is a PV node and the line includes that move.
     alpha = MATE - depth - 2
     score = search(tables, worker, np.int64(0), depth, alpha, INFINITE, np.int64(0))
     _change_keys(worker)

@@ -92,7 +92,7 @@ def _score_noisy(worker, pos, frame, start, end):
 @inlined
 def _score_quiets(worker, pos, frame, start, end):
     moves, scores = frame.moves, frame.scores
-    # # Read before the loop, because LLVM must assume that writing a score can change them.
+    # Read before the loop, because LLVM must assume that writing a score can change them.
     threats, rows = frame.threats, (frame.continuations[0], frame.continuations[1], frame.continuations[2])
     for i in range(start, end):
         move = moves[i]

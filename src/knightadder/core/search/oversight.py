@@ -19,7 +19,7 @@ from ..split_mix import split_mix
 
 _PLAIN = np.int64(16)  # weight of a quiet move that is neither long nor a retreat
 
-# # Share of the weight that is left for a capture, in 16ths, by type of victim: nobody overlooks a hanging queen for
+# Share of the weight that is left for a capture, in 16ths, by type of victim: nobody overlooks a hanging queen for
 # long.
 _SEEN_VICTIM = (16, 12, 8, 8, 6, 4, 0, 0)
 

@@ -85,7 +85,7 @@ def null_move_reduction(tables, worker, pos, ply, depth, static_eval, refined, b
     tuned = tables.parameters
     if depth < 3 or refined < beta or not -DECISIVE < beta < MATE_FOUND:
         return np.int64(0)
-    # # At low depth, the search after the null move is little more than captures, so it needs a margin above beta.
+    # At low depth, the search after the null move is little more than captures, so it needs a margin above beta.
     enough = beta + tuned.null_move_margin - tuned.null_move_slope * depth
     if frame_before(worker, ply, 1).move == NO_MOVE or static_eval < enough or ply < worker.null_from_ply:
         return np.int64(0)
@@ -201,7 +201,7 @@ def quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile)
 def noisy_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, static_eval, alpha, may_be_futile):
     """Return whether to skip a capture or promotion: it loses too much, or wins too little to come near alpha."""
     tuned = tables.parameters
-    # # The move picker has already tested that captures of the stage GOOD_NOISY lose no material.
+    # The move picker has already tested that captures of the stage GOOD_NOISY lose no material.
     if depth <= 7 and frame.stage != GOOD_NOISY:
         if not see_at_least(tables, pos, move, -tuned.see_noisy_margin * depth):
             return True

@@ -121,7 +121,7 @@ def quiesce(tables, worker, ply, alpha, beta):
             if not see_at_least(tables, pos, move, np.int64(1)):
                 best_score = max(best_score, futility_base)
                 continue
-        # # Only a few captures are searched: the best ones come first, and later ones seldom change the score.
+        # Only a few captures are searched: the best ones come first, and later ones seldom change the score.
         # Recaptures are exempt, because a recapture may be the only answer to the last move.
         if not in_check:
             if (
@@ -132,7 +132,7 @@ def quiesce(tables, worker, ply, alpha, beta):
             ):
                 continue
             captures_left -= 1
-        # # Quiet evasions come last, and there are many. Once a move is known not to lose, skipping them is as safe as
+        # Quiet evasions come last, and there are many. Once a move is known not to lose, skipping them is as safe as
         # standing pat.
         if in_check and best_score > -KNOWN_WIN and not is_noisy(pos, move):
             break

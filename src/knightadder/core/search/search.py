@@ -73,7 +73,7 @@ _FIFTY_MOVES_NEAR = 90
 
 _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply, in nodes whose table entry is much shallower
 
-# # Between these depths (exclusive), a move that raises alpha makes the later moves be searched a ply less. The bounds
+# Between these depths (exclusive), a move that raises alpha makes the later moves be searched a ply less. The bounds
 # are from Stockfish 16.
 _MIN_RAISED_DEPTH, _MAX_RAISED_DEPTH = 2, 12
 
@@ -81,7 +81,7 @@ _PROBCUT_REDUCTION = 5  # plies, including the capture; from Stockfish
 
 _NO_SCORE = -INFINITE  # returned if a search does not decide the node
 
-# # Minimum depth in plies at which null move cutoffs are verified. At such depths, a wrong cutoff would hide a long
+# Minimum depth in plies at which null move cutoffs are verified. At such depths, a wrong cutoff would hide a long
 # line.
 _VERIFY_NULL_MOVES = 10
 
@@ -118,7 +118,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         # A side that can return to an earlier position of the line has at least a draw.
         if alpha < 0 and can_repeat(tables, worker, pos, ply):
             alpha = np.int64(0)
-        # # Mate distance pruning: nothing here can improve on a mate that was already found nearer the root.
+        # Mate distance pruning: nothing here can improve on a mate that was already found nearer the root.
         alpha = max(alpha, ply - MATE)
         beta = min(beta, MATE - ply - 1)
         if alpha >= beta:
@@ -167,7 +167,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         update_by_eval(tables, worker, ply)
         if not in_check:
             depth += hindsight_extension(parent, static_eval)
-    # # The table's score comes from a search, so it is the better evaluation if its bound allows that.
+    # The table's score comes from a search, so it is the better evaluation if its bound allows that.
     eval = static_eval
     if entry and not in_check:
         eval = refined_eval(entry, ply, eval)
@@ -182,7 +182,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if score <= alpha or worker.stopped:
                 return score
 
-    # # Internal iterative reduction: without a hash move, the move ordering is poor. A shallower search will find a
+    # Internal iterative reduction: without a hash move, the move ordering is poor. A shallower search will find a
     # hash move for the next visit.
     if hash_move == NO_MOVE and depth >= (3 if is_pv else 5) and not worker.proving:
         depth -= 1
@@ -274,7 +274,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             r = np.int64(0)
             if depth >= 3 and move_count > 2 + is_pv and not worker.proving:
                 gives_check = child.checkers != ZERO
-                # # If the table entry is much shallower, recent iterations have not reached this node, so it matters
+                # If the table entry is much shallower, recent iterations have not reached this node, so it matters
                 # little.
                 if entry and entry_depth(entry) < depth - 3:
                     reduction += _SHALLOW_ENTRY_REDUCTION

@@ -21,7 +21,7 @@ PAWN_VALUE, MINOR_VALUE, ROOK_VALUE, QUEEN_VALUE = 100, 300, 500, 900  # centipa
 @inlined
 def piece_value(piece_type):
     """Return a piece's exchange value in centipawns; 0 for a king or nothing."""
-    # # A single constant holds a byte for each value, divided by 10, so no table has to be read.
+    # A single constant holds a byte for each value, divided by 10, so no table has to be read.
     return np.int64((np.uint64(0x00_00_5A_32_1E_1E_0A_00) >> np.uint64(piece_type * 8)) & np.uint64(255)) * 10
 
 
@@ -85,7 +85,7 @@ def see_at_least(tables, pos, move, threshold):
         if own == ZERO:
             break
         result ^= 1
-        # # The least valuable attacker captures. This may open the line of a slider behind it.
+        # The least valuable attacker captures. This may open the line of a slider behind it.
         if own & pos.by_type[PAWN]:
             swap = PAWN_VALUE - swap
             if swap < result:

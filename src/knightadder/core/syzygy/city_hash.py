@@ -88,9 +88,9 @@ def city_hash_crc_256(crc_table, address, size, seed, result):
     f, g, h, i, j = seed, _u64(0), _u64(0), _u64(0), _u64(0)
     whole_rounds = size // (_ROUND * _STEP) * _ROUND
     for step in range((size + _STEP - 1) // _STEP):
-        # # The last step may overlap the one before it.
+        # The last step may overlap the one before it.
         place = address + _u64(min(_STEP * step, size - _STEP))
-        # # Every other step of the full rounds omits the factor.
+        # Every other step of the full rounds omits the factor.
         less, factor = _u64(0), _K0
         if step < whole_rounds and step % 2 == 0:
             less, factor = _ONE, _ONE
@@ -153,7 +153,7 @@ def _murmur(address, size, a, b):
         c = b * _K1 + (_pair(but_one, _rotate(last + _u64(16), _u64(16))) ^ last)
         d = _mix(a + but_one)
     else:
-        # # The last 16 bytes come first, then the rest in order.
+        # The last 16 bytes come first, then the rest in order.
         c = _pair(last + _K1, a)
         d = _pair(b + _u64(size), c + but_one)
         a += d
@@ -199,7 +199,7 @@ def _city(address, size, x, y):
         x, z = z, x
     x += _rotate(v_low + z, _u64(49)) * _K0
     z += _rotate(w_low, _u64(37)) * _K0
-    # # The rest is read in pieces of 32 bytes, from the end. The last piece may overlap bytes that have been read.
+    # The rest is read in pieces of 32 bytes, from the end. The last piece may overlap bytes that have been read.
     place = address + _u64(size)
     for _ in range((size % 128 + 31) // 32):
         place -= _u64(32)

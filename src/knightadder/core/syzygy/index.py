@@ -38,7 +38,7 @@ MAX_PAWNS = MAX_MEN - 2
 # Number of squares below the diagonal in the triangle, below the diagonal on the board, and on the diagonal.
 TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8
 
-# # Number of placements of a leading group of three pieces whose first piece off the diagonal is the first, second or
+# Number of placements of a leading group of three pieces whose first piece off the diagonal is the first, second or
 # third.
 _FIRST_OFF = TRIANGLE * 63 * 62
 _SECOND_OFF = 4 * BELOW_DIAGONAL * 62

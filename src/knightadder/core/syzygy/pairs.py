@@ -84,7 +84,7 @@ def _find_block(table, pairs, index):
     """
     bits = pairs.index_bits
     word = _load(table.address, pairs.index_offset + 6 * (index >> bits))
-    # # An index entry refers to the middle one of its positions.
+    # An index entry refers to the middle one of its positions.
     block = np.int64(word & _LOW_32)
     rest = np.int64((word >> _32) & _LOW_16) + (index & ((1 << bits) - 1)) - (1 << (bits - 1))
     while rest < 0:

@@ -157,7 +157,7 @@ def _plies(table, pairs, value, wdl):
             value = load16(table, pairs.map_offsets[which] + 2 * value)
         else:
             value = load16(table, pairs.map_offsets[which] + value) & 0xFF
-    # # Tables count moves instead of plies if the fifty-move rule allows it.
+    # Tables count moves instead of plies if the fifty-move rule allows it.
     in_plies = (wdl == 2 and flags & WIN_IN_PLIES) or (wdl == -2 and flags & LOSS_IN_PLIES)
     return value if in_plies else 2 * value, FOUND
 
@@ -180,7 +180,7 @@ def _resolve(tables, tablebases, worker, ply, pawn_moves):
     is only as good as other moves.
     """
     pos, frame = worker.stack[ply], worker.frames[ply]
-    # # The table ignores en passant captures. So if one is possible, the values of all other moves are needed.
+    # The table ignores en passant captures. So if one is possible, the values of all other moves are needed.
     everything = pawn_moves == _YES or pos.ep != NO_SQUARE
     count = generate(tables, pos, frame, np.int64(0), ALL if everything else NOISY)
     best = LOSS
@@ -270,7 +270,7 @@ def probe_dtz(tables, tablebases, worker, ply):
     value, outcome = _dtz_of_table(tables, tablebases, worker, ply)
     if outcome != OTHER_SIDE:
         return value, np.int64(outcome != NOT_FOUND)
-    # # The table covers the positions one ply later, so all moves that keep the result are tried, and the best is
+    # The table covers the positions one ply later, so all moves that keep the result are tried, and the best is
     # chosen.
     sign = np.sign(value)
     pos, frame = worker.stack[ply], worker.frames[ply]

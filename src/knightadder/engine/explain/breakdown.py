@@ -63,7 +63,7 @@ class Breakdown:
     terms : tuple of Term
         The terms that count in the position.
     phase : float
-        The game phase from 0 to 1, which is the weight of the middlegame value. The endgame value has the rest.
+        The game phase from 0 to 1: the weight of the middlegame value. The endgame value has the weight 1 - `phase`.
     scale : float
         The share of the endgame value that counts, from 0 to 1.
     """

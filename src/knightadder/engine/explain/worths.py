@@ -15,9 +15,9 @@ _RULE = "+-------" * 8 + "+"
 def piece_worths(game: Game, value: int) -> dict[int, int]:
     """Return the worth of each piece except the kings, by square, in centipawns from White's view.
 
-    `value` is the static value of the position, from White's view. The worth includes everything that changes with the
-    piece: its value, its square, and its effects on other pieces. So a piece that only stands in the way of its side
-    can have a negative worth. The last piece that could mate a bare king is worth as much as the known win.
+    `value` is the static value of the position, from White's view. The worth of a piece includes everything that
+    changes without it: its value, its square, and its effects on other pieces. So a piece that is only in the way can
+    have a negative worth. The last piece that could mate a bare king is worth as much as the known win.
     """
     sign = 1 - 2 * game.side_to_move
     squares = [square for square, piece in enumerate(game.board) if piece and piece & 7 != KING]
@@ -39,7 +39,7 @@ def worth_board(board: Sequence[int], worths: dict[int, int]) -> str:
 
 
 def bucket_line(tables: np.record, men: int) -> str:
-    """Return a line that says which output bucket of the network is used for this number of pieces."""
+    """Return a line that names the network's output bucket for this number of men."""
     buckets = weights_of(tables).output_bucket
     number, count = int(buckets[men]) + 1, int(buckets.max()) + 1
     return f"Network: output bucket {number} of {count} ({men} men)"

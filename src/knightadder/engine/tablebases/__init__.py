@@ -1,1 +1,1 @@
-"""Syzygy tablebases for the engine: finding, checking and mapping files, and choosing root moves by them."""
+"""Syzygy tablebases for the engine: finding, checking and mapping files, and choosing root moves."""

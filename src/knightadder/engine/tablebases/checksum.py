@@ -21,15 +21,15 @@ _PIECE = 1 << 24  # bytes hashed at a time
 def check_table(path: Path, on_read: Callable[[int], object] = lambda size: None) -> None:
     """Check the header and the checksum of a file that is named after its material, such as ``KRPvKN.rtbw``.
 
-    `on_read` is called with the size of each piece that was read, in bytes. A `TableError` is raised if the file cannot
-    be read or is damaged; its text is one line without the name of the file.
+    `on_read` is called with the size of each piece read, in bytes. A `TableError` is raised if the file cannot be read
+    or is damaged; its text is one line without the name of the file.
     """
     check_header(path)
     check_checksum(path, on_read)
 
 
 def check_header(path: Path) -> None:
-    """Check the header of a file as the engine does when it opens the file; TableError as in `check_table`."""
+    """Check the header of a file as the engine does when it opens the file; TableError as for `check_table`."""
     SyzygyFile(path, new_record(SYZYGY_TABLE))
 
 

@@ -1,7 +1,8 @@
 """A Syzygy file that is mapped into memory; its header is read and checked, so that compiled code can probe it.
 
-The header decides which addresses compiled code reads, so all of it is checked. Offsets must lie inside the file, codes
-must be Huffman codes, and symbols must end in values. The format is Ronald de Man's (https://github.com/syzygy1/tb).
+The header determines which addresses compiled code reads, so it is checked completely. Offsets must lie inside the
+file, codes must be Huffman codes, and symbols must end in values. The format is Ronald de Man's
+(https://github.com/syzygy1/tb).
 """
 
 import contextlib
@@ -24,7 +25,7 @@ if sys.platform != "win32":
     import resource
 
 WDL, DTZ = ".rtbw", ".rtbz"
-CHECKSUM = 16  # bytes at the end of the file; the rest is a multiple of 64 bytes
+CHECKSUM = 16  # bytes at the end of the file; the part before it is a multiple of 64 bytes
 
 _MAGIC = {WDL: b"\x71\xe8\x23\x5d", DTZ: b"\xd7\x66\x0c\xa5"}
 _NAME = re.compile(r"K(Q*R*B*N*P*)vK(Q*R*B*N*P*)")
@@ -32,7 +33,7 @@ _LETTERS = "PNBRQ"
 _BLACK = 8  # bit of black pieces
 _SPLIT, _HAS_PAWNS = 1, 2  # flags of a file
 _CONSTANT = 0x80  # flag of an array: all positions have the same value
-_MAX_BITS = 31  # maximum logarithm of an index entry's positions and of a block's bytes
+_MAX_BITS = 31  # maximum logarithm of the number of positions per index entry, and of the bytes of a block
 
 
 class TableError(EngineError):
@@ -48,7 +49,7 @@ def material_of_name(name: str) -> tuple[str, str] | None:
 
 
 def material_key(white: str, black: str) -> int:
-    """Return the material key, with 4 bits for each kind of piece, as the core computes it."""
+    """Return the material key, with 4 bits for each kind of piece, in the core's encoding."""
     key = 0
     for pieces in (white, black):
         for letter in _LETTERS:
@@ -60,7 +61,7 @@ class SyzygyFile:
     """A mapped file, named after its material, such as ``KRPvKN.rtbw`` (WDL) or ``KRPvKN.rtbz`` (DTZ).
 
     It fills the SYZYGY_TABLE record `table` with addresses, which are valid only as long as the object exists. A
-    `TableError` is raised if the file cannot be read or is damaged; its text is one line without the name of the file.
+    `TableError` is raised if the file cannot be read or is damaged; its text is one line without the file's name.
     """
 
     def __init__(self, path: Path, table: np.record) -> None:
@@ -92,7 +93,7 @@ class SyzygyFile:
     # --- reading -------------------------------------------------------------------------------------------------
 
     def _bytes(self, count: int) -> bytes:
-        # All parts lie before the checksum. Compiled code reads 8 bytes at a time and relies on this too.
+        # All parts lie before the checksum. Compiled code relies on this, because it reads 8 bytes at a time.
         if self._at + count > len(self._data) - CHECKSUM:
             raise TableError("truncated, or its header is damaged")
         self._at += count
@@ -102,7 +103,7 @@ class SyzygyFile:
         return int.from_bytes(self._bytes(size), "little")
 
     def _skip(self, count: int) -> int:
-        """Skip a part of the file, and return its start."""
+        """Skip a part of the file, and return the offset of its start."""
         start = self._at
         if count < 0 or start + count > len(self._data) - CHECKSUM:
             raise TableError("truncated, or its header is damaged")
@@ -146,7 +147,7 @@ class SyzygyFile:
         for piece in pairs.pieces.tolist():
             if piece % _BLACK not in (0, KING):
                 sides[piece // _BLACK] += _LETTERS[piece % _BLACK - 1]
-        # Some files exchange White and Black relative to the name.
+        # Some files exchange White and Black, compared to their name.
         keys = material_key(self._white, self._black), material_key(self._black, self._white)
         if material_key(*sides) not in keys:
             raise TableError("contains different pieces than its name says")
@@ -190,8 +191,8 @@ class SyzygyFile:
         self._align(2)
         self._symbols.append(symbols)
         pairs.symbols, pairs.symbol_count = symbols.ctypes.data, len(symbols) - 1
-        # The codes of one length are consecutive, in the order of the symbols. Values below the lowest code of a length
-        # are prefixes of longer codes, and each is the prefix of two codes that are a bit longer.
+        # The codes of one length are consecutive, in the order of their symbols. Values below the lowest code of a
+        # length are prefixes of longer codes; each is the prefix of two codes that are a bit longer.
         base = 0
         for length in range(longest, shortest - 1, -1):
             i = length - shortest
@@ -205,7 +206,7 @@ class SyzygyFile:
         return 6 * -(-int(pairs.positions) >> index_bits)
 
     def _read_maps(self, pairs: np.record) -> None:
-        """Read the maps of a DTZ array, which list its values by frequency."""
+        """Read the maps of a DTZ array, which list the values of the array by frequency."""
         if not pairs.dtz_flags & syzygy.MAPPED:
             return
         size = 2 if pairs.dtz_flags & syzygy.WIDE_MAP else 1
@@ -231,9 +232,9 @@ def _map(path: Path) -> mmap.mmap:
 
 
 def allow_open_files(count: int) -> None:
-    """Let this process open `count` more files, if the system has a limit that can be raised.
+    """Let this process open `count` more files, if the system's limit can be raised.
 
-    Python keeps mapped files open. The tables with six men are about a thousand files, which is a common limit.
+    Python keeps mapped files open. The tables with six men are about a thousand files, and many systems allow no more.
     """
     if sys.platform == "win32":
         return
@@ -245,7 +246,7 @@ def allow_open_files(count: int) -> None:
 
 
 def _groups(pieces: list[int], pawns: list[int]) -> list[int]:
-    """Return the sizes of the groups. `pawns` are the numbers of pawns of each side, the leading side first."""
+    """Return the sizes of the groups. `pawns` has each side's number of pawns, the leading side first."""
     if pawns:
         leads = pawns
         alike = [pieces[:count] for count in pawns[:1]] + [pieces[pawns[0] : sum(pawns)]] * (len(pawns) - 1)
@@ -269,9 +270,9 @@ def _groups(pieces: list[int], pawns: list[int]) -> list[int]:
 def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[list[int], int]:
     """Return the factors of the groups, and the number of positions.
 
-    `groups` are the sizes of the groups. `order` has the leading group's place in the order of significance, from the
-    least significant place on; and the second group's place, if both sides have pawns. The other groups take the
-    remaining places. `file` is the file of the leading pawn, or None without pawns.
+    `groups` are the sizes of the groups. `order` has the place of the leading group in the order of significance,
+    counted from the least significant place; and the place of the second group, if both sides have pawns. The other
+    groups take the remaining places. `file` is the file of the leading pawn, or None without pawns.
     """
     _require(len(set(order)) == len(order) and max(order) < len(groups))
     by_place = dict(zip(order, range(len(order)), strict=True))
@@ -296,16 +297,17 @@ def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[lis
 
 
 def _unpack_symbols(packed: bytes) -> NDArray[np.uint32]:
-    """Return the symbols as words (see `SYZYGY_PAIRS`), and an extra word, because 8 bytes are read at a time.
+    """Return the symbols as words (see `SYZYGY_PAIRS`), and one more word, because 8 bytes are read at a time.
 
-    In the file a symbol has 24 bits: its left and right parts, or a value and 0xFFF.
+    In the file, a symbol has 24 bits: its left and right parts, or a value and 0xFFF.
     """
     bits = np.frombuffer(packed, np.uint8).astype(np.uint32).reshape(-1, 3)
     left = bits[:, 0] | ((bits[:, 1] & 15) << 8)
     right = (bits[:, 1] >> 4) | (bits[:, 2] << 4)
     pairs = right != 0xFFF
     _require(len(bits) > 0 and bool((np.maximum(left, right)[pairs] < len(bits)).all()))
-    # The length of a symbol follows from the lengths of its parts. A symbol whose length stays unknown contains itself.
+    # The length of a symbol follows from the lengths of its parts. If the length remains unknown, the symbol contains
+    # itself.
     lengths = np.where(pairs, 0, 1)
     unknown = np.flatnonzero(pairs)
     while len(unknown):

@@ -1,4 +1,4 @@
-"""Play with endgame tablebases: when the search probes them, ranking root moves, and extending lines to mate."""
+"""Using endgame tablebases: when the search probes them, ranking root moves, and extending lines to mate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ TABLEBASE_WIN = int(transposition.TABLEBASE_WIN)
 
 _FIFTY_MOVES = 100  # plies of the fifty-move rule
 _BEST = 1 << 18  # rank of a certain win, higher than any distance
-_CURSED = 2  # centipawns for a win that the fifty-move rule makes a draw, because the opponent may err
+_CURSED = 2  # centipawns for a win that the fifty-move rule makes a draw; not 0, because the opponent may err
 
 
 @dataclass(frozen=True, slots=True)
 class Probing:
-    """The settings for probing tablebases during a search; by default nothing is probed.
+    """The settings for probing tablebases during a search. By default, nothing is probed.
 
-    `address` is the address of the TABLEBASES record, and `men` the maximum number of men of a position to probe.
+    `address` is the address of the TABLEBASES record, and `men` the maximum number of men in a position to probe.
     `depth` is the minimum remaining depth in plies for positions with that many men. `fifty_moves` says whether the
     fifty-move rule counts.
     """
@@ -37,8 +37,8 @@ class Ranking:
     """Moves ranked by tablebases, the best first, in the core's encoding.
 
     A higher rank is better. All certain wins have the same rank, and so have all certain losses. The scores are in the
-    core's encoding for the side to move. `by_distance` says whether DTZ tables were available. Then the ranks alone are
-    enough to win every won position; with only WDL tables, play may go round in circles.
+    core's encoding, for the side to move. `by_distance` says whether DTZ tables were available. With them, the ranks
+    alone are enough to win every won position; with only WDL tables, play may go round in circles.
     """
 
     moves: tuple[int, ...]
@@ -60,7 +60,7 @@ def consult(
     lines: int,
     probing: Probing,
 ) -> tuple[Probing, Ranking | None]:
-    """Rank the root moves by the tables; return the search's settings for probing, and the ranking.
+    """Rank the root moves by the tables; return the settings for probing in the search, and the ranking.
 
     Moves that rank below the `lines` best moves are left out. The settings are `probing` unless the tables decide the
     position. The ranking is None if the tables do not know the position.
@@ -128,8 +128,8 @@ def _score(rank: int, fifty_moves: bool) -> int:
 def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[int, ...]:
     """Extend a decided line to mate, or as far as the tables reach.
 
-    The moves of the line are kept up to the first position in the tables, but at least its first move. From there on,
-    the winner takes the shortest DTZ. `game` is the position before the line.
+    The moves of the line are kept up to the first position in the tables, and its first move is always kept. From there
+    on, the winner takes the shortest DTZ. `game` is the position before the line.
     """
     board = game.copy()
     line: list[int] = []
@@ -143,7 +143,7 @@ def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[
         known = {move: dtz for move, dtz in distances.items() if dtz is not None}
         if not known or len(known) < len(distances):
             break
-        # Choose the nearest win, or if there is none the farthest loss.
+        # Choose the nearest win; if there is none, the farthest loss.
         best = max(known, key=lambda move: (np.sign(known[move]), -known[move]))
         if known[best] == 0:
             break

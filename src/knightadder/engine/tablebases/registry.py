@@ -28,11 +28,11 @@ SHIPPED = Path(__file__).parents[2] / "data" / "syzygy"
 class Tablebases:
     """The tables in some folders: win, draw or loss (WDL), and distance to zeroing (DTZ).
 
-    Of files with the same name, such as ``KRPvKN.rtbw``, the first one counts. `record` is the TABLEBASES record for
-    compiled code, at `address`. It holds addresses in the mapped files, so it is valid only as long as this object
-    exists. `paths` are the files in use by name, and `largest` is the maximum number of men in the WDL tables, with the
-    kings; 0 without tables. `problems` has a line for each unreadable folder and each file that is ignored. Files must
-    not become shorter during a probe; see `drop_changed`.
+    If several files have the same name, such as ``KRPvKN.rtbw``, the first one counts. `record` is the TABLEBASES
+    record for compiled code, at `address`. It contains addresses in the mapped files, so it is valid only as long as
+    this object exists. `paths` are the files in use, by name. `largest` is the maximum number of men in the WDL tables,
+    including the kings; 0 without tables. `problems` has a line for each unreadable folder and each ignored file. Files
+    must not become shorter during a probe; see `drop_changed`.
     """
 
     def __init__(self, tables: np.record, folders: Iterable[Path | str] = (SHIPPED,)) -> None:
@@ -60,7 +60,7 @@ class Tablebases:
         return sorted(name.removesuffix(DTZ) for name in self._files if name.endswith(DTZ))
 
     def wdl(self, position: Game | str) -> int | None:
-        """Return the WDL value of a game or FEN for the side to move, with the fifty-move count taken as 0.
+        """Return the WDL value of a game or FEN for the side to move, assuming a fifty-move count of 0.
 
         2 is a win, 1 a win that the fifty-move rule makes a draw, 0 a draw, -1 a loss that the rule makes a draw, and
         -2 a loss. The value is None if there are castling rights, or if a table is missing or damaged. An illegal FEN
@@ -70,7 +70,7 @@ class Tablebases:
         return int(value) if known else None
 
     def dtz(self, position: Game | str) -> int | None:
-        """Return the plies to the next capture or pawn move with best play, or None if unknown; see `wdl`.
+        """Return the number of plies to the next capture or pawn move with best play, or None if unknown; see `wdl`.
 
         The number is positive for a win of the side to move, negative for a loss, and 0 for a draw. It is 100 larger if
         the fifty-move rule makes the result a draw. The true distance may be a ply longer.
@@ -97,7 +97,8 @@ class Tablebases:
     def drop_changed(self) -> list[str]:
         """Stop using files whose size has changed; return a line for each of them.
 
-        Call it only while nothing is probed. On most systems, reading a missing part of a mapped file ends the process.
+        Call this only while nothing is being probed. On most systems, reading a missing part of a mapped file ends the
+        process.
         """
         changed = [name for name, file in self._files.items() if file.changed]
         for name in changed:
