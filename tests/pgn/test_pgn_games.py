@@ -80,6 +80,20 @@ def test_compressed_parts_that_were_joined(tmp_path, suffix, compress):
     assert [text.text for text in found] == [ONE, TWO]
 
 
+def test_zstd_frames_to_be_skipped(tmp_path):
+    """As pzstd writes them, the program that Lichess recommends."""
+    skipped = b"\x50\x2a\x4d\x18\x04\0\0\0size"
+    found = texts(tmp_path, skipped + zstd(f"{ONE}\n\n".encode()) + skipped + zstd(TWO.encode()))
+    assert [text.text for text in found] == [ONE, TWO]
+
+
+def test_zeros_of_a_crash_are_white_space(tmp_path):
+    found = texts(tmp_path, f"{ONE}\n\n{chr(0) * 99}{TWO}\n{chr(0) * 99}")
+    assert [parse(text).headers["White"] for text in found] == [
+        parse(text).headers["White"] for text in texts(tmp_path, f"{ONE}\n\n{TWO}")
+    ]
+
+
 @pytest.mark.parametrize(("suffix", "compress"), COMPRESSED)
 def test_damaged_compressed_files(tmp_path, suffix, compress):
     content = bytearray(compress(f"{ONE}\n\n{TWO}\n".encode()))

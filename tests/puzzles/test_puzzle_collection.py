@@ -29,6 +29,18 @@ def file(request, tmp_path, monkeypatch):
     return file
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "old Mac"])
+def test_a_large_file_is_read_like_a_small_one(file, tmp_path, encoding, monkeypatch):
+    text = HEAD + "".join(ROWS)
+    content = text.replace("\n", "\r").encode() if encoding == "old Mac" else text.encode(encoding)
+    file.write_bytes(gzip.compress(content) if file.suffix == ".gz" else content)
+    large, _ = open_puzzles(file, tmp_path / "cache")
+    monkeypatch.setattr(collection, "_LARGE", 10**6)
+    small, _ = open_puzzles(file)
+    assert [large.puzzle(number) for number in (1, 2, 3)] == [small.puzzle(number) for number in (1, 2, 3)]
+    assert large.puzzle(3).openings == ("Réti",)
+
+
 def numbers(puzzles, after=0, **choice):
     return list(puzzles.numbers(PuzzleChoice(**choice), after))
 
@@ -74,7 +86,14 @@ def test_an_index_that_cannot_be_kept_is_told(file, tmp_path):
     assert complaints[0].startswith(f"cannot use {blocked}: ") and complaints[0].endswith("is not kept")
 
 
-@pytest.mark.parametrize(("text", "message"), [("a,b\n1,2\n", "there is no column FEN"), (HEAD, "there is no puzzle")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "there is no column FEN"),
+        (HEAD, "there is no puzzle"),
+        ("\0" * 200_000, "there is no column FEN"),
+    ],
+)
 def test_a_large_file_without_puzzles_is_refused(file, tmp_path, text, message):
     file.write_bytes(gzip.compress(text.encode()))
     with pytest.raises(OptionError, match=message):

@@ -67,10 +67,12 @@ def test_names_are_the_same_in_each_encoding_of_accents(tmp_path):
     assert out.exists()
 
 
-def test_a_game_between_two_of_the_names_is_one_for_each(tmp_path):
+def test_a_game_between_two_of_the_names_is_one_for_each(tmp_path, capsys):
     file, out = tmp_path / "games.pgn", tmp_path / "both.html"
-    file.write_text('[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 1-0\n', "utf-8")
+    head = '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n'
+    file.write_text(f"{head}1. e4 e5 2. Nf3 1-0\n\n{head}1. e4 e6 2. Nf9 1-0\n", "utf-8")
     assert report(file, "--player", "A", "--player", "B", "-o", out) == 0
+    assert capsys.readouterr().err.count("is left out") == 1  # the broken game is told once
     text = re.sub(r"<[^>]*>", " ", out.read_text("utf-8"))
     assert "1 points from 2 games: 50 %." in text
     assert re.search(r"White\s+1, 0, 0\s", text) and re.search(r"Black\s+0, 0, 1\s", text)

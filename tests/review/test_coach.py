@@ -9,7 +9,7 @@ from chess.engine import Cp, InfoDict, Limit, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate
 
 from knightadder import explain
-from knightadder.review.coach import KINDS, fault_of
+from knightadder.review.coach import KINDS, fault_of, with_explanation
 from knightadder.review.game_evaluation import ScoredLine, SearchedPosition
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
@@ -70,6 +70,15 @@ CASES = [
      Mate(-0), ""),
     ("other", "The evaluation goes from +9.00 to #.", "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "Rd8", Cp(900), "h3",
      Mate(-0), ""),
+    # A tablebase win is no evaluation in pawns. Who has it has a forced mate.
+    ("other", "The evaluation goes from a tablebase win for White to +0.00.", "8/8/8/4k3/8/8/4P3/4K3 w - - 0 1", "Kf1",
+     Cp(19_980), "Kd2", Cp(0), "Ke4"),
+    ("other", "The evaluation goes from +0.00 to a tablebase win for White.", "8/8/8/4k3/8/8/4P3/4K3 b - - 0 1", "Kf6",
+     Cp(0), "Ke4", Cp(15_265), "Kd2"),
+    ("other", "The evaluation goes from #9 to a tablebase win for White.", "8/8/8/8/8/8/k6P/3K4 w - - 0 1", "Kd2",
+     Mate(9), "h4", Cp(-19_970), "Kb3"),
+    ("other", "The evaluation goes from a tablebase win for White to #9.", "8/8/8/8/8/8/k6P/3K4 b - - 0 1", "Ka1",
+     Cp(-19_970), "Kb3", Mate(9), "h4"),
     # The motif is in what was played, too.
     ("missedMaterial", "Misses the win of material worth 8 pawns.", "8/P6k/8/8/8/8/7p/K7 w - - 0 1", "a8=N", Cp(900),
      "a8=Q", Cp(900), "h1=Q"),
@@ -119,6 +128,14 @@ def test_the_result_of_any_engine_is_explained():
         explain(board, chess.Move.from_uci("e1e3"), before, after)
     with pytest.raises(ValueError, match="has no score"):
         explain(board, move, before, InfoDict())
+
+
+@pytest.mark.parametrize(
+    "old", ["+199.80 to +0.00", "a tablebase win for Black to +0.00", "#9 to a tablebase win for White"]
+)
+def test_old_evaluations_are_replaced(old):
+    sentence = f"oh The evaluation goes from {old}. [%clk 0:01:00]"
+    assert with_explanation(sentence, "Gives stalemate.") == "oh Gives stalemate. [%clk 0:01:00]"
 
 
 def test_marked_moves_are_explained_once():

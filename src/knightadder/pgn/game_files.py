@@ -19,12 +19,14 @@ from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
 
-# The first bytes of compressed files. They decide how to open a file, not its name.
+# The first bytes of compressed files. They decide how to open a file, not its name. A file of zstd may begin with a
+# frame to be skipped; pzstd writes one before each frame.
+_ZSTD = (b"\x28\xb5\x2f\xfd", *(bytes([0x50 + number]) + b"\x2a\x4d\x18" for number in range(16)))
 _OPENERS: dict[bytes, Callable[[BinaryIO], object]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
-    b"\x28\xb5\x2f\xfd": lambda stream: io.BufferedReader(ZstdReader(stream)),
+    **dict.fromkeys(_ZSTD, lambda stream: io.BufferedReader(ZstdReader(stream))),
 }
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _PACKED = {b"PK\x03\x04": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
@@ -99,6 +101,16 @@ def chunks_of(stream: BinaryIO) -> Generator[bytes, None, None]:
     with contextlib.closing(decoded(stream)) as lines:
         while part := "".join(islice(lines, _LINES)):
             yield part.encode()
+
+
+def byte_lines(stream: BinaryIO) -> tuple[Iterator[bytes], bool]:
+    """Read the lines of a stream of bytes, each with its end; also return whether they are the stream's own bytes.
+
+    They are not if the stream is in UTF-16 or its lines end as on old Macs: then it is read as `decoded` does.
+    """
+    plain = _encoding_of(stream) is None and b"\r" not in stream.readline(_BLOCK).rstrip()
+    stream.seek(0)
+    return (stream if plain else (line.encode() for line in decoded(stream))), plain
 
 
 def decompressed(content: bytes, most: int) -> bytes:

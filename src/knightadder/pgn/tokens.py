@@ -15,7 +15,8 @@ from typing import NamedTuple
 # Lines after a tag within a comment in which the comment may still end, so that a missing end spoils only one game.
 _LOOKED_AHEAD = 2_000
 
-_SPACE = r"[\s\ufeff\u200b-\u200f\u2060\x1a]"  # \x1a ends text files of DOS
+# \x1a ends text files of DOS; a file that was being written when a system crashed may contain \x00.
+_SPACE = r"[\s\ufeff\u200b-\u200f\u2060\x1a\x00]"
 _DASH = "[-\u2010-\u2015\u2212]"
 
 _GLYPHS = {

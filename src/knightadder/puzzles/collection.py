@@ -28,7 +28,7 @@ import numpy.typing as npt
 from knightadder.engine.errors import OptionError
 from knightadder.files import make_folder, reading, replacing
 from knightadder.foreign import parse_json
-from knightadder.pgn.game_files import decoded_line, opened, without_compression
+from knightadder.pgn.game_files import byte_lines, decoded_line, opened, without_compression
 from knightadder.progress import progress
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import puzzle_of_row, read_puzzles
@@ -37,7 +37,7 @@ _LARGE = 1 << 20  # bytes; a smaller file is read completely, and each of its pu
 _TOLD = 5  # maximum number of broken lines that are reported one by one
 
 # An index consists of this mark, whose number is the version; the lines of the puzzles if the indexed file is
-# compressed; the rows; the `_Head` as JSON; and the length of the JSON in eight bytes.
+# compressed or not in UTF-8; the rows; the `_Head` as JSON; and the length of the JSON in eight bytes.
 _MARK = b"Knightadder puzzles 1\n"
 _LENGTH = 8
 # The place of a puzzle's line, the line's number in the file, the rating (0 if unknown), and the index of its text of
@@ -247,9 +247,10 @@ def _make_index(file: Path, index: Path) -> list[str]:
         progress(state.st_size, unit="bytes", stderr=True) as update,
     ):
         out.write(_MARK)
-        copied = not isinstance(getattr(stream, "raw", None), io.FileIO)  # the file is compressed
-        first = stream.readline()
-        columns = next(csv.reader([decoded_line(first)]), [])
+        all_lines, plain = byte_lines(stream)
+        copied = not plain or not isinstance(getattr(stream, "raw", None), io.FileIO)  # so the file is compressed
+        first = next(all_lines, b"")
+        columns = _columns(first)
         missing = [name for name in ("FEN", "Moves") if name not in columns]
         if missing:
             raise OptionError(f"cannot read {file}: there is no column {missing[0]}")
@@ -257,13 +258,13 @@ def _make_index(file: Path, index: Path) -> list[str]:
         rating, theme = (columns.index(name) if name in columns else None for name in ("Rating", "Themes"))
         least = max(fen, moves, rating or 0, theme or 0) + 1
         offset = out.tell() if copied else len(first)
-        for number, line in enumerate(stream, 2):
+        for number, line in enumerate(all_lines, 2):
             here, offset = offset, offset + len(line)
             if copied:
                 out.write(line)
             if number % _UPDATE_EVERY == 0:
                 update(place(), f"{len(offsets):,} puzzles")
-            fields = line.rstrip().split(b",") if b'"' not in line else _quoted(line)
+            fields = line.rstrip().split(b",") if b'"' not in line else [text.encode() for text in _columns(line)]
             if len(fields) < least or fields[fen].count(b"/") < _RANKS - 1 or b" " not in fields[moves]:
                 if line.strip():
                     faults.append(f"{file}, line {number}: there is no puzzle")
@@ -287,8 +288,8 @@ def _make_index(file: Path, index: Path) -> list[str]:
     return faults[:_TOLD] + ([f"{file}: {more} more lines have no puzzle"] if more > 0 else [])
 
 
-def _quoted(line: bytes) -> list[bytes]:
-    """Split a CSV line with quotation marks."""
+def _columns(line: bytes) -> list[str]:
+    """Split a CSV line; a line that is none has no columns."""
     with contextlib.suppress(csv.Error):
-        return [field.encode() for field in next(csv.reader([decoded_line(line)]), [])]
+        return next(csv.reader([decoded_line(line)]), [])
     return []

@@ -139,7 +139,7 @@ def _study(
 
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
-    from knightadder.pgn.games import BrokenGame, tell_left_out
+    from knightadder.pgn.games import BrokenGame, GameText, tell_left_out
     from knightadder.report.figures import player_game
     from knightadder.report.page import write_page
     from knightadder.report.study import GameStudy, studied
@@ -179,11 +179,14 @@ def _study(
                     kept[item.number] = result
                     update(len(kept), pool.place())
         games: list[StudiedGame] = []
+        told: GameText | None = None
         for item in items:
             try:
                 games.append(studied(item, kept[item.number], engine is not None))
             except BrokenGame as fault:
-                tell_left_out(item.file, item.text, fault)
+                if item.text is not told:  # a game between two of the names has two items, one after the other
+                    tell_left_out(item.file, item.text, fault)
+                told = item.text
         if games:
             about = {"limit": limit, "engine": engine, "files": [Path(name).name for name, _ in files]}
             spellings = Counter(game.game.headers["White" if game.item.white else "Black"] for game in games)

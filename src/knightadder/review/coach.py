@@ -64,7 +64,10 @@ _NUMBERS = ("no", "a", "two", "three")
 _EXPLANATION = re.compile(
     r"\b(Misses|Allows|Gives|Leaves too little|Hangs|Loses|Lets|Does not take) [a-z0-9 ,]+\.(?!\S)"
 )
-_EVALUATIONS = re.compile(r"\bThe evaluation goes from \S+ to \S+\.(?!\S)")
+_SCORE = r"(?:\S+|a tablebase win for (?:White|Black))"
+_EVALUATIONS = re.compile(rf"\bThe evaluation goes from {_SCORE} to {_SCORE}\.(?!\S)")
+# Engines tell a tablebase win as 200 pawns, some as 153, less the plies to it; no evaluation is as large.
+_LEAST_TABLEBASE_WIN = 15_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +132,10 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
     end.push(move)
     could, can = before.score.pov(board.turn).mate() or 0, after.score.pov(board.turn).mate() or 0
     best, reply = _Outcome(board, before, board), _Outcome(end, after, board)
-    if could > 0 and can <= 0 and not end.is_checkmate():
+    won = [_tablebase_winner(position.score) for position in (before, after)]
+    if could > 0 and can <= 0 and won[1] != board.turn and not end.is_checkmate():
         return Fault("missedMate", f"Misses {_mate(best)}.")
-    if can < 0 <= could:
+    if can < 0 <= could and won[0] != (not board.turn):
         kind, where = ("backRank", " on the back rank") if reply.is_mate_on_back_rank() else ("allowedMate", "")
         return Fault(kind, f"Allows {_mate(reply)}{where}.")
     if end.is_stalemate():
@@ -147,7 +151,18 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
         found.append((missed, _missed(board, move, best, reply)))
     if found:
         return max(found, key=lambda each: each[0])[1]
-    return Fault("other", f"The evaluation goes from {score_text(before.score)} to {score_text(after.score)}.")
+    return Fault("other", f"The evaluation goes from {_told(before.score)} to {_told(after.score)}.")
+
+
+def _tablebase_winner(score: chess.engine.PovScore) -> chess.Color | None:
+    """Return the side that wins by tablebases; None if the score is an evaluation or a mate."""
+    centipawns = score.white().score() or 0
+    return centipawns > 0 if abs(centipawns) >= _LEAST_TABLEBASE_WIN else None
+
+
+def _told(score: chess.engine.PovScore) -> str:
+    winner = _tablebase_winner(score)
+    return score_text(score) if winner is None else f"a tablebase win for {chess.COLOR_NAMES[winner].capitalize()}"
 
 
 def _difference(best: _Outcome, reply: _Outcome, mover: chess.Color) -> int:
