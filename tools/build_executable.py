@@ -6,7 +6,7 @@ The executable contains the packages of this Python's environment. So use a sepa
 wheel of this system: ``pip install 'knightadder[annotate,lichess,executable]'`` (``make executable`` does all this).
 
 A folder starts nearly as quickly as the wheel. A single file would be unpacked at each start, and the unpacked files
-would stay when a chess program kills the engine.
+would remain when a chess program kills the engine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 SPEC = ROOT / "tools" / "knightadder.spec"
 _LICENCE = re.compile(r"\.dist-info/(licenses/.*|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
 
-# For the first word of each platform: the archive's format, and the file that opens the board with a double click.
+# By platform: the format of the archive, and the file that opens the board when it is double-clicked.
 _ARCHIVES = {"linux": "xztar", "darwin": "gztar", "windows": "zip"}
 _BOARDS = {
     "linux": ("play.sh", '#!/bin/sh\nexec "$(dirname "$0")/knightadder" play "$@"\n'),
@@ -94,7 +94,7 @@ def check_installation() -> None:
 
 
 def strip(built: Path) -> None:
-    """Remove debug symbols, which make some libraries ten times as big.
+    """Remove debug symbols, which make some libraries ten times larger.
 
     Libraries in folders such as ``numpy.libs`` are left out: they were changed after linking, and stripping breaks
     them.

@@ -1,8 +1,8 @@
 """Collect material and results from the games in docs/games, into docs/small_engine/material.csv.
 
 Each row is a difference in material: how many more pawns, knights, bishops, rooks and queens one side has than the
-other. The last three numbers count how often that side won, drew and lost. Only quiet positions count: neither the last
-nor the next move captures, and nobody is in check. It takes 15 seconds.
+other. The last three numbers are that side's wins, draws and losses. Only quiet positions count: neither the last move
+nor the next one captures, and no king is in check. It takes 15 seconds.
 """
 
 import io
@@ -37,7 +37,7 @@ def collect(game: chess.pgn.Game, counts: dict[tuple[int, ...], list[int]]) -> N
         before, noisy = noisy, is_noisy(board, move)
         found = difference(board)
         if any(found) and not before and not noisy and not board.is_check():
-            # Each row is from the view of the side with more pieces of the largest type in which the sides differ.
+            # Each row is from the view of the side with more pieces of the most valuable type whose numbers differ.
             sign = 1 if next(more for more in reversed(found) if more) > 0 else -1
             counts.setdefault(tuple(sign * more for more in found), [0, 0, 0])[1 - sign * result] += 1
         board.push(move)

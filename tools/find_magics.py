@@ -39,7 +39,7 @@ def _next_random(state: Any) -> Any:
 
 @njit
 def find_magic(occupied: Any, attacks: Any, shift: np.uint64, state: Any) -> Any:
-    """Return a factor that maps every occupancy to an index of its own attack set."""
+    """Return a factor that maps every occupancy to an index that only equal attack sets share."""
     table = np.zeros(len(occupied), np.uint64)
     tried_at = np.zeros(len(occupied), np.int64)
     attempt = 0

@@ -1,6 +1,6 @@
 """The start of the executable that ``build_executable.py`` builds.
 
-It takes the arguments of ``knightadder``; without arguments, it speaks UCI. Commands with several processes start it
+It takes the arguments of ``knightadder``. Without arguments, it speaks UCI. Commands with several processes start it
 again with arguments of `multiprocessing`.
 """
 
@@ -24,7 +24,7 @@ def restore_environment() -> None:
 
 
 def start() -> int:
-    """Run the command and return the exit status; in a process started by `multiprocessing`, do its work instead."""
+    """Run the command and return the exit status. In a process started by `multiprocessing`, do that process's work."""
     multiprocessing.freeze_support()  # a process started by multiprocessing works and ends here
     if sys.platform == "linux":
         restore_environment()

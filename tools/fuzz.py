@@ -1,8 +1,8 @@
 """Feeds random and damaged input to the engine and the file readers, and keeps every input that makes them fail.
 
 A finding is a traceback, a crash, or an answer that differs from python-chess's. Each finding is reported once, and its
-input is kept in the folder of ``--out``. Engines run in separate processes. This process reads positions and files; if
-it crashes, the input is in the file ``current`` in that folder.
+input is kept in the folder of ``--out``. Engines run in separate processes. Positions and files are read in this
+process; if it crashes, the input is in the file ``current`` in that folder.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _XBOARD_WORDS = """xboard protover 2 new variant normal 3check quit force go pla
 
 
 class Findings:
-    """The findings, each kind once, with its input."""
+    """The findings: each kind is kept once, with its input."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self.kinds = folder, Counter[str]()
@@ -108,7 +108,7 @@ class Findings:
 
 
 def last_place(text: str) -> str:
-    """Return the error of a traceback with its last place in the code, to distinguish findings."""
+    """Return the error of a traceback with the last place in the code, which distinguishes findings."""
     places = re.findall(r'File "([^"]+)", line (\d+)', text)
     place = ":".join(places[-1]) if places else "?"
     return f"{place}: {re.sub(r'[0-9]{4,}', 'N', text.strip().splitlines()[-1])[:160]}"
@@ -155,7 +155,7 @@ def random_fen(chance: random.Random) -> str:
 
 
 def fens(chance: random.Random, findings: Findings) -> int:
-    """Compare positions with python-chess: legal positions must have the same moves; others may only raise FenError."""
+    """Compare positions with python-chess. Legal positions must have the same moves; others may only raise FenError."""
     import knightadder as library
 
     for _ in range(_POSITIONS):
@@ -187,7 +187,7 @@ def _conversation(kind: str, words: list[str], chance: random.Random, findings: 
         line = " ".join(chance.choices(words, k=chance.choice((1, 1, 2, 3, 5, 9))))
         if line.startswith("position") and chance.random() < 0.7:
             line = f"position fen {random_fen(chance)}"
-        if any(word in line for word in ("go", "bench", "perft")):  # limited, because other commands wait for the end
+        if any(word in line for word in ("go", "bench", "perft")):  # limited, because other commands wait for its end
             line = line.replace("9999999999999", "0").replace("50", "1")
         lines.append(line.replace("quit", "isready") if chance.random() < 0.99 else line)
     data = ("\n".join(lines) + "\n").encode(errors="replace") + (b"\xff\xfe\n" if chance.random() < 0.1 else b"")
@@ -206,7 +206,7 @@ def xboard(chance: random.Random, findings: Findings) -> int:
 
 
 def _child(kind: str, arguments: list[str], data: bytes, kept: bytes, findings: Findings) -> None:
-    """Run the command with input, and look for a crash or a traceback; `kept` is the input to keep for a finding."""
+    """Run the command with input, and look for a crash or a traceback. `kept` is the input to keep with a finding."""
     command = [sys.executable, "-m", "knightadder", *arguments]
     try:
         done = subprocess.run(command, input=data, capture_output=True, timeout=_SECONDS, check=False)
@@ -238,7 +238,7 @@ def _pgn(chance: random.Random) -> bytes:
 
 
 def _run(arguments: list[str]) -> None:
-    """Run a command in this process, which must return a status; every other exception is raised."""
+    """Run a command in this process. It must return a status; every other exception is raised."""
     complaints = io.StringIO()
     with (
         contextlib.redirect_stdout(io.StringIO()),
@@ -251,7 +251,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def _seeds(chance: random.Random, folder: Path) -> dict[str, tuple[bytes, Callable[[Path], list[str]]]]:
-    """Return for each kind of file a sound file, and the command that reads it."""
+    """Return, for each kind of file, a valid file and the command that reads it."""
     from knightadder.digests import PACKAGE
 
     games, index, book = folder / "games.pgn", folder / "games.sqlite", folder / "book.bin"
@@ -386,7 +386,7 @@ def _game(chance: random.Random, number: int) -> chess.pgn.Game:
 
 
 def _damaged_text(text: str, chance: random.Random) -> str:
-    """Return the text of a game with one change of the kind that programs, editors and mail make."""
+    """Return the text of a game with one change, of a kind that programs, editors and mail make."""
     lines = text.split("\n")
     at, line = chance.randrange(len(text)), chance.randrange(len(lines))
     other = sorted((at, chance.randrange(len(text))))
@@ -422,7 +422,7 @@ def _line(game: chess.pgn.Game | None) -> tuple[str, str] | None:
 
 
 def _as_python_chess(text: str) -> list[tuple[str, str]]:
-    """Return the sound games of a file, as python-chess reads it."""
+    """Return the valid games of a file, as python-chess reads it."""
     stream = io.StringIO(text)
     found: list[tuple[str, str]] = []
     while True:
@@ -437,11 +437,11 @@ def _as_python_chess(text: str) -> list[tuple[str, str]]:
 
 
 def games(chance: random.Random, findings: Findings) -> int:
-    """Read files of three games, of which the middle game is damaged: no game may be lost or invented silently.
+    """Read files of three games, of which the middle one is damaged. No game may be lost or invented silently.
 
     The other two games must be found unchanged, and every letter of the file must belong to a game. If no game is
-    reported as broken, the games must be the written games, or the games that python-chess finds in the file or in each
-    game's text.
+    reported as broken, the games must be those that were written, or those that python-chess finds in the file or in
+    each game's text.
     """
     from knightadder.pgn.games import BrokenGame, parse, texts_of
 

@@ -2,8 +2,8 @@
 
     python tools/make_openings.py book.epd --count 10000
 
-writes ten thousand positions in a few minutes. The lines are the package's opening lines for matches. A short search
-finds positions in which a random move has lost something, and they are left out.
+writes ten thousand positions in a few minutes. The lines are the package's opening lines for matches. Positions in
+which a short search finds that a random move has lost something are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from knightadder.library.board_engine import Engine
 from knightadder.progress import progress
 from knightadder.workshop.opening_book import load_book
 
-RANDOM_PLIES = 3  # half of the openings have one more random ply, so that either side is to move
+RANDOM_PLIES = 3  # half of the openings have another random ply, so that either side may be to move
 MOST_CENTIPAWNS = 100  # maximum advantage of a side
 NODES = 5000  # nodes of the search that measures the advantage
 

@@ -1,8 +1,8 @@
 """Measure what each technique saves the small engine of the book, into docs/small_engine/savings.json.
 
 It searches some positions to a fixed depth: with all techniques, then with fewer and fewer, and then with all but one.
-The large engine's perft counts the nodes of plain minimax. The numbers of nodes are the same on every machine; the
-seconds are not. A search stops early at a maximum number of nodes. It takes a minute or two.
+The large engine's perft counts the nodes of plain minimax. The numbers of nodes are the same on every machine, but the
+seconds are not. A search stops at a maximum number of nodes. It takes a minute or two.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def measure(techniques: Sequence[str], depth: int = DEPTH) -> dict[str, object]:
 
 
 def count_all(depth: int = DEPTH) -> int:
-    """Return the number of positions up to a depth, all of which plain minimax visits."""
+    """Return the number of positions up to a depth, all of which plain minimax would visit."""
     engine = load_engine(Options(), lambda step: None)
     nodes = 0
     for fen in POSITIONS:

@@ -2,9 +2,9 @@
 
 The sources of the last commit are copied, and switches are built into the copy: values of search parameters, and a few
 changed lines. So one program contains all versions. It searches positions to a fixed depth and with a fixed number of
-nodes, and plays games with equal nodes: the engine with all techniques against the engine without one of them. All rows
-grow at the same pace, a pair of games at a time. After an interruption the same command continues. It takes one to two
-hours.
+nodes. It also plays games with equal nodes between the engine with all techniques and the engine without one of them.
+All rows grow at the same pace, a pair of games at a time. After an interruption, the same command continues. The whole
+takes one to two hours.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SAVE_EVERY = 210  # pairs of games between two saves
 
 
 class Edit(NamedTuple):
-    """A change of a file: `old` occurs once, and {off} in `new` is true if the technique is switched off."""
+    """A change of a file. `old` must occur once in it; {off} in `new` is true if the technique is switched off."""
 
     file: str
     old: str
@@ -144,11 +144,11 @@ TECHNIQUES = (
     ),
 )
 
-# Techniques that need another technique are switched off with it: without the table, no node has a hash move, so
+# Techniques that depend on another technique are switched off with it: without the table, no node has a hash move, so
 # internal iterative reduction would reduce every node.
 _WITH = {"table": ("internal iterative reduction",)}
 
-# These techniques are also switched off together: then the search neither skips nor reduces any move.
+# These techniques are also switched off together, so that the search neither skips nor reduces any move.
 SELECTIVE = (
     "late move reductions",
     "null move",
@@ -173,7 +173,7 @@ def rows() -> dict[str, tuple[str, ...]]:
 
 
 def switched_off(names: tuple[str, ...]) -> dict[str, int]:
-    """Return the values of the search parameters that switch techniques off, without the unchanged parameters."""
+    """Return the values of the search parameters that switch techniques off, without unchanged parameters."""
     values = {"without": 0}
     for number, technique in enumerate(TECHNIQUES):
         if technique.name in names:
@@ -216,8 +216,8 @@ class Laboratory:
         return {**self._all, **switched_off(names)}
 
     def count(self, names: tuple[str, ...]) -> dict[str, object]:
-        """Return the nodes and the CPU seconds to a depth, whether all positions reached the depth, and the median
-        depth with a number of nodes.
+        """Return the nodes and CPU seconds to a fixed depth, whether all positions reached that depth, and the median
+        depth with a fixed number of nodes.
         """
         from knightadder.engine.bench import BENCH_POSITIONS
 
@@ -307,7 +307,7 @@ def measure(folder: Path, out: Path, games: int) -> None:
 
 
 def make_copy(folder: Path) -> Path:
-    """Copy the sources of the last commit and build in the switches, unless already done; return the folder."""
+    """Copy the sources of the last commit and build in the switches, unless that is already done; return the folder."""
     source = folder / "src"
     if not source.is_dir():
         archive = subprocess.run(

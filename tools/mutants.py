@@ -5,8 +5,8 @@
 draws thirty places in the two folders. For each place, it changes a copy of the checkout, and runs the tests that
 concern the file there: tests that name its module, and the tests of its folder. Arguments after ``--`` go to pytest.
 
-The draw depends on the seed and on the text of each function, not on the order of the functions or files. So a
-different commit has nearly the same mutants, and the tests of two commits can be compared.
+The draw depends on the seed and the text of each function, not on the order of functions or files. So different commits
+have nearly the same mutants, and their tests can be compared.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Mutant:
 
 
 def changes(node: ast.AST) -> Iterator[Callable[[ast.AST], ast.AST]]:
-    """Yield functions, each of which turns a copy of a node into a mutant."""
+    """Yield functions that each turn a copy of a node into a mutant."""
 
     def with_operator(name: str, place: int | None = None) -> Callable[[ast.AST], ast.AST]:
         def change(node: ast.AST) -> ast.AST:

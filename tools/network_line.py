@@ -37,8 +37,8 @@ of these subcommands for all networks, and ``errors`` contains options of benchm
 The best network so far plays the games; the first best network is the file ``teacher``, or else the built-in network.
 Each network starts with random weights, and learns from the games of all networks before it. Then it plays a match
 against the best network, and replaces it by scoring more than half. A network without ``positions`` plays no games.
-Without ``errors`` or ``match``, this step is left out. ``games``, of the line or of a network, is a list of other
-folders of games to learn from. So a line can also compare settings of ``train`` on the same games.
+Without ``errors`` or ``match``, that step is left out. The list ``games``, of the line or of a network, names
+additional folders of games to learn from. So a line can also compare settings of ``train`` on the same games.
 
 The folder contains everything: the games, the runs, the networks and ``table.md``. The same command continues an
 interrupted line, or a line to which networks were added. With ``--gpu``, tools/train_on_gpu.py trains.
@@ -110,7 +110,7 @@ class Made:
     - `losses` is the last line of the training.
     - `error` is the error that benchmarks/network_errors.py prints.
     - `commit` is the commit of the sources.
-    - `score`, after the match, has wins, draws, losses and the text of the Elo difference.
+    - `score` has the wins, draws and losses of the match, and the text of the Elo difference.
     """
 
     plan: Plan
@@ -140,7 +140,7 @@ class Line:
         self._made: list[Made] = _read_made(self._list)
         for made, plan in zip(self._made, self._plans, strict=False):
             if not self._finished(made) and made.plan.name == plan.name:
-                made.plan = plan  # the options may change until the network is finished; each step checks its state
+                made.plan = plan  # options may change until the network is finished; each step checks its own state
             if made.plan != plan:
                 raise OptionError(
                     f"network {made.plan.name} has different options: add a new network for the changed options"
@@ -218,7 +218,7 @@ class Line:
         self._save()
 
     def _origin(self, made: Made) -> str:
-        """Return the line in the network's file that says how it was made."""
+        """Return the line of the network's file that tells how the network was made."""
         games = [
             f"{games.name} ({_moves(games)} positions, settings {content_digest(games / 'settings.json')[:8]})"
             for games in self._all_games(made)
@@ -254,7 +254,7 @@ class Line:
         self._save()
 
     def _workers(self) -> list[str]:
-        """Return the options that say where the work is done."""
+        """Return the options that say which workers do the work."""
         given = self._arguments
         if given.cluster:
             return [f"--cluster={given.cluster}"]

@@ -1,7 +1,7 @@
 """Count how often each function of the core is called in a short search, by running the core as plain Python.
 
-The counts are the same as in the compiled core. The seconds are not: plain Python is hundreds of times slower, by
-different factors in different functions.
+The counts are the same as in the compiled core, but the seconds are not: plain Python is hundreds of times slower, and
+not equally in all functions.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python tools/repeat_tests.py --times 10 --busy 4 -- tests/engine
 
-runs ``tests/engine`` ten times beside four processes that only keep the processors busy. Arguments after ``--`` go to
-pytest. The output of each run, ``run-1.log`` and so on, is kept in a folder. Exit status 1 if a run failed.
+runs ``tests/engine`` ten times beside four processes that keep the processors busy. Arguments after ``--`` go to
+pytest. The output of each run is kept in a folder, as ``run-1.log`` and so on. The exit status is 1 if a run failed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 # The options of `make test`.
 PYTEST = (sys.executable, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 
-# The script ends when this process ends for any reason, because then its standard input is closed.
+# The script ends when this process ends for any reason, because that closes the script's standard input.
 BUSY = """
 import os, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1))), daemon=True).start()

@@ -1,4 +1,4 @@
-"""Run docs/notebook.ipynb, and write it with its outputs, which the site shows unchanged.
+"""Run docs/notebook.ipynb, and write it with its outputs, which the website shows unchanged.
 
 It takes half a minute. The outputs change a little with each version of the engine.
 """

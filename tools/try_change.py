@@ -54,7 +54,7 @@ DEEP_NODES = 60_000  # nodes for techniques that act at greater depths: extensio
 # A game is a draw after move 40 if both sides see less than 0.1 pawns for 8 moves, and lost at 8 pawns for 5 moves.
 ADJUDICATION = ("--draw", "movenumber=40", "movecount=8", "score=10", "--resign", "movecount=5", "score=800")
 
-SPEED_DEPTH = 16  # depth of bench; at the default depth, a third of the time would be the start of Python
+SPEED_DEPTH = 16  # depth of bench; at the default depth, Python's start would be a third of the time
 
 
 # --- the versions --------------------------------------------------------------------------------------------------
@@ -379,10 +379,10 @@ def run_speed(options: argparse.Namespace) -> int:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return a confidence interval of the median, without an assumption on the distribution, so outliers do no harm.
+    """Return a confidence interval of the median. It assumes nothing about the distribution, so outliers do no harm.
 
-    The ends are two of the values. The true median is below the k-th smallest value if fewer than k values are smaller
-    than it. This has the probability of fewer than k heads when a coin is tossed once for each value.
+    Both ends are values of the sample. The true median is below the k-th smallest value if fewer than k values are
+    smaller than the median. The probability of this is that of fewer than k heads in one coin toss for each value.
 
     Parameters
     ----------

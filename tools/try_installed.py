@@ -55,10 +55,11 @@ def converse(
 
     Parameters
     ----------
+    The command that starts the engine.
     command : sequence of str
         What starts the engine.
     steps : sequence of tuple
-        The lines to send, and the beginning of the line to wait for; if it is empty, the engine must exit.
+        The lines to send, and the beginning of the line to wait for. If the latter is empty, the engine must exit.
     environment : mapping of str to str, optional
         The environment variables (default: the variables of this process).
     timeout : float
@@ -115,7 +116,7 @@ def _send(engine: subprocess.Popen[str], text: str) -> None:
 
 def _close_input(engine: subprocess.Popen[str]) -> None:
     assert engine.stdin is not None
-    with contextlib.suppress(OSError):  # what it has not taken is sent again
+    with contextlib.suppress(OSError):  # closing sends the remaining text, which fails if the engine has exited
         engine.stdin.close()
 
 
@@ -160,10 +161,10 @@ def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = N
 
     Parameters
     ----------
+    The command that starts the engine.
     command : sequence of str
-        What starts the engine.
-    environment : mapping of str to str, optional
-        The environment variables; those of this process by default.
+        environment : mapping of str to str, optional
+            The environment variables (default: the variables of this process).
 
     Returns
     -------

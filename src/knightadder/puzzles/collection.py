@@ -1,7 +1,7 @@
 """A collection of puzzles to choose from by theme and rating: a small file in memory, or the index of a large file.
 
-Lichess's database has millions of puzzles. It is read once, which takes several seconds; the place, the rating and the
-themes of each puzzle are kept in an index in the user's cache folder. From then on, it opens immediately.
+Lichess's database has millions of puzzles, and reading it takes several seconds. So the place, the rating and the
+themes of each puzzle are saved in an index in the user's cache folder. From then on, the database opens immediately.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ _TOLD = 5  # maximum number of broken lines that are reported one by one
 # compressed or not in UTF-8; the rows; the `_Head` as JSON; and the length of the JSON in eight bytes.
 _MARK = b"Knightadder puzzles 1\n"
 _LENGTH = 8
-# The place of a puzzle's line, the line's number in the file, the rating (0 if unknown), and the index of its text of
-# themes; many puzzles share a text.
+# The place of a puzzle's line, the number of that line in the file, the rating (0 if unknown), and the index of the
+# puzzle's text of themes. Many puzzles share a text.
 _ROW = np.dtype([("offset", "<u8"), ("line", "<u4"), ("rating", "<u2"), ("themes", "<u4")])
 _MOST_RATING = 9_999
 _RANKS = 8
-_UPDATE_EVERY = 20_000  # lines
+_UPDATE_EVERY = 20_000  # number of lines between two progress reports
 
 _Rows: TypeAlias = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True)
 class PuzzleChoice:
-    """A filter for the puzzles to choose from: by theme, unless it is empty, and by rating, from `low` to `high`
-    inclusive; None is no limit.
+    """A filter for puzzles: by theme, unless it is empty, and by rating, from `low` to `high` inclusive. None is no
+    limit.
     """
 
     theme: str = ""
@@ -62,17 +62,17 @@ class PuzzleChoice:
 
 
 class PuzzleCollection:
-    """Puzzles by their number, from 1.
+    """Puzzles, numbered from 1.
 
     Parameters
     ----------
     rows : array
         The rating and the themes of each puzzle, see `_ROW`.
     themes : sequence of str
-        The texts of themes; the rows have indices into them.
-    read : callable
-        Function that reads a puzzle by its index, from 0; it raises ValueError, with a line for the user, if the puzzle
-        is broken.
+            The different texts of themes, which the rows refer to by index.
+        read : callable
+            Function that reads a puzzle by its index, from 0. It raises a ValueError, with a line for the user, if the
+            puzzle is broken.
     """
 
     def __init__(self, rows: _Rows, themes: Sequence[str], read: Callable[[int], Puzzle]) -> None:
@@ -116,7 +116,7 @@ class PuzzleCollection:
         return (int(known.min()), int(known.max())) if len(known) else None
 
     def numbers(self, choice: PuzzleChoice, after: int = 0) -> Iterator[int]:
-        """Yield the numbers of the chosen puzzles: first numbers greater than `after`, then numbers up to it."""
+        """Yield the numbers of the chosen puzzles: first those greater than `after`, then the others."""
         chosen = np.ones(len(self), bool)
         if choice.theme:
             if choice.theme not in self._having:
@@ -134,7 +134,7 @@ class PuzzleCollection:
 def open_puzzles(file: Path, cache: Path | None = None) -> tuple[PuzzleCollection, list[str]]:
     """Open a file of puzzles, see `read_puzzles`; return the collection, and a line for the user about each fault.
 
-    A large CSV file is indexed, with progress on standard error. The index is kept in the folder `cache`, by default in
+    A large CSV file is indexed, with progress on standard error. The index is kept in the folder `cache`, by default
     the user's cache folder. OptionError if the file cannot be read or has no puzzle.
     """
     complaints: list[str] = []
@@ -153,7 +153,9 @@ def _cache_folder() -> Path:
 
 
 def _open_large(file: Path, cache: Path, complaints: list[str]) -> PuzzleCollection:
-    """Open a large file with its index, which is made if it is missing or old; append lines for the user."""
+    """Open a large file with its index, which is made if it is missing or old; append lines for the user to
+    `complaints`.
+    """
     index = cache / f"{hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]}.index"
     found = _read_index(index, file)
     if found is not None:
@@ -180,9 +182,8 @@ def _open_large(file: Path, cache: Path, complaints: list[str]) -> PuzzleCollect
 class _Head:
     """The description of an index.
 
-    `size` and `time` describe the indexed file: if they have changed, the file is indexed again. `columns` are the
-    names of its columns, `copied` says whether the index contains the lines, and `rows` is the place of the rows in the
-    index.
+    `size` and `time` belong to the indexed file; if they change, the file is indexed again. `columns` are the names of
+    its columns. `copied` says whether the index contains the lines, and `rows` is the place of the rows in the index.
     """
 
     size: int
@@ -195,7 +196,7 @@ class _Head:
 
 
 def _read_index(index: Path, file: Path) -> PuzzleCollection | None:
-    """Open an index; None if it is missing, damaged, from a different version or from an earlier state of the file."""
+    """Open an index; None if it is missing, damaged, of a different version, or older than the file."""
     try:
         with index.open("rb") as stream:
             if stream.read(len(_MARK)) != _MARK:
@@ -216,7 +217,7 @@ def _read_index(index: Path, file: Path) -> PuzzleCollection | None:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of an indexed file; `place` is the file that contains them: the indexed file or its index."""
+    """The lines of an indexed file. `place` is the file that contains the lines: the indexed file or its index."""
 
     file: Path
     place: Path

@@ -123,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell_reasons(results: Iterable[GameResult]) -> None:
-    """Print why games gave no puzzle."""
+    """Print why some games gave no puzzle."""
     reasons = Counter(result.reason for result in results if result.reason)
     if reasons:
         games = f"{reasons.total()} game{'' if reasons.total() == 1 else 's'}"
@@ -132,7 +132,7 @@ def _tell_reasons(results: Iterable[GameResult]) -> None:
 
 
 def _read(entry: dict[str, Any]) -> tuple[int, GameResult | None]:
-    """Return the number of a game and its result; ValueError if it is damaged."""
+    """Return the number of a game and its result; ValueError if the entry is damaged."""
     from knightadder.pgn.games import BrokenGame
     from knightadder.puzzles.puzzle_maker import result_of
 
@@ -145,7 +145,7 @@ def _read(entry: dict[str, Any]) -> tuple[int, GameResult | None]:
 
 
 def _check_out(out: Path | None, games: list[str], force: bool) -> str:
-    """Return the suffix of the format; OptionError if the file cannot be written, before hours of work."""
+    """Return the suffix of the output file. OptionError, before hours of work, if the file cannot be written."""
     if out is None:
         return ".pgn"
     from knightadder.puzzles.output import WRITERS

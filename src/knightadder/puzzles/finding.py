@@ -3,9 +3,9 @@
 The idea comes from Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
 the side to move a clear advantage, and continues as long as only one move keeps it. Scores are compared as winning
 chances, from -1 to 1, by Lichess's formula. A very quick search of each position finds the candidates; longer searches
-confirm that there was a mistake. Then three searches, each with several times as many nodes as the search before, must
-agree on each move of the solution, and that no other move is good enough. The last two searches also search the other
-moves alone.
+confirm that there was a mistake. Each move of the solution must then be found by three searches, each with several
+times as many nodes as the search before; and all three must agree that no other move is good enough. The last two
+searches also search the other moves alone.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from knightadder.puzzles.puzzle import Solution
 from knightadder.review.accuracy import Scale, rescale, winning_chances
 from knightadder.review.game_evaluation import Analyst, SearchedPosition, evaluate
 
-SCAN_NODES = 700  # nodes of the search of each position of a game
+SCAN_NODES = 700  # nodes for each position of a game
 
 # Nodes of the other searches, as a share of the deciding search's nodes.
 _CONFIRM_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
 _SECOND_LOOK = 4  # multiple of the deciding search's nodes for a second search, from an empty hash table
 
-# Winning chances: a solution wins if its chances are at least `_WON`, and saves the game if they are at least `_HELD`.
-# Every other move must be worse by `_GAP`, as in Lichess's puzzler.
+# A solution wins if its winning chances are at least `_WON`, and saves the game if they are at least `_HELD`. Every
+# other move must be worse by `_GAP`, as in Lichess's puzzler.
 _WON = 0.5  # 300 centipawns on the scale of Stockfish
 _HELD = -0.2  # -110 centipawns
 _GAP = 0.7
@@ -41,7 +41,7 @@ _SLACK = 0.15  # tolerance of the quick searches, which are less reliable
 _SCAN_SLACK = 0.3
 
 _WORSE_IF_PASSED = 0.3  # minimum gain in winning chances by passing in zugzwang, as in Lichess's puzzler
-_FEW_MOVES = 15  # maximum legal moves in zugzwang; with more legal moves, zugzwang is too rare to look for
+_FEW_MOVES = 15  # maximum number of legal moves in zugzwang; with more, zugzwang is too rare to look for
 
 _MOST_MOVES = 6  # maximum number of the solver's moves
 _MOST_QUIET = 60  # maximum halfmove clock at a puzzle; with more, the fifty-move rule may matter
@@ -52,7 +52,7 @@ Scan: TypeAlias = Callable[[chess.Board], Sequence[SearchedPosition | None]]
 
 
 class Reason(StrEnum):
-    """The reason why a game has no puzzle. Of several reasons, the last in this order is reported."""
+    """The reason why a game has no puzzle. If there are several reasons, the last one in this order is reported."""
 
     NO_MISTAKE = "no large mistake"
     UNCLEAR = "deeper searches saw no clear advantage"
@@ -88,7 +88,7 @@ class Findings:
 def find_puzzles(
     game: chess.Board, analyst: Analyst, nodes: int, scale: Scale = rescale, scan: Scan | None = None
 ) -> Findings:
-    """Find the puzzles of a game, given by its last position with all moves; EngineError if a search fails.
+    """Find the puzzles of a game; EngineError if a search fails. `game` is its last position with all moves.
 
     The analyst is cleared first, so that the result depends only on the arguments. `nodes` is the node limit of the
     search that decides on a move, and `scale` converts the engine's scores to Stockfish's scale. `scan` evaluates all
@@ -133,7 +133,7 @@ def find_puzzles(
 def _candidates(
     evaluations: Sequence[SearchedPosition | None], boards: Sequence[chess.Board], scale: Scale
 ) -> Iterator[int]:
-    """Yield the plies of positions that may be puzzles: the move before the position, or after it, was a mistake."""
+    """Yield the plies of possible puzzles: the move before the position, or the move after it, was a mistake."""
     for ply in range(1, len(boards)):
         if evaluations[ply] is None or evaluations[ply - 1] is None or boards[ply].legal_moves.count() < 2:
             continue
@@ -147,11 +147,10 @@ def _candidates(
 
 
 def _is_task(before: float | None, now: float | None, after: float | None, slack: float) -> bool:
-    """Return whether there is a win or a draw to find: the opponent just allowed it, or the side to move then missed
-    it.
+    """Return whether there is a win or a draw to find.
 
-    The arguments are the chances of the side to move: before the opponent's move, after the opponent's move, and after
-    the move played in the game.
+    Either the opponent has just allowed it, or the side to move then missed it. The arguments are the winning chances
+    of the side to move: before the opponent's move, after it, and after the move played in the game.
     """
     if before is None or now is None or now < _HELD - slack:
         return False
@@ -189,7 +188,7 @@ class _Seeker:
 
     def task(self, boards: Sequence[chess.Board], ply: int) -> bool | Reason:
         """Return whether the task at a ply is to save the game (True) or to win it (False), or why there is no task."""
-        # The positions are searched from the end to the start, so that the hash table helps.
+        # The positions are searched from last to first, so that the hash table helps.
         after = -self._worth(boards[ply + 1]) if ply + 1 < len(boards) else None
         now, before = self._worth(boards[ply]), -self._worth(boards[ply - 1])
         if now >= _WON - _SLACK and before < _WON and now - before >= _GAP - _SLACK:
@@ -220,7 +219,7 @@ class _Seeker:
         return moving < passing - _WORSE_IF_PASSED
 
     def solve(self, board: chess.Board, saves: bool) -> list[_Step] | Reason:
-        """Return the moves of the solution and the replies between them, or why the position is not a puzzle."""
+        """Return the moves of the solution, including the replies, or why the position is not a puzzle."""
         board = board.copy()
         line: list[_Step] = []
         while not board.is_game_over() and not board.is_repetition(2):
@@ -256,14 +255,16 @@ class _Seeker:
         return self._decided(board, self._second_look, saves, quick.move)
 
     def _decided(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, move: chess.Move) -> _Step | Reason:
-        """Search a position, then all moves except the best; return the best move if no other move is good."""
+        """Search a position, and then all moves except the best; return the best move if no other move is good
+        enough.
+        """
         best = self._best(board, limit, saves)
         if isinstance(best, Reason):
             return best
         if best.move != move:
             return Reason.UNCLEAR
         others = [other for other in board.legal_moves if other != move]
-        if others:  # because the search of two lines spent most of its nodes on the better line
+        if others:  # the search of two lines spent most of its nodes on the better line
             second = self._analyst.analyse(board, limit, root_moves=others).best
             if winning_chances(best.score) - winning_chances(self._scale(second.score.relative)) < _GAP:
                 return Reason.SEVERAL

@@ -20,7 +20,7 @@ COLUMNS = (
 
 
 def write_pgn(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
-    """Write puzzles as games that begin with the position and have the solution as their moves."""
+    """Write puzzles as games that start from the puzzle's position and have the solution as their moves."""
     for puzzle in puzzles:
         game = chess.pgn.Game()
         board = puzzle.solution.board()
@@ -55,7 +55,9 @@ def write_epd(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
 
 
 def write_csv(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
-    """Write puzzles in Lichess's form, which begins with the opponent's last move; ValueError if it is unknown."""
+    """Write puzzles in Lichess's form, which begins with the opponent's last move; ValueError if that move is
+    unknown.
+    """
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for puzzle in puzzles:

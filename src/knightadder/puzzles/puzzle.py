@@ -33,8 +33,8 @@ class Solution:
         previous_fen: str | None = None,
         previous: chess.Move | None = None,
     ) -> Solution:
-        """Return the solution of the position on a board, without a reply at its end; ValueError if a move is illegal
-        or missing.
+        """Return the solution of a board's position, without a reply at its end; ValueError if a move is illegal or
+        missing.
         """
         moves = moves[: len(moves) - (len(moves) + 1) % 2]
         if not moves:
@@ -47,7 +47,9 @@ class Solution:
         return cls(board.fen(), tuple(moves), previous_fen, previous, board.chess960)
 
     def board(self) -> chess.Board:
-        """Return a new board with the position to solve, with the opponent's last move in its history if known."""
+        """Return a new board with the position to solve. If the opponent's last move is known, the board's history has
+        it.
+        """
         if self.previous is None:
             return chess.Board(self.fen, chess960=self.chess960)
         board = chess.Board(self.previous_fen or chess.STARTING_FEN, chess960=self.chess960)
@@ -66,17 +68,18 @@ class Solution:
 
     @property
     def id(self) -> str:
-        """Eight letters and digits, the same for the same puzzle."""
+        """Eight letters and digits that depend only on the position and the solution."""
         text = f"{self.fen} {' '.join(move.uci() for move in self.moves)}"
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A puzzle: its solution, name, themes with Lichess's names (in alphabetical order), and rating in Elo, if known.
+    """A puzzle: its solution, its name, its themes (Lichess's names, in alphabetical order), and its rating in Elo.
 
     `game` is the address of the game, with the ply of the position; it may be empty. `openings` are Lichess's tags of
-    the game's opening and variation. `deviation` is the deviation of the rating, if known.
+    the game's opening and variation. `deviation` is the deviation of the rating. Rating and deviation are None if
+    unknown.
     """
 
     solution: Solution

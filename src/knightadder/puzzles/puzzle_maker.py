@@ -34,7 +34,7 @@ _RATING_HASH_MB = 1  # small, because the table is cleared before each search
 
 @dataclass(frozen=True, slots=True)
 class ScannedGame:
-    """A game to search for puzzles: its index, from 0, among the games of all files, the file's name, and its text."""
+    """A game to search for puzzles: its index, from 0, among the games of all files; the file's name; and its text."""
 
     number: int
     file: str
@@ -42,10 +42,10 @@ class ScannedGame:
 
 
 class PuzzleMaker:
-    """The task, whose result is JSON: see `result_of`. `nodes` is the node limit of the search that decides on a move.
+    """The task. Its result is JSON, see `result_of`. `nodes` is the node limit of the search that decides on a move.
 
-    `other` is an external engine, with its options already set, that finds the puzzles; this engine then only rates
-    them.
+    `other` is an external engine with its options already set. If it is given, it finds the puzzles, and this engine
+    only rates them.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class PuzzleMaker:
                 kinds.add(kind_of(themes))
                 rating = rate(found.solution, player)
                 rows.append(_row(found, themes, rating, _place(address, found), _opening_tags(end, found)))
-        except PositionError as error:  # such as a move number that has become too large
+        except PositionError as error:  # for example, a move number has become too large
             return _Told(fault=str(error)).to_json()
         return _Told(rows, game.notes, reason=findings.reason).to_json()
 
@@ -96,7 +96,7 @@ class PuzzleMaker:
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:
-    """Return the position before the first null move of a game, or at its end; later positions make no fair puzzles."""
+    """Return the position at the end of a game, or before its first null move: later positions make no fair puzzles."""
     board = game.board()
     for move in moves_of(game):
         board.push(move)
@@ -104,7 +104,9 @@ def _end_of(game: chess.pgn.Game) -> chess.Board:
 
 
 def _scan(game: chess.Board) -> list[SearchedPosition | None]:
-    """Evaluate the positions of a game by very short searches, many per call, because each call has an overhead."""
+    """Evaluate the positions of a game by very short searches. One call does many, because each call has an
+    overhead.
+    """
     boards = boards_along(game.root(), game.move_stack)
     open_boards = [board for board in boards if board.is_valid() and any(board.legal_moves)]
     limit = chess.engine.Limit(nodes=SCAN_NODES)
@@ -121,9 +123,9 @@ def _scan(game: chess.Board) -> list[SearchedPosition | None]:
 
 
 def _place(address: str, found: Found) -> str:
-    """Return the address of a position in a game as in Lichess's database: ``/black`` if Black moved last, and the ply.
+    """Return the address of a puzzle as in Lichess's database: the game, ``/black`` if Black moved last, and the ply.
 
-    Web addresses of other sites get no side, because these sites do not know it.
+    The addresses of other sites get no side, because these sites would not understand it.
     """
     lichess = _LICHESS_GAME.match(address)
     if lichess:
@@ -134,7 +136,7 @@ def _place(address: str, found: Found) -> str:
 
 
 def _opening_tags(end: chess.Board, found: Found) -> tuple[str, ...]:
-    """Return the tags of the opening of a game in which a puzzle was found; none if the puzzle comes too late."""
+    """Return the opening tags of the game in which a puzzle was found; none if the puzzle comes too late."""
     board = end.copy()
     while board.ply() > found.ply:
         board.pop()
@@ -144,7 +146,7 @@ def _opening_tags(end: chess.Board, found: Found) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """The puzzles of a game, the changes that were needed to read it, and the reason if there is no puzzle."""
+    """The puzzles of a game, the changes that were needed to read it, and the reason if there are no puzzles."""
 
     puzzles: list[Puzzle]
     notes: list[str]
@@ -168,7 +170,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: the puzzles of a game and the changes that were needed to read the game, or its fault."""
+    """The result of the task: the puzzles of a game, and the changes that were needed to read it; or its fault."""
 
     puzzles: list[_Row] | None = None
     notes: list[str] = field(default_factory=list)

@@ -1,9 +1,8 @@
-"""The rating of a puzzle on the scale of Lichess's puzzles, computed from the effort of the engine and from features of
-the solution.
+"""The rating of a puzzle on Lichess's scale, computed from the engine's effort and from features of the solution.
 
-The rating is a weighted sum. The weights are the least-squares fit to 2,164 puzzles of Lichess's database, whose
-ratings are spread evenly from 400 to 2800 (docs/puzzles.md tells how well it fits). `benchmarks/puzzle_ratings.py`
-fits them again.
+The rating is a weighted sum. The weights are a least-squares fit to 2,164 puzzles of Lichess's database, whose ratings
+are spread evenly from 400 to 2800. docs/puzzles.md tells how well they fit, and `benchmarks/puzzle_ratings.py` repeats
+the fit.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class _Step(NamedTuple):
 def rate(solution: Solution, analyst: Analyst) -> int:
     """Return the rating of a puzzle, from `LOWEST` to `HIGHEST`; EngineError if a search fails.
 
-    The analyst is cleared before each search, so that the rating depends on the solution alone.
+    The analyst is cleared before each search, so that the rating depends only on the solution.
     """
     values = parts(solution, analyst)
     rating = _BASE + sum(weight * values[name] for name, weight in WEIGHTS.items())
@@ -68,7 +67,7 @@ def rate(solution: Solution, analyst: Analyst) -> int:
 
 
 def parts(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
-    """Return the unweighted parts of the sum by name; EngineError if a search fails."""
+    """Return the parts of the sum, without weights, by name; EngineError if a search fails."""
     return {**_looks(solution), **_costs(solution, analyst)}
 
 
@@ -84,7 +83,7 @@ def _costs(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
     """Return the parts of the sum that measure the engine's effort for the moves of the solution.
 
     ``effort`` is the number of searches that are too short for the engine to settle on the right move, added up over
-    the moves. ``doubt`` measures how unlikely a player who only glances at the positions is to find all moves, and
+    the moves. ``doubt`` measures how unlikely it is that a player who only glances at the positions finds all moves.
     ``least`` is the chance of finding the most difficult move.
     """
     effort, chances = 0, []
@@ -119,7 +118,7 @@ def _chance(board: chess.Board, move: chess.Move, analyst: Analyst) -> float:
 
 
 def _looks(solution: Solution) -> Mapping[str, float]:
-    """Return features of the solution: the number of moves of each kind, and of the choices in the first position."""
+    """Return features of the solution: the number of moves of each kind, and the choices in the first position."""
     steps = list(_steps(solution))
     first, solver, end = steps[0].before, steps[0].before.turn, steps[-1].after
     checks = [move for move in first.legal_moves if first.gives_check(move)]
@@ -142,7 +141,7 @@ def _looks(solution: Solution) -> Mapping[str, float]:
 
 
 def _is_sacrifice(step: _Step) -> bool:
-    """Return whether a move puts its piece where it can be taken, and captures less than the piece's value."""
+    """Return whether a move puts its piece where it can be taken, and captures less than that piece is worth."""
     taken, mover = step.before.piece_type_at(step.move.to_square), step.before.piece_type_at(step.move.from_square)
     if mover is None or step.after.is_checkmate() or step.after.piece_at(step.move.to_square) is None:
         return False

@@ -1,10 +1,10 @@
-"""The themes of puzzles in words, because Lichess's own names, such as ``xRayAttack``, are for programs."""
+"""The themes of puzzles in words for people, because Lichess's names, such as ``xRayAttack``, are for programs."""
 
 from __future__ import annotations
 
 import re
 
-# For each of Lichess's names: the words for the user, and a sentence that explains them, if needed.
+# By Lichess's name: the words for the user and, if the words do not suffice, a sentence that explains them.
 _WORDS = {
     "advancedPawn": ("Advanced pawn", "A pawn deep in the opponent's camp decides"),
     "advantage": ("Advantage", "The solution wins, but not by much"),
@@ -76,7 +76,7 @@ _WORDS = {
 
 
 def words_of(theme: str) -> tuple[str, str]:
-    """Return a theme in words, and a sentence with its meaning, which is empty if the words suffice."""
+    """Return a theme in words, and a sentence that explains it; the sentence is empty if the words suffice."""
     if theme in _WORDS:
         return _WORDS[theme]
     parts = re.sub(r"(?<=[a-z])(?=[A-Z0-9])", " ", theme).split()

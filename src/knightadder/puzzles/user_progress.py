@@ -1,4 +1,4 @@
-"""The user's progress with puzzles: the answers, and a rating by Glicko-2, in an SQLite file."""
+"""The user's progress with puzzles in an SQLite file: the answers, and a rating computed by Glicko-2."""
 
 from __future__ import annotations
 
@@ -22,21 +22,19 @@ CREATE TABLE IF NOT EXISTS answers (
     themes TEXT NOT NULL, rating REAL NOT NULL, deviation REAL NOT NULL, volatility REAL NOT NULL
 );
 """
-# A new user's values. With Glickman's deviation of 350, one solved puzzle could raise the rating by 650; with 200, the
-# largest step is 230, and ten answers still move the rating by several hundred.
+# A new user's values. With Glickman's deviation of 350, a single solved puzzle could raise the rating by 650. With 200,
+# the largest step is 230, and ten answers can still change the rating by several hundred.
 _FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY = 1500.0, 200.0, 0.06
-_LOWEST_DEVIATION = 45.0  # minimum deviation, as on Lichess, so that the rating never stops changing
+_LOWEST_DEVIATION = 45.0  # minimum deviation, as on Lichess, so that the rating can always change
 _PERIOD = timedelta(days=1)  # without answers, the deviation grows with each period
-_MOST_PERIODS = 3650  # maximum number of periods to compute: then the deviation has reached its maximum
-_PUZZLE_DEVIATION = 350.0  # deviation of a puzzle's rating if the file gives none: the mean error of our ratings
-_PUZZLE_RATINGS = 100, 4000  # range of ratings with which Glicko-2 computes
+_MOST_PERIODS = 3650  # maximum number of periods to compute; by then the deviation has reached its maximum
+_PUZZLE_DEVIATION = 350.0  # deviation of a puzzle's rating if the file has none: the mean error of our ratings
+_PUZZLE_RATINGS = 100, 4000  # range of puzzle ratings that Glicko-2 computes with
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The user's progress: the rating with its deviation, the numbers of puzzles tried and solved, and the current and
-    the best streak of solved puzzles.
-    """
+    """The user's progress: rating and deviation, numbers of puzzles tried and solved, current and best streak."""
 
     rating: float = _FIRST_RATING
     deviation: float = _FIRST_DEVIATION
@@ -63,7 +61,7 @@ class PuzzleProgress:
     Parameters
     ----------
     file : Path, optional
-        The file, by default ``puzzles.sqlite`` in the user's data folder.
+        The file. The default is ``puzzles.sqlite`` in the user's data folder.
     now : callable, optional
         Function that returns the current time.
     """
@@ -98,9 +96,10 @@ class PuzzleProgress:
     def answer(
         self, puzzle: str, solved: bool, themes: Sequence[str], rating: int | None, deviation: int | None = None
     ) -> Standing:
-        """Store the first answer to a puzzle, by its name; return the standing after it. Later answers do not count.
+        """Store the first answer to a puzzle, which is given by its name; return the new standing. Later answers do not
+        count.
 
-        The user's rating changes as after a game against the puzzle, unless the puzzle has no rating.
+        The user's rating changes as if after a game against the puzzle, unless the puzzle has no rating.
         """
         with self._database.connected() as database:
             database.execute("BEGIN IMMEDIATE")

@@ -18,9 +18,9 @@ class Mean:
     value : float
         The average.
     margin : float or None
-        Half the width of its 95 % interval; ``None`` for a single game, from which the width cannot be estimated.
+        Half the width of the average's 95 % interval; ``None`` for a single game, which is not enough to estimate it.
     count, games : int
-        Number of values, and number of games that they come from.
+        Number of values, and number of games from which they come.
     """
 
     value: float
@@ -32,8 +32,8 @@ class Mean:
 def mean(games: Iterable[Sequence[float]]) -> Mean | None:
     """Return the average of values that are grouped by game; None if there are no values.
 
-    The moves of one game are alike: the whole game may have been easy. So games are treated as independent, but not
-    moves: the uncertainty is that of a ratio of two sums over games.
+    The moves of one game are alike, for example if the whole game was easy. So only games, not moves, are treated as
+    independent. The average is then a ratio of two sums over games, which determines its uncertainty.
     """
     filled = [game for game in games if game]
     if not filled:
@@ -63,7 +63,7 @@ def performance(results: Sequence[tuple[float, int]]) -> int | None:
     Returns
     -------
     int or None
-        ``None`` without games, or if all games were won or all lost: then no rating is high or low enough.
+        ``None`` if there are no games, or if all were won or all were lost: then no rating is high or low enough.
     """
     points = sum(result for result, _ in results)
     if not 0 < points < len(results):

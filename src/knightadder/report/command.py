@@ -77,9 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
     OptionError
         If a file cannot be read or written or already exists, or Matplotlib is not installed.
     PositionError
-        If the files contain no sound game of the player.
+        If the files contain no usable game of the player.
     EngineError
-        If the engine cannot be loaded or a worker fails; the same command then continues.
+        If the engine cannot be loaded or a worker fails. The same command then continues the run.
     """
     from knightadder.pgn.game_files import game_files
 
@@ -117,7 +117,7 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
             colours = [headers.get(colour, "") for colour in ("White", "Black")]
             players.update(colours)
             for white, player in zip((True, False), colours, strict=True):
-                if plain_name(player) in wanted:  # a game between two of the names counts for both
+                if plain_name(player) in wanted:  # a game between two of the player's names counts for both
                     yield GameOfPlayer(number, Path(name).name, white, text)
                     number += 1
     if not number:

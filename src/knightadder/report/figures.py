@@ -21,10 +21,10 @@ from knightadder.review.phase import PHASES
 FEW_GAMES, FEW_MOVES = 10, 100
 FEW_OF_AN_OPENING = 5
 
-WON, WORSE = 75.0, 25.0  # win percentages of a won and of a much worse position: three pawns on Stockfish's scale
+WON, WORSE = 75.0, 25.0  # win percentages of a won and a much worse position: +3 and -3 pawns for Stockfish
 _OPENING_PLIES = 30  # number of plies that count as a game's opening
 _LEAST_LOST = 0.1  # minimum expected points lost in a position where an opening goes wrong
-# Before openings are compared, this number of games with the player's average score is added to each opening.
+# Before openings are compared, each gets this number of additional games with the player's average score.
 _PRIOR_GAMES = 4
 _GOOD = 5.0  # a move solves a puzzle if it loses fewer percentage points than this
 _MOST_GOOD = 2  # maximum number of moves that solve a puzzle
@@ -44,7 +44,7 @@ _POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 @dataclass(frozen=True, slots=True)
 class PlayerMove:
-    """A move of the player, and the share of the initial time that was left before it, None if unknown."""
+    """A move of the player, and the share of the initial time that was left before the move; None if unknown."""
 
     move: AnnotatedMove
     time_left: str | None
@@ -156,7 +156,7 @@ class Quality:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Mistakes of a kind: their number, the expected points lost with them, and the mistake that lost most."""
+    """All mistakes of one kind: their number, the expected points lost with them, and the most expensive mistake."""
 
     kind: str
     count: int
@@ -340,9 +340,9 @@ def _lost(each: tuple[PlayerGame, Mistake]) -> float:
 
 
 def conversion(games: Iterable[PlayerGame]) -> tuple[Results, list[tuple[PlayerGame, AnnotatedMove]]]:
-    """Return the results of games in which the player once had a won position, and a list of those not won.
+    """Return the results of games in which the player once had a won position, and a list of the games not won.
 
-    The list has each such game with the move before which the position was best.
+    The list has each such game, with the move before which the player's position was best.
     """
     reached = [(game, max(game.moves, key=_chance).move) for game in games if game.moves and game.points is not None]
     won = [(game, move) for game, move in reached if (move.win_before or 0) >= WON]
@@ -409,8 +409,8 @@ def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
 def puzzles(games: Iterable[PlayerGame], most: int) -> list[MistakePuzzle]:
     """Choose the player's mistakes that have a clear solution, the most expensive first.
 
-    A clear solution means that at most two moves are good, and the move played is not among them. In a second search,
-    the engine has looked for the five best moves. A mistake is left out if this search does not confirm it, or if the
+    A solution is clear if at most two moves are good, and the move played is not one of them. In a second search, the
+    engine has looked for the five best moves. A mistake is left out if the second search does not confirm it, or if the
     position is lost anyway.
     """
     found: dict[str, MistakePuzzle] = {}

@@ -90,7 +90,7 @@ def write_page(player: str, games: Sequence[PlayerGame], about: Mapping[str, Any
     games : sequence of PlayerGame
         The player's games; at least one.
     about : mapping
-        The ``limit`` of the searches, the command of an external ``engine`` or None, and the names of the ``files``.
+        The ``limit`` of the searches, the command of an external ``engine`` (or None), and the names of the ``files``.
     most_puzzles : int
         Maximum number of puzzles.
     """
@@ -168,7 +168,7 @@ def _number(move: AnnotatedMove) -> str:
 
 
 def _table(columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], kind: str = "") -> str:
-    """Return a table as HTML; each row is a flag for too few games or moves, and its cells as HTML."""
+    """Return a table as HTML. Each row has its cells as HTML, and a flag: whether it has too few games or moves."""
     head = "".join(f"<th>{column}</th>" for column in columns)
     body = ""
     for few, cells in rows:
@@ -409,7 +409,7 @@ def _named(each: OpeningResults) -> str:
 
 
 def _spot(each: OpeningResults) -> str:
-    """Return a diagram of where an opening goes wrong: the move played in red, the better move in green."""
+    """Return a diagram of where an opening goes wrong, with the move played in red and the better move in green."""
     spot = each.spot
     assert spot is not None
     board = chess.Board(spot.fen, chess960=spot.chess960)

@@ -1,4 +1,4 @@
-"""The plots of a report: SVG, narrow enough for a phone, in colours that also differ in black-and-white print."""
+"""The plots of a report: SVG, narrow enough for a phone, in colours that can also be told apart in grey."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def kinds_plot(kinds: Sequence[Kind], games: int) -> bytes:
 
 
 def trend_plot(games: Sequence[PlayerGame]) -> bytes | None:
-    """Draw the accuracy of each game in the order of the files, with a running average; None for too few games."""
+    """Draw the accuracy of each game in the order of the files, with a running average; None if there are too few
+    games.
+    """
     values = [game.accuracy for game in games if game.accuracy is not None]
     if len(values) < _LEAST_TREND:
         return None
@@ -100,7 +102,7 @@ def _wrapped(label: str) -> str:
 
 def _svg(figure: Figure) -> bytes:
     stream = io.BytesIO()
-    # Names may be in any script: letters that the font lacks become boxes. The fixed salt makes files reproducible.
+    # Names may be in any script; letters that the font lacks become boxes. The fixed salt makes files reproducible.
     with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "knightadder"}):
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)

@@ -22,7 +22,7 @@ from knightadder.review.move_table import AnnotatedMove, moves_table
 from knightadder.review.review import Review, review
 from knightadder.uci.analyst import UciAnalyst
 
-_CHOICES = 5  # number of moves that are compared in the position of a mistake
+_CHOICES = 5  # number of moves to compare in the position of a mistake
 _MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)
 
 
@@ -35,11 +35,11 @@ class GameOfPlayer:
     number : int
         Index of the item, from 0. A game between two of the player's names counts as two items.
     file : str
-        Name of its file.
-    white : bool
-        Whether the player has White.
-    text : GameText
-        Its text.
+            Name of the game's file.
+        white : bool
+            Whether the player has White.
+        text : GameText
+            The game's text.
     """
 
     number: int
@@ -91,7 +91,9 @@ class StudiedGame:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: evaluations, and for each mistake's ply an evaluation with more lines; or the fault."""
+    """The result of the task: the evaluations and, for each mistake's ply, an evaluation with more lines; or the
+    fault.
+    """
 
     evaluations: list[Any] = field(default_factory=list)
     choices: dict[str, Any] = field(default_factory=dict)
@@ -99,7 +101,7 @@ class _Told:
 
 
 class GameStudy:
-    """The task; the result is JSON, see `studied`.
+    """The task. Its result is JSON, see `studied`.
 
     Parameters
     ----------
@@ -134,12 +136,12 @@ class GameStudy:
         try:
             evaluations = evaluate(board, self._analyst, self._limit)
             choices = self._choices(item, board, review(board, evaluations, _scale(self._other is not None)))
-        except PositionError as fault:  # such as a move number that has become too large
+        except PositionError as fault:  # for example, a move number has become too large
             return json.dumps(asdict(_Told(fault=str(fault)))).encode()
         return json.dumps(asdict(_Told(to_json(evaluations), choices))).encode()
 
     def _choices(self, item: GameOfPlayer, board: chess.Board, found: Review) -> dict[str, Any]:
-        """Search the positions of the player's mistakes with more lines."""
+        """Search the positions of the player's mistakes for more lines."""
         assert self._analyst is not None
         boards = boards_along(board.root(), board.move_stack)
         self._analyst.new_game()
@@ -207,7 +209,9 @@ def _read(item: GameOfPlayer) -> PgnGame:
 
 
 def _end_of(game: PgnGame) -> chess.Board:
-    """Return the position after the moves; BrokenGame if there is a null move, because such a game was not played."""
+    """Return the position after the moves; BrokenGame if there is a null move, which means that the game was not
+    played.
+    """
     moves = moves_of(game)
     if len(moves) < game.end().ply() - game.ply():
         raise BrokenGame("a null move")
