@@ -8,11 +8,9 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from knightadder.closing import Closing
+from waiting import TIMEOUT
 
-# Seconds until a test gives up, for a line or for the end of a process; only a defect lets it wait so long. The engine
-# may have to compile the core first, beside others that do so, which is minutes of work for a busy machine.
-TIMEOUT = 200.0
+from knightadder.closing import Closing
 
 COMMAND = (sys.executable, "-m", "knightadder")
 

@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import dask
 from distributed import LocalCluster
-from engine_process import TIMEOUT
+from waiting import TIMEOUT, eventually
 
 from knightadder import cluster as dask_cluster
 
@@ -72,10 +71,7 @@ class Commands:
                     start_new_session=True,
                 )
             )
-            give_up = time.monotonic() + TIMEOUT
-            while not self.file.exists():
-                assert time.monotonic() < give_up
-                time.sleep(0.01)
+            eventually(self.file.exists)
 
     def lose_scheduler(self) -> None:
         """Kill the scheduler."""

@@ -9,17 +9,16 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import Future
 from pathlib import Path
 
 import dask
 import pytest
 from distributed import Client, WorkerPlugin
-from engine_process import TIMEOUT
 from executor_tasks import Closable, Deadly, Endless, Faulty, Keeper, Large, Slow, Square
 from inline_pool import thread_pool
 from local_cluster import commands, local_cluster
+from waiting import TIMEOUT, eventually
 
 from knightadder import cluster as dask_cluster
 from knightadder import executor
@@ -91,18 +90,6 @@ def test_a_run_may_end_while_answers_arrive():
     assert multiprocessing.active_children() == []
 
 
-def wait_until(true):
-    give_up = time.monotonic() + TIMEOUT
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
-
-
-def wait_for(file):
-    """Wait until a task says that it has begun."""
-    wait_until(file.exists)
-
-
 def test_items_that_come_after_results():
     """An item may depend on the results before it."""
     results, waited = [], []
@@ -142,7 +129,7 @@ def test_what_is_finished_when_a_run_is_interrupted():
 
     def items():
         yield from (1, 2, 3)
-        wait_until(lambda: all(future.done() for future in futures))
+        eventually(lambda: all(future.done() for future in futures))
         raise KeyboardInterrupt
 
     found = []
@@ -202,7 +189,7 @@ def test_sigterm_ends_what_runs(tmp_path):
 
     def items():
         yield 1
-        wait_for(begun)
+        eventually(begun.exists)
         signal.raise_signal(signal.SIGTERM)
 
     with pytest.raises(KeyboardInterrupt), open_pool(Endless(begun), None, 1) as pool:
@@ -217,7 +204,7 @@ def test_a_process_that_is_stopped_does_not_keep_a_run_from_ending(tmp_path, mon
 
     def items():
         yield 1
-        wait_for(begun)
+        eventually(begun.exists)
         os.kill(int(begun.read_text()), signal.SIGSTOP)
         raise KeyboardInterrupt
 
@@ -243,7 +230,7 @@ if __name__ == "__main__":
     process = subprocess.Popen(
         [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
     )
-    wait_for(begun)
+    eventually(begun.exists)
     process.kill()
     process.communicate(timeout=TIMEOUT)  # ends when the last process with this standard output does
 
@@ -266,8 +253,7 @@ def test_tasks_are_closed_at_the_end(tmp_path):
 def test_tasks_are_closed_while_they_work(tmp_path):
     def items():
         yield "endless"
-        while not list(tmp_path.iterdir()):
-            time.sleep(0.01)
+        eventually(lambda: list(tmp_path.iterdir()))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), open_pool(Closable(tmp_path), None, 2) as pool:
@@ -321,13 +307,13 @@ def test_what_a_task_raises_on_a_cluster(cluster):
 
 
 def nothing_kept(folder):
-    wait_until(lambda: not list(folder.iterdir()))
+    eventually(lambda: not list(folder.iterdir()))
 
 
 def test_a_cluster_closes_what_it_keeps_at_the_end(cluster, client, tmp_path):
     def items():
         yield from range(4)
-        wait_until(lambda: list(tmp_path.iterdir()))
+        eventually(lambda: list(tmp_path.iterdir()))
         yield 4
         raise KeyboardInterrupt
 
@@ -350,11 +336,11 @@ with open_pool(Keeper(Path({str(tmp_path / "kept")!r})), {cluster.scheduler_addr
     kept.mkdir()
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
     process = subprocess.Popen([sys.executable, script], env=environment)
-    wait_until(lambda: list(kept.iterdir()))
+    eventually(lambda: list(kept.iterdir()))
     process.kill()
     process.wait()
     nothing_kept(kept)
-    wait_until(lambda: not any(name.startswith("knightadder") for name in cluster.scheduler.worker_plugins))
+    eventually(lambda: not any(name.startswith("knightadder") for name in cluster.scheduler.worker_plugins))
 
 
 def _say_it_is_another(name):
@@ -436,7 +422,7 @@ def test_a_worker_of_another_version_comes_in_the_middle_of_a_run(cluster, clien
     def items():
         yield 0
         os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: len(client.nthreads()) == 2 and not known.issuperset(client.nthreads()))
+        eventually(lambda: len(client.nthreads()) == 2 and not known.issuperset(client.nthreads()))
         for number in numbers(taken):
             yield number
             if message := capsys.readouterr().err:

@@ -1,12 +1,12 @@
 """A way to search with an engine, to keep all that it says, and to check it."""
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 import chess
+from waiting import TIMEOUT, eventually
 
 from knightadder.engine.engine import Engine
 from knightadder.engine.info import (
@@ -25,16 +25,6 @@ MATED_IN_ONE = "7k/R7/8/8/8/8/8/1R2K3 b - - 0 1"  # Kg8 is the only move
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 STALEMATE = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
 DEAD = "4k3/8/8/8/8/8/8/4K1N1 w - - 0 1"
-
-TIMEOUT = 200.0  # seconds; only a defect lets a test wait so long
-
-
-def eventually(met: Callable[[], object]) -> None:
-    """Wait until a condition is met of which no event tells."""
-    end = time.monotonic() + TIMEOUT
-    while not met():
-        assert time.monotonic() < end, "this never came to pass"
-        time.sleep(0.001)
 
 
 @dataclass

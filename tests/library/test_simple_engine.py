@@ -6,9 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from chess.engine import (
     Limit,
     Mate,
 )
+from waiting import eventually
 
 from knightadder import SimpleEngine
 
@@ -54,13 +54,6 @@ def run(program: str, *flags: str) -> str:
     done = subprocess.run([sys.executable, *flags, "-c", program], capture_output=True, text=True, timeout=250)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 200
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.001)
 
 
 # --- as python-chess's own -----------------------------------------------------------------------------------------
@@ -282,9 +275,9 @@ def test_quit_ends_the_search_of_another_thread_and_refuses_the_next() -> None:
     engine = SimpleEngine(timeout=200)
     with ThreadPoolExecutor(2) as threads:
         searching = threads.submit(engine.play, chess.Board(), LONG)
-        wait_until(engine.protocol._turn.locked)
+        eventually(engine.protocol._turn.locked)
         waiting = threads.submit(engine.play, chess.Board(), LONG)
-        wait_until(lambda: bool(engine.protocol._turn._waiters))
+        eventually(lambda: bool(engine.protocol._turn._waiters))
         engine.quit()
         assert searching.result(200).move in chess.Board().legal_moves
         with pytest.raises(EngineTerminatedError):
@@ -309,7 +302,7 @@ def test_an_exception_in_the_block_ends_the_analysis(engine: SimpleEngine) -> No
 def test_a_call_that_takes_too_long_is_an_error(engine: SimpleEngine) -> None:
     with ThreadPoolExecutor(1) as threads:
         searching = threads.submit(engine.play, chess.Board(), LONG)
-        wait_until(engine.protocol._turn.locked)
+        eventually(engine.protocol._turn.locked)
         engine.timeout = 0.01
         with pytest.raises(TimeoutError):
             engine.ping()
@@ -342,6 +335,7 @@ def test_the_interpreter_ends_without_a_close() -> None:
     program = """
 import atexit, threading
 import chess, chess.engine
+
 from knightadder import SimpleEngine
 
 board = chess.Board()
@@ -360,6 +354,7 @@ def test_a_forked_process_makes_another_engine() -> None:
     program = """
 import os, sys
 import chess, chess.engine
+
 from knightadder import SimpleEngine
 
 board, limit = chess.Board(), chess.engine.Limit(nodes=50)

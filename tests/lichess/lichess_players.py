@@ -15,15 +15,6 @@ PATIENCE = 120  # seconds: longer than anything takes on a busy machine, so that
 TIMEOUTS = 60.0, PATIENCE, PATIENCE  # of a `Lichess` whose server answers always, however slowly
 
 
-def until(condition):
-    """Wait for something that other threads bring about."""
-    for _ in range(1000 * PATIENCE):
-        if condition():
-            return
-        threading.Event().wait(0.001)
-    raise AssertionError("it does not come about")
-
-
 def choice(board):
     """Give the move that `Chooser` plays: any, but always the same."""
     moves = sorted(board.legal_moves, key=chess.Move.uci)

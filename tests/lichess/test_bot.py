@@ -6,7 +6,8 @@ import threading
 
 import chess
 from fake_lichess import FakeLichess, Faults, random_mover
-from lichess_players import Thinker, choice, until
+from lichess_players import Thinker, choice
+from waiting import eventually
 
 from knightadder.engine.errors import EngineError
 from knightadder.lichess.api_errors import Refused
@@ -69,7 +70,7 @@ def test_challenges_that_do_not_suit_are_declined_with_the_reason(start_bot):
         fast = server.challenge(speed="bullet")
         odd = server.challenge(variant="antichess")
         serious = server.challenge(rated=True)
-        until(lambda: len(server.declined) == 3)
+        eventually(lambda: len(server.declined) == 3)
         running.bot.interrupt()
         running.wait()
     assert server.declined == {fast: "tooFast", odd: "variant", serious: "casual"}
@@ -78,7 +79,7 @@ def test_challenges_that_do_not_suit_are_declined_with_the_reason(start_bot):
 
 def is_accepted(server, game_id):
     """Wait for the answer to a challenge."""
-    until(lambda: game_id in server.games or game_id in server.declined)
+    eventually(lambda: game_id in server.games or game_id in server.declined)
     return game_id in server.games
 
 
@@ -107,11 +108,11 @@ def test_a_challenge_that_is_withdrawn_makes_room(start_bot):
         server.start = lambda game_id: server.offered.pop(game_id)  # accepted, but no game comes of it
         running = start_bot(server, concurrency=1)
         first = server.challenge()
-        until(lambda: f"POST /api/challenge/{first}/accept" in server.requests)
+        eventually(lambda: f"POST /api/challenge/{first}/accept" in server.requests)
         server.cancel(first)
         del server.start
         second = server.challenge(most_plies=4)
-        until(lambda: second in server.games or second in server.declined)
+        eventually(lambda: second in server.games or second in server.declined)
         running.bot.interrupt()
         running.wait()
     assert second in server.games
@@ -120,14 +121,14 @@ def test_a_challenge_that_is_withdrawn_makes_room(start_bot):
 def test_own_challenges_and_games_that_are_not_for_bots_are_left_alone(start_bot):
     with FakeLichess() as server:
         running = start_bot(server)
-        until(lambda: server.listeners)
+        eventually(lambda: server.listeners)
         challenge = {"id": "own00001", "challenger": {"id": "adder"}, "variant": {"key": "standard"}, "speed": "blitz"}
         server.announce({"type": "challenge", "challenge": challenge})
         server.announce({"type": "gameStart", "game": {"id": "human001", "compat": {"bot": False}}})
         server.announce({"type": "somethingNew"})
         server.announce({"type": "challenge"})
         last = server.challenge(speed="correspondence")
-        until(lambda: last in server.declined)
+        eventually(lambda: last in server.declined)
         running.bot.interrupt()
         running.wait()
     assert not any("own00001" in request or "human001" in request for request in server.requests)
@@ -140,7 +141,7 @@ def test_no_event_ends_the_bot(start_bot):
     deep = functools.reduce(lambda inner, _: [inner], range(500), 1)
     with FakeLichess() as server:
         running = start_bot(server, min_rating=1000)
-        until(lambda: server.listeners)
+        eventually(lambda: server.listeners)
         whole = {"id": "strange1", "challenger": {"name": "Rival"}, "variant": {"key": "standard"}, "speed": "blitz"}
         for strange in [*STRANGE, deep]:
             server.announce({"type": strange})
@@ -152,7 +153,7 @@ def test_no_event_ends_the_bot(start_bot):
             server.announce({"type": "challenge", "challenge": {**whole, "challenger": {"rating": strange}}})
             server.announce({"type": "gameStart", "game": {"id": strange, "compat": {"bot": False}}})
         last = server.challenge(most_plies=4, rating=2000)
-        until(lambda: last in server.games and server.games[last].over)
+        eventually(lambda: last in server.games and server.games[last].over)
         running.bot.interrupt()
         running.wait()
     assert running.failure is None
@@ -169,10 +170,10 @@ def test_after_an_interrupt_games_are_finished_and_none_is_begun(start_bot):
     with FakeLichess() as server:
         first = server.challenge(opponent=opponent, most_plies=12)
         running = start_bot(server, concurrency=3)
-        until(lambda: first in server.games and server.games[first].moves)
+        eventually(lambda: first in server.games and server.games[first].moves)
         running.bot.interrupt()
         second = server.challenge()
-        until(lambda: second in server.declined)
+        eventually(lambda: second in server.declined)
         go_on.set()
         with server.lock:
             server.reply(server.games[first])
@@ -185,7 +186,7 @@ def test_the_second_interrupt_resigns(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge(chess.WHITE, opponent=random_mover, most_plies=1000)
         running = start_bot(server, Hesitant)
-        until(lambda: running.engines and running.engines[0].thinking.is_set())
+        eventually(lambda: running.engines and running.engines[0].thinking.is_set())
         running.bot.interrupt()
         running.bot.interrupt()
         running.wait()
@@ -198,7 +199,7 @@ def test_an_interrupt_resigns_at_once_if_wanted(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge(most_plies=1000)
         running = start_bot(server, Hesitant, on_interrupt="resign")
-        until(lambda: running.engines and running.engines[0].thinking.is_set())
+        eventually(lambda: running.engines and running.engines[0].thinking.is_set())
         running.bot.interrupt()
         running.wait()
     assert server.games[game_id].status == "resign"
@@ -226,7 +227,7 @@ def test_a_game_for_which_no_engine_can_be_made_is_given_up(start_bot):
 def test_a_token_that_is_revoked_ends_the_bot(start_bot, monkeypatch):
     with FakeLichess() as server:
         running = start_bot(server)
-        until(lambda: server.listeners)
+        eventually(lambda: server.listeners)
         monkeypatch.setattr("fake_lichess.TOKEN", "another")
         server.announce({"type": "ping"})
         for queue in list(server.listeners):

@@ -5,7 +5,8 @@ from queue import SimpleQueue
 
 import pytest
 from fake_lichess import TOKEN, FakeLichess, Faults
-from lichess_players import PATIENCE, TIMEOUTS, StillClock, until
+from lichess_players import PATIENCE, TIMEOUTS, StillClock
+from waiting import eventually
 
 from knightadder.lichess.api_errors import Refused, Unreachable
 from knightadder.lichess.bot_api import Lichess
@@ -42,7 +43,7 @@ def next_event(events):
 def test_a_stream_that_drops_or_is_garbled_is_opened_anew(follow, fault):
     with FakeLichess(Faults(**{fault: 1.0})) as server:
         _, events, _ = follow(server)
-        until(lambda: server.listeners)
+        eventually(lambda: server.listeners)
         server.challenge()  # this announcement is lost
         event, number = next_event(events)
         assert event == "game0001"
@@ -77,7 +78,7 @@ def test_a_stream_without_a_sign_of_life_is_given_up(follow):
 def test_empty_lines_are_no_events(follow):
     with FakeLichess() as server:
         _, events, _ = follow(server)
-        until(lambda: server.listeners)
+        eventually(lambda: server.listeners)
         for line in (b"\n", b"\r\n", b"\n"):
             server.listeners[0].put(line)
         server.challenge()
@@ -122,7 +123,7 @@ def test_a_line_that_is_no_object_ends_the_stream(line):
     with FakeLichess() as server:
         lichess = Lichess(server.url, TOKEN, StillClock(), threading.Event(), TIMEOUTS)
         stream = lichess.events()
-        until(lambda: server.listeners)
+        eventually(lambda: server.listeners)
         server.listeners[0].put(line + b"\n")
         with pytest.raises(Unreachable, match=r"^http://.+/api/stream/event sent a line that is not an event$"):
             list(stream)

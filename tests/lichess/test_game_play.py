@@ -7,7 +7,8 @@ import chess
 import pytest
 import requests
 from fake_lichess import FakeLichess, Faults
-from lichess_players import PATIENCE, Chooser, StillClock, Thinker, TickingClock, choice, until
+from lichess_players import PATIENCE, Chooser, StillClock, Thinker, TickingClock, choice
+from waiting import eventually
 
 from knightadder.engine.errors import EngineError
 from knightadder.lichess.game_play import GamePlay
@@ -171,11 +172,13 @@ def test_an_answer_that_comes_too_late_is_like_a_lost_one(start_bot, monkeypatch
         server.move, server.hold = move, hold
         game_id = server.challenge(opponent=answers("e7e5"))
         running = start_bot(server, scripted("e2e4", "g1f3"), games=1)
-        until(lambda: game_id in server.games and len(server.games[game_id].moves) == 3)  # no answer to the first yet
+        eventually(
+            lambda: game_id in server.games and len(server.games[game_id].moves) == 3
+        )  # no answer to the first yet
         game = server.games[game_id]
         opened = game.opened
         hold.set()
-        until(lambda: game.opened == 3)  # the answer to the second is not waited for either
+        eventually(lambda: game.opened == 3)  # the answer to the second is not waited for either
         server.act(game, "resign")
         running.wait()
     assert opened >= 2
@@ -201,12 +204,12 @@ def test_old_news_do_not_count_when_a_moves_fate_is_unknown(start_bot, delivered
             before = game.state()
             make_move(game, uci)
             game.publish(before)
-            until(lambda: delivered[-1:] == [before])
+            eventually(lambda: delivered[-1:] == [before])
             return 500, "Something went wrong"
 
         server.move = move_and_say_that_it_is_not_made
         running = start_bot(server, games=1)
-        until(lambda: game_id in server.games and server.games[game_id].opened == 2)
+        eventually(lambda: game_id in server.games and server.games[game_id].opened == 2)
         server.act(server.games[game_id], "abort")
         running.wait()
     assert server.violations == []
@@ -217,15 +220,15 @@ def test_news_from_before_a_move_that_come_after_it_do_not_repeat_it(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers())
         running = start_bot(server, Thinker, games=1)
-        until(lambda: running.engines and running.engines[0].thinking.is_set())
+        eventually(lambda: running.engines and running.engines[0].thinking.is_set())
         game = server.games[game_id]
         server.gate = threading.Event()
         game.hang_up()
-        until(lambda: game.opened == 2)  # what it will tell is settled: no move has been made
+        eventually(lambda: game.opened == 2)  # what it will tell is settled: no move has been made
         running.engines[0].stopped.set()
-        until(lambda: len(game.moves) == 1)
+        eventually(lambda: len(game.moves) == 1)
         server.gate.set()
-        until(lambda: game.opened == 3)
+        eventually(lambda: game.opened == 3)
         server.act(game, "abort")
         running.wait()
     assert server.violations == []
@@ -258,7 +261,7 @@ def test_the_opponents_resignation_ends_the_search(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge()
         running = start_bot(server, Thinker, games=1)
-        until(lambda: running.engines and running.engines[0].thinking.is_set())
+        eventually(lambda: running.engines and running.engines[0].thinking.is_set())
         server.games[game_id].end("resign", chess.WHITE)
         running.wait()
     assert posted(server, game_id, "move") == []
@@ -270,7 +273,7 @@ def test_a_game_is_aborted_if_the_opponent_does_not_start(start_bot, colour):
     with FakeLichess() as server:
         game_id = server.challenge(colour, opponent=answers())
         running = start_bot(server, games=1, clock=clock, abort_after=33.0)
-        until(lambda: 33.0 in clock.patience)
+        eventually(lambda: 33.0 in clock.patience)
         clock.move_on(33.0)
         running.wait()
     assert server.games[game_id].status == "aborted"
@@ -281,7 +284,7 @@ def test_in_correspondence_the_opponent_has_time_to_start(start_bot):
     with FakeLichess() as server:
         game = server.start(server.challenge(opponent=answers(), speed="correspondence"), silently=True)
         running = start_bot(server, games=1, clock=clock, abort_after=33.0)
-        until(lambda: len(game.moves) == 1)
+        eventually(lambda: len(game.moves) == 1)
         game.end("resign", chess.WHITE)
         running.wait()
     assert 33.0 not in clock.patience
@@ -293,7 +296,7 @@ def test_victory_is_claimed_when_the_opponent_has_gone(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers("e7e5", gone))
         running = start_bot(server, games=1, clock=clock)
-        until(lambda: 8.0 in clock.patience)
+        eventually(lambda: 8.0 in clock.patience)
         clock.move_on(8.0)
         running.wait()
     game = server.games[game_id]
@@ -309,7 +312,7 @@ def test_no_event_ends_a_game(start_bot):
         go_on = []
         game_id = server.challenge(opponent=lambda board, _: choice(board) if go_on else None, most_plies=10)
         running = start_bot(server, games=1)
-        until(lambda: game_id in server.games and server.games[game_id].moves)
+        eventually(lambda: game_id in server.games and server.games[game_id].moves)
         game = server.games[game_id]
         for strange in STRANGE:
             for event in (
@@ -338,10 +341,10 @@ def test_nothing_is_claimed_from_an_opponent_who_is_back(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers("e7e5", gone))
         running = start_bot(server, games=1, clock=clock)
-        until(lambda: 8.0 in clock.patience)
+        eventually(lambda: 8.0 in clock.patience)
         game = server.games[game_id]
         game.publish({"type": "opponentGone", "gone": False})
-        until(lambda: None in clock.patience[clock.patience.index(8.0) :])  # it waits for the opponent only
+        eventually(lambda: None in clock.patience[clock.patience.index(8.0) :])  # it waits for the opponent only
         clock.move_on(8.0)
         server.act(game, "resign")
         running.wait()
@@ -382,7 +385,7 @@ def test_an_offered_draw_is_taken_when_nothing_is_better(start_bot, score, statu
     with FakeLichess() as server:
         game_id = server.challenge(fen=FORTY.format("w"), variant="fromPosition", opponent=opponent, most_plies=200)
         running = start_bot(server, lambda: Chooser(score=score), games=1)
-        until(lambda: offers)
+        eventually(lambda: offers)
         game = server.games[game_id]
         if status == "resign":
             server.act(game, "resign")
@@ -400,7 +403,7 @@ def test_a_draw_that_is_offered_while_the_bot_thinks_is_taken(start_bot, deliver
                     game = server.games[game_id]
                     game.extra = {"bdraw": True}
                     game.publish(game.state())
-                    until(lambda: game.state() in delivered)
+                    eventually(lambda: game.state() in delivered)
                 return super().choose(board)
 
         game_id = server.challenge(fen=FORTY.format("w"), variant="fromPosition", most_plies=200)
@@ -426,7 +429,7 @@ def test_moves_are_not_taken_back(start_bot):
     with FakeLichess() as server:
         game_id = server.challenge(opponent=answers("e7e5", {"btakeback": True}))
         running = start_bot(server, games=1)
-        until(lambda: posted(server, game_id, "takeback/no"))
+        eventually(lambda: posted(server, game_id, "takeback/no"))
         server.act(server.games[game_id], "resign")
         running.wait()
     assert len(posted(server, game_id, "takeback")) == 1
@@ -435,7 +438,7 @@ def test_moves_are_not_taken_back(start_bot):
 def test_a_game_that_does_not_exist_is_left(start_bot):
     with FakeLichess() as server:
         running = start_bot(server, games=1)
-        until(lambda: server.listeners)
+        eventually(lambda: server.listeners)
         server.announce({"type": "gameStart", "game": {"id": "nowhere1"}})
         running.wait()
     assert running.bot.games_played == 1

@@ -3,9 +3,10 @@
 import io
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
+
+from waiting import TIMEOUT, eventually
 
 from knightadder.engine.loader import Loader, OnStep
 from knightadder.engine.options import Options
@@ -13,8 +14,6 @@ from knightadder.protocols.conversation import Conversation
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
-
-TIMEOUT = 200.0  # seconds; only a defect lets a test wait so long
 
 Load: TypeAlias = Callable[[Options, OnStep], "Engine"]
 
@@ -76,10 +75,7 @@ class LoopTalk:
 
     def wait_until_input_ended(self) -> None:
         """Wait until the loop has read `quit` or the end of input."""
-        end = time.monotonic() + TIMEOUT
-        while not self.conversation._input_ended:
-            assert time.monotonic() < end
-            time.sleep(0.001)
+        eventually(lambda: self.conversation._input_ended)
 
     def rest(self) -> list[str]:
         """Give what was written since the last read."""

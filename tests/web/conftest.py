@@ -1,7 +1,9 @@
 """Fixtures of the tests of the web board."""
 
+import contextlib
 import re
 import threading
+from functools import cache
 
 import pytest
 from board_server import BoardServer
@@ -10,18 +12,57 @@ from chromium import MISSING, find_chromium
 from stand_in_engine import StandInEngine
 
 
+# What modules of tests share as long as they follow one another: to start it anew takes seconds.
+_shared = contextlib.ExitStack()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_data_folder(tmp_path_factory):
     """Keep the board away from the user's own games."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, _shared:  # which ends here if the run is broken off
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
 
 
+@cache
+def _server():
+    return _shared.enter_context(BoardServer().running())
+
+
+@cache
+def _browser():
+    from playwright.sync_api import sync_playwright
+
+    playwright = _shared.enter_context(sync_playwright())
+    browser = playwright.chromium.launch(executable_path=find_chromium(), timeout=1000 * PATIENCE)
+    _shared.callback(browser.close)
+    return browser
+
+
+@cache
+def _window():
+    """Give a window that tests use one after another: a new one costs more than what most of them do in it."""
+    page = new_window(_browser())
+    no_icon = '<link rel="icon" href="data:,">'
+    page.context.route("**/left", lambda route: route.fulfill(content_type="text/html", body=no_icon))
+    return page
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """End what is shared before other tests: while Playwright runs, they could not run an event loop."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or (nextitem.path != item.path and "browser" not in nextitem.fixturenames):
+            _shared.close()
+            for each in (_server, _browser, _window):
+                each.cache_clear()
+
+
 @pytest.fixture(scope="module")
 def shared_server():
-    with BoardServer().running() as server:
-        yield server
+    return _server()
 
 
 @pytest.fixture
@@ -64,17 +105,11 @@ def tab(server, engine):
 # --- the page in a browser -----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")  # not longer: while Playwright runs, no other test could run an event loop
+@pytest.fixture
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    path = find_chromium()
-    if path is None:
+    if find_chromium() is None:
         pytest.skip(MISSING)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, timeout=1000 * PATIENCE)
-        yield browser
-        browser.close()
+    return _browser()
 
 
 def new_window(browser, **options):
@@ -87,18 +122,8 @@ def new_window(browser, **options):
     return context.new_page()
 
 
-@pytest.fixture(scope="module")
-def usual_page(browser):
-    """Give a window that tests use one after another: a new one costs more than what most of them do in it."""
-    page = new_window(browser)
-    no_icon = '<link rel="icon" href="data:,">'
-    page.context.route("**/left", lambda route: route.fulfill(content_type="text/html", body=no_icon))
-    yield page
-    page.context.close()
-
-
 @pytest.fixture
-def open_page(browser, server, request):
+def open_page(browser, server):
     """Give the function that opens the board in a window; what its page complains of fails the test.
 
     `at` is a server that the test ends while the page is open.
@@ -117,7 +142,7 @@ def open_page(browser, server, request):
         if pages or options or sockets is not None or at is not None:
             page = new_window(browser, **options)
         else:
-            page = usual = request.getfixturevalue("usual_page")
+            page = usual = _window()
         page.set_viewport_size({"width": width, "height": height})
         pages.append(page)
         page.on("pageerror", on_error)

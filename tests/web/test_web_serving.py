@@ -2,9 +2,9 @@
 
 import contextlib
 import socket
-import time
 
 from board_tab import PATIENCE, get, open_tab
+from waiting import eventually
 
 from knightadder.web.site.serving import MAX_CONNECTIONS
 
@@ -18,8 +18,4 @@ def test_many_requests_that_are_never_finished_disturb_no_open_tab(server):
                 connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
             assert get(server, "/")[0].status == 503
             assert tab.play("e4").sans == ["e4"]
-        end = time.monotonic() + PATIENCE
-        while get(server, "/")[0].status == 503:  # until the server has noticed that they are gone
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        assert get(server, "/")[0].status == 200
+        eventually(lambda: get(server, "/")[0].status == 200)  # the server has noticed that they are gone

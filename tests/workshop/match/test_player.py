@@ -6,14 +6,13 @@ import re
 import shlex
 import signal
 import sys
-import time
 
 import chess.pgn
 import psutil
 import pytest
 from distributed import Client
-from engine_process import TIMEOUT
 from local_cluster import commands, local_cluster
+from waiting import eventually
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
@@ -31,13 +30,6 @@ from knightadder.workshop.opening_book import BookLine
 FIXTURE = Fixture(0, "A", "B")
 RULES = Rules(max_moves=3)
 NAME = "Fake 1.0"
-
-
-def wait_until(true):
-    give_up = time.monotonic() + TIMEOUT
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
 
 
 def engines_of(folder):
@@ -248,7 +240,7 @@ def test_the_games_are_the_same_by_processes_and_a_cluster_whose_workers_are_kil
         status, games, _ = match("killed", "--cluster", cluster.scheduler_address)
     assert (status, games) == (0, expected)
     assert len(killed) == 3
-    wait_until(lambda: not engines_of(tmp_path))
+    eventually(lambda: not engines_of(tmp_path))
 
 
 def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, tmp_path):
@@ -265,7 +257,7 @@ def test_a_match_goes_on_after_its_scheduler_was_lost(match, after_games, tmp_pa
         status, games, err = match("m", "--cluster", cluster.file)
         assert (status, 3 <= len(games) < 12) == (1, True)
         assert "the same command continues from there\nknightadder: the cluster's scheduler is lost\n" in err
-        wait_until(lambda: not engines_of(tmp_path))
+        eventually(lambda: not engines_of(tmp_path))
         cluster.start()
         status, games, err = match("m", "--cluster", cluster.file)
         assert (status, len(games)) == (0, 12), err
@@ -277,7 +269,7 @@ def test_ctrl_c_ends_the_engines(cluster, by_cluster, play, tmp_path):
 
     def items():
         yield FIXTURE, BookLine()
-        wait_until(lambda: engines_of(tmp_path))
+        eventually(lambda: engines_of(tmp_path))
         raise KeyboardInterrupt
 
     with (
@@ -285,7 +277,7 @@ def test_ctrl_c_ends_the_engines(cluster, by_cluster, play, tmp_path):
         open_pool(game.player, cluster.scheduler_address if by_cluster else None, 1) as pool,
     ):
         list(pool.run(items()))
-    wait_until(lambda: not engines_of(tmp_path))
+    eventually(lambda: not engines_of(tmp_path))
 
 
 def test_a_match_with_clocks_on_a_cluster(cluster, match, tmp_path):

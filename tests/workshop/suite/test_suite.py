@@ -11,13 +11,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import chess.engine
 import pytest
 from command_line import run_command
-from engine_process import TIMEOUT
+from waiting import TIMEOUT, eventually
 
 from knightadder.engine.errors import EngineError
 from knightadder.uci import analyst as uci_engine
@@ -400,14 +399,6 @@ def alive(process):
     return False
 
 
-def wait_for(suite, line):
-    """Wait until an engine has been sent a line."""
-    give_up = time.monotonic() + TIMEOUT
-    while line not in suite.sent:
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
-
-
 @pytest.mark.parametrize(("answer", "last"), [("hang", "go depth 1"), ("wait", "quit")])
 def test_the_end_of_the_run_ends_the_engine(three, solve, monkeypatch, answer, last):
     monkeypatch.setattr(uci_engine, "_LAST_WORD", 0.01 if answer == "hang" else TIMEOUT)
@@ -422,7 +413,7 @@ def test_the_end_of_the_run_ends_the_engine(three, solve, monkeypatch, answer, l
 
     thread = threading.Thread(target=run)
     thread.start()
-    wait_for(three, "go depth 1")
+    eventually(lambda: "go depth 1" in three.sent)
     solver.close()
     thread.join(TIMEOUT)
     assert len(failed) == 1
@@ -438,7 +429,7 @@ def test_ctrl_c_keeps_what_was_solved_before(capsys, three, monkeypatch):
     @contextlib.contextmanager
     def progress(*_, **__):
         def update(done, text):
-            wait_for(three, "position fen " + TWO + " 0 1")
+            eventually(lambda: f"position fen {TWO} 0 1" in three.sent)
             signal.raise_signal(signal.SIGINT)
 
         yield update
