@@ -50,12 +50,18 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+@cache
+def tree_of(name: str) -> ast.Module:
+    """Parse a module."""
+    return ast.parse(MODULES[name].read_text("utf-8"))
+
+
 def imports_of(name: str) -> set[str]:
     """Give the modules of the package that a module imports anywhere in it, for type checkers too."""
     path = MODULES[name]
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(tree_of(name)):
         if isinstance(node, ast.Import):
             wanted = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -120,8 +126,8 @@ def test_folders_of_the_package_do_not_import_each_other() -> None:
 
 def test_exported_functions_of_the_core_are_in_one_place() -> None:
     outside, inside = set(), set()
-    for name, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for name in MODULES:
+        for node in ast.walk(tree_of(name)):
             for decorator in getattr(node, "decorator_list", ()):
                 if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("exported"):
                     (inside if name.startswith("knightadder.core.api.") else outside).add(name)
@@ -130,8 +136,9 @@ def test_exported_functions_of_the_core_are_in_one_place() -> None:
 
 
 def test_each_class_has_a_name_of_its_own() -> None:
-    trees = [ast.parse(path.read_text("utf-8")) for path in MODULES.values()]
-    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    names = Counter(
+        node.name for name in MODULES for node in ast.walk(tree_of(name)) if isinstance(node, ast.ClassDef)
+    )
     twice = {name for name, count in names.items() if count > 1 and not name.startswith("_")}
     # The library's names are those of python-chess. Each of its classes stands for the engine's class of this name.
     assert twice == {"Engine", "Option"}

@@ -11,7 +11,6 @@ from board_tab import PATIENCE, open_tab
 from chromium import MISSING, find_chromium
 from stand_in_engine import StandInEngine
 
-
 # What modules of tests share as long as they follow one another: to start it anew takes seconds.
 _shared = contextlib.ExitStack()
 
