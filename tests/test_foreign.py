@@ -47,6 +47,7 @@ def test_what_is_no_text_is_a_value_error(data) -> None:
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-MOST, MOST) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
 )
 
 

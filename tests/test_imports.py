@@ -136,9 +136,7 @@ def test_exported_functions_of_the_core_are_in_one_place() -> None:
 
 
 def test_each_class_has_a_name_of_its_own() -> None:
-    names = Counter(
-        node.name for name in MODULES for node in ast.walk(tree_of(name)) if isinstance(node, ast.ClassDef)
-    )
+    names = Counter(node.name for name in MODULES for node in ast.walk(tree_of(name)) if isinstance(node, ast.ClassDef))
     twice = {name for name, count in names.items() if count > 1 and not name.startswith("_")}
     # The library's names are those of python-chess. Each of its classes stands for the engine's class of this name.
     assert twice == {"Engine", "Option"}

@@ -13,4 +13,4 @@ def eventually(met: Callable[[], object]) -> None:
     end = time.monotonic() + TIMEOUT
     while not met():
         assert time.monotonic() < end, "this never came to pass"
-        time.sleep(0.001)
+        time.sleep(0.005)

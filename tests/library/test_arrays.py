@@ -95,7 +95,7 @@ def test_positions_may_come_from_a_generator_that_goes_on_with_the_same_board(mo
 
 
 def test_a_damaged_record_is_named_by_its_index_or_has_a_value_of_its_own() -> None:
-    records = pack(FENS * 200)
+    records = pack(FENS * 20)
     records["occupied"][1500] = 0
     with pytest.raises(PositionError, match=r"^illegal position 1500: "):
         list(evaluate_iter(records))

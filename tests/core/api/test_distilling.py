@@ -47,7 +47,7 @@ def test_all_positions_up_to_two_moves_further_are_reached_and_no_others() -> No
             start.pop()
         start.pop()
     for most in range(2) if INTERPRETED else range(3):
-        records = distil(packed([start]), 100 if INTERPRETED else 5000, moves=most)
+        records = distil(packed([start]), 100 if INTERPRETED else 2000, moves=most)
         assert {" ".join(record_fen(record).split()[:4]) for record in records} == set().union(*reached[: most + 1])
 
 

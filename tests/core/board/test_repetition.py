@@ -54,7 +54,7 @@ def test_against_python_chess() -> None:
     """Random games that often go back; the game's own keys serve as the line's."""
     generator = random.Random(5)
     seen = {False: 0, True: 0}
-    for number in range(4 if INTERPRETED else 40):
+    for number in range(4 if INTERPRETED else 24):
         game = new_game()
         board = chess.Board(STARTS[number % len(STARTS)], chess960=True)
         record = set_up(game, board)

@@ -9,14 +9,12 @@ from functools import cache
 import chess
 import numpy as np
 import pytest
-from compiling import compiled
 from core_helpers import NO_LIMIT, TABLES, encode, is_noisy, new_game, random_positions, set_up
 
 from knightadder.core.api import playing as core_game
-from knightadder.core.api.static_eval import static_value
+from knightadder.core.api.static_eval import quiescence_score, static_value
 from knightadder.core.evaluation.endings import KNOWN_WIN
 from knightadder.core.layout import MAX_PLY
-from knightadder.core.search.quiescence import quiesce
 from knightadder.core.search.transposition import INFINITE, MATE
 from knightadder.native.program import INTERPRETED
 
@@ -27,14 +25,9 @@ BOARDS = random_positions(9 if INTERPRETED else 150)
 BUDGET = 100 if INTERPRETED else 300  # nodes of the plain search
 
 
-@compiled
-def call(tables, worker, ply, alpha, beta):
-    return quiesce(tables, worker, ply, alpha, beta)
-
-
 def quiescence(record: np.record, alpha: int = -WIDE, beta: int = WIDE) -> int:
     """Return the engine's value."""
-    return int(call(TABLES, record, np.int64(0), np.int64(alpha), np.int64(beta)))
+    return int(quiescence_score(TABLES, record, 0, alpha, beta))
 
 
 class Incomparable(Exception):
@@ -158,7 +151,7 @@ def test_a_repetition_is_a_draw(times: int, drawn: bool) -> None:
 def test_it_ends_at_the_greatest_ply() -> None:
     record = set_up(new_game(), None)
     record.stack[MAX_PLY] = record.stack[0]
-    assert call(TABLES, record, np.int64(MAX_PLY), np.int64(-WIDE), np.int64(WIDE)) == 0
+    assert quiescence_score(TABLES, record, MAX_PLY, -WIDE, WIDE) == 0
 
 
 def test_the_node_limit_stops_it() -> None:
