@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import multiprocessing
 import os
@@ -9,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -496,6 +498,16 @@ def test_bad_addresses(address, message):
 def test_the_address_in_the_configuration(cluster):
     with dask.config.set({"scheduler-address": cluster.scheduler_address}):
         assert squares("config", 0, 3)[0] == {0: 0, 1: 1, 2: 4}
+
+
+def test_a_scheduler_that_still_writes_its_file(cluster, tmp_path):
+    """A scheduler on a busy machine may take a while between opening its file and writing it."""
+    file = tmp_path / "scheduler.json"
+    file.touch()
+    write = threading.Timer(0.5, file.write_text, [json.dumps({"address": cluster.scheduler_address})])
+    write.start()
+    assert squares(str(file), 0, 3)[0] == {0: 0, 1: 1, 2: 4}
+    write.join()
 
 
 def test_dask_is_asked_for(monkeypatch):

@@ -16,13 +16,14 @@ from uuid import uuid4
 
 import dask
 from distributed import Client, KilledWorker, LocalCluster, Scheduler, SchedulerPlugin, Worker, WorkerPlugin, get_worker
-from distributed.utils import silence_logging_cmgr
+from distributed.utils import json_load_robust, silence_logging_cmgr
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import whole_or_none
 from knightadder.pool import Pool, failure, version
 from knightadder.text import tell
 
+_FILE_SECONDS = 10.0  # seconds in which a starting scheduler must have written its file
 _LOOK_SECONDS = 2.0  # seconds between queries of a cluster's workers
 _MOST_DEATHS = 10  # resubmissions of a task before it is given up; Dask reports it each time four workers died of it
 
@@ -41,16 +42,16 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
         try:
             for name in _LOGGERS:  # this module reports important events itself
                 stack.enter_context(silence_logging_cmgr(logging.CRITICAL, name))
-            target = {"address": address}
+            target = address
             if address.startswith("local:"):
-                target["address"] = stack.enter_context(_local(address))
+                target = stack.enter_context(_local(address))
             elif address == "config":
-                target["address"] = dask.config.get("scheduler-address", None)
-                if target["address"] is None:
+                target = dask.config.get("scheduler-address", None)
+                if target is None:
                     raise OptionError("--cluster config: Dask's configuration has no scheduler-address")
-            elif Path(address).is_file():
-                target = {"scheduler_file": address}
-            client = _CarefulClient(**target)  # type: ignore[no-untyped-call]
+            elif Path(address).is_file():  # read here, because a client waits only 0.1 s for a file being written
+                target = json_load_robust(address, timeout=_FILE_SECONDS)["address"]
+            client = _CarefulClient(target)  # type: ignore[no-untyped-call]
             pool = stack.enter_context(workers_of(stack.enter_context(client), pickled))
         except EngineError:
             raise
