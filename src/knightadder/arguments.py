@@ -123,11 +123,7 @@ _OPTIONS = {"threads": "Threads", "hash": "Hash", "syzygy": "SyzygyPath", "eval"
 
 
 def declare(command: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
-    """Declare options, such as ``--nodes``, that mean the same in several commands; the default is added to the help
-    text.
-
-    `changes` are arguments of ``add_argument`` that replace the usual declaration.
-    """
+    """Declare options that several commands share. `changes` replace the usual arguments of ``add_argument``."""
     from argparse import SUPPRESS
 
     for name in names:
@@ -187,10 +183,9 @@ class KeyValues(dict[str, str]):
 
     @classmethod
     def read(cls, words: Iterable[str], keys: Collection[str], what: str) -> Self:
-        """Return the values of words; if a key is given several times, the last value counts.
+        """Return the values of words, the last one of each key; a key that ends with a dot allows any name after it.
 
-        A key that ends with a dot allows any name after it; `what` is the argument's name, for messages. OptionError if
-        a word has a different form, or its key is not allowed.
+        OptionError for any other word; it names the argument, `what`.
         """
         values = cls()
         for word in words:

@@ -120,11 +120,10 @@ def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
 def _remote(
     name: str, wanted: str, pickled: bytes, owner: str
 ) -> tuple[WorkerPlugin, SchedulerPlugin, Callable[[bytes], Any]]:
-    """Return the plugin that keeps a task on each worker, the plugin that removes the task when its client is gone (for
-    example killed), and the function that calls the task.
+    """Return the plugin that keeps a task on each worker, the one that removes it when its client is gone, and the
+    caller.
 
-    They are defined inside this function so that Dask sends their code, not their names. So even a worker without
-    Knightadder can load them, and report that Knightadder is missing.
+    Defined in here, so that Dask sends their code: a worker without Knightadder can load them, and report that.
     """
 
     class TaskKeeper(WorkerPlugin):

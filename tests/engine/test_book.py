@@ -131,7 +131,7 @@ def test_a_bad_book_leaves_the_old_one_in_use(searcher: Searcher, file: Path) ->
     use(searcher, rare)
     with pytest.raises(OptionError, match="cannot read the book"):
         searcher.engine.set_option("BookFile", str(file.with_name("missing.bin")))
-    assert searcher.engine.options.book_file == str(rare)
+    assert searcher.engine.options["BookFile"] == str(rare)
     assert searcher.search(Limits(nodes=2000)).result.best_move == "h2h4"
 
 

@@ -35,8 +35,9 @@ def load_network(file: Path) -> Network:
 class Evaluator:
     """The core's tables with an evaluation, which can be changed. The tables are always the same record.
 
-    A network is read only when it is needed. If the user's file cannot be used, an `OptionError` is raised. If the
-    built-in network cannot be used, the classical evaluation replaces it, and `problem` is a line that says why.
+    A network is read only when it is needed. If the user's file cannot be used, an `OptionError` is raised, and nothing
+    changes. If the built-in network cannot be used, the classical evaluation replaces it, and `problem` is a line that
+    says why.
     """
 
     def __init__(self, evaluation: str = DEFAULT_EVALUATION, file: str = BUILT_IN) -> None:
@@ -59,20 +60,14 @@ class Evaluator:
         return evaluation_of(self.tables)
 
     def choose(self, evaluation: str) -> bool:
-        """Change the evaluation; return whether the values of positions have changed.
-
-        If its network cannot be used, an `OptionError` is raised and nothing changes.
-        """
+        """Change the evaluation, and return whether values have changed; OptionError if its network cannot be used."""
         if evaluation == "nnue" and self._loaded != self._file:
             self._load(self._file)
         self._wanted, self.problem = evaluation, None
         return self._apply()
 
     def use_network(self, file: str) -> bool:
-        """Change the network; return whether the values of positions have changed.
-
-        If the network cannot be used, an `OptionError` is raised and nothing changes.
-        """
+        """Change the network, and return whether values have changed; OptionError if it cannot be used."""
         if file != BUILT_IN or self._wanted == "nnue":
             self._load(file)
         self._file = file

@@ -149,7 +149,6 @@ class Options:
     evaluation = _Setting("EvalType", str)  # one of `EVALUATION_NAMES`
     eval_file = _Setting("EvalFile", str)  # the network of the evaluation ``nnue``
     own_book = _Setting("OwnBook", bool)  # whether to play moves from the book
-    book_file = _Setting("BookFile", str)  # an opening book in Polyglot's format; empty for none
     book_depth = _Setting("BookDepth", int)  # plies of a game during which the book is used
     best_book_move = _Setting("BestBookMove", bool)  # whether to play the heaviest move instead of one by weight
     syzygy_path = _Setting("SyzygyPath", str)  # folders joined by the system's separator, besides the package's own

@@ -200,9 +200,8 @@ def share_memory(state: np.ndarray, table: HashTable, stop_flag: NDArray[np.uint
 def vote(lines: Sequence[Variation]) -> int:
     """Return the index of the line to play. `lines` are the best lines of several threads, the main thread's first.
 
-    Each line votes for its first move. The weight of the vote is its depth times the lead of its score over the worst
-    score. The formula is Stockfish's, with one exception: a mate that a thread has proved is always played. If the main
-    thread's move wins the vote, the main thread's line is chosen.
+    Each line votes for its first move by its depth times the lead of its score over the worst score, as in Stockfish,
+    but a mate that a thread has proved is always played. The main thread's line stands for its move.
     """
     scores = [line.score for line in lines]
     best_score, worst_score = max(scores), min(scores)

@@ -62,10 +62,7 @@ def pack(positions: Positions) -> NDArray[np.void]:
 
 
 def pack_from(first: int, positions: Positions, strict: bool = True) -> NDArray[np.void]:
-    """Pack positions; `first` is the index of the first position in error messages. See `pack`.
-
-    Unless `strict`, an illegal position is not an error, but becomes zeros.
-    """
+    """Pack positions from index `first` on; see `pack`. Unless `strict`, an illegal position becomes zeros."""
     records = [np.zeros(0, PACKED)]
     for start, block in _numbered(positions, _BLOCK, first):
         records.append(_packed(block, tables_of("classical")))
@@ -210,10 +207,7 @@ def remembering(positions: Iterator[Position], taken: "deque[Position]") -> Iter
 
 
 def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[Position]:
-    """Yield positions, or the elements of an array, one by one. Packed positions become FENs; see `_fens`.
-
-    TypeError or ValueError, at once, if they are not several positions.
-    """
+    """Yield positions one by one, packed ones as FENs; TypeError or ValueError, at once, if they are not several."""
     if isinstance(positions, str):
         raise TypeError("expected several positions, not one FEN")
     if not isinstance(positions, Iterable):
@@ -264,10 +258,7 @@ def _by_threads(
 
 
 def evaluate_block(evaluation: str, illegal: int | None, numbered: _Numbered) -> NDArray[np.int16]:
-    """Evaluate a block of positions, given with the index of its first position, in one thread.
-
-    `illegal` is the value for illegal positions; if it is None, an illegal position raises a PositionError.
-    """
+    """Evaluate a block, given with the index of its first position; an illegal position gets `illegal` or an error."""
     start, block = numbered
     tables = tables_of(evaluation)
     values = np.empty(len(block), np.int16)
@@ -302,10 +293,9 @@ def _check_array(positions: NDArray[np.generic]) -> None:
 
 
 def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numbered]:
-    """Cut positions into blocks of this size, each with the index of its first position.
+    """Cut positions into blocks of this size, each with the index of its first position; errors come at once.
 
-    Positions outside an array become FENs at once, because a generator may continue to change the same board.
-    TypeError or ValueError, at once, if they are not several positions.
+    Positions outside an array become FENs, because a generator may continue to change the same board.
     """
     if isinstance(positions, np.ndarray) and (positions.dtype.kind in "SU" or _is_packed(positions)):
         _check_array(positions)
@@ -327,10 +317,7 @@ def _packed(block: _Block, tables: np.record) -> NDArray[np.void]:
 
 
 def _characters(block: _Block) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the characters of a block of FENs, concatenated, and the end of each FEN.
-
-    Non-ASCII white space becomes a space, and other non-ASCII characters a question mark, which no FEN contains.
-    """
+    """Return the characters of a block's FENs in ASCII, and the end of each FEN."""
     if isinstance(block, np.ndarray):
         rows = np.array(block, block.dtype.newbyteorder("="))
         named = rows == np.array(STARTPOS, rows.dtype.kind)

@@ -35,10 +35,8 @@ def results_elsewhere(
     """Let other processes or machines do the work on blocks, and yield each block with its result, in order or as
     ready.
 
-    Only as many blocks are taken ahead as the workers need, and none while a result can be yielded. The work must be
-    picklable; `workers` is the number of workers if `where` is an executor. Raises the errors of the work, and
-    EngineError if a worker has a different version; work that has not begun is then cancelled. TypeError, at once, if
-    `where` is neither an executor nor a client.
+    `workers` is the number of an executor's workers. Raises the errors of the work, and EngineError if a worker has a
+    different version; TypeError, at once, if `where` is neither an executor nor a client.
     """
     pickled = pickle.dumps(work)
     if isinstance(where, Executor):

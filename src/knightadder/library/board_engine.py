@@ -453,10 +453,7 @@ def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -
 
 
 def _are_kept(expected: Limits, limits: Limits, mover: chess.Color) -> bool:
-    """Return whether limits are as expected, except for the clocks and the number of moves to go.
-
-    Both limits must have the moving side's clock, or neither; the clock may have lost a little.
-    """
+    """Return whether limits are as expected. Moves to go may differ; the mover's clock may have lost a little."""
     now, then = (limits.wtime, expected.wtime) if mover else (limits.btime, expected.btime)
     if (now is None) != (then is None) or (now or 0) < _CLOCK_KEPT * (then or 0):
         return False

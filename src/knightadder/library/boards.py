@@ -105,10 +105,9 @@ def _intact(what: str) -> Iterator[None]:
 
 
 def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[str, ...]]:
-    """Return the FEN of a position, and the moves from it to a board, in UCI notation, that matter for the rest of the
-    game.
+    """Return the FEN of a position, and the moves from it to a board, in UCI notation, that count for repetitions.
 
-    Those since the last capture or pawn move count for repetitions. PositionError if the board cannot occur in a game.
+    PositionError if the board cannot occur in a game.
     """
     text, root, moves = root_of(board, what)
     return root.fen() if moves else text, moves
@@ -144,12 +143,10 @@ def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
 
 
 def limits_of(board: chess.Board, limit: chess.engine.Limit | None, root_moves: Iterable[Move] | None = None) -> Limits:
-    """Return the engine's limits for a limit, whose clocks and times are in seconds; None means to search until
-    stopped.
+    """Return the engine's limits for a limit (None: no end) and root moves (None: all legal moves).
 
-    All legal moves of the board are searched, or the root moves. PositionError if one of these is not legal, or there
-    is none; ValueError, whose text names it, for an impossible value or a limit that sets nothing; TypeError if a value
-    is not a number of the right kind.
+    PositionError if a root move is illegal or there is none; ValueError or TypeError, which names it, for an impossible
+    value; ValueError if nothing is set.
     """
     if limit is None:
         return Limits(infinite=True, searchmoves=_names(board, root_moves))
@@ -190,11 +187,7 @@ def limits_without_clock(limit: chess.engine.Limit) -> Limits:
 
 
 def whole(name: str, value: int, least: int, most: int | None = None) -> int:
-    """Return a whole number as int: TypeError if it is not one (``True`` and ``2.0`` are not), ValueError if out of
-    bounds.
-
-    NumPy's integers are accepted. `name` names the number in error messages.
-    """
+    """Return a whole number as int; TypeError if it is not one (``True`` is not), ValueError if it is out of bounds."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be a whole number, not {value!r:.60}")
     if value < least:

@@ -15,10 +15,7 @@ _RECT = "{http://www.w3.org/2000/svg}rect"
 def board_with_numbers(
     board: chess.BaseBoard, numbers: Mapping[chess.Square, str], orientation: chess.Color, size: int | None
 ) -> str:
-    """Draw a board with short texts at the lower edge of squares, with a side at the bottom.
-
-    The size is that in pixels; None fills the space that there is.
-    """
+    """Draw a board with short texts on squares, and a side at the bottom; with no size, it fills its space."""
     svg = chess.svg.board(board, orientation=orientation, size=size)
     names = {chess.square_name(square): text for square, text in numbers.items()}
     texts = []
@@ -32,10 +29,7 @@ def board_with_numbers(
 def lines_panel(
     board: chess.BaseBoard, moves: Sequence[chess.Move], expectation: float, rows: Iterable[Iterable[str]]
 ) -> str:
-    """Draw a small board with arrows, an evaluation bar and a table beside it, as HTML.
-
-    The moves are the first ones of the lines, the best first; `expectation` is White's expected points, from 0 to 1.
-    """
+    """Draw a small board with arrows for the first moves, a bar of White's expected points, and a table, as HTML."""
     arrows = [
         chess.svg.Arrow(move.from_square, move.to_square, color="blue" if number else "green")
         for number, move in enumerate(moves)

@@ -49,11 +49,7 @@ def options_of(values: options.Options) -> dict[str, Option]:
 
 
 def texts_of(settings: Mapping[str, Setting]) -> dict[str, str]:
-    """Return the values of options as UCI writes them; TypeError if the settings are not a mapping.
-
-    OptionError if a name or a value does not fit in a line of UCI, callers cannot set an option, or ``SyzygyPath``
-    names a folder that does not exist.
-    """
+    """Return the values of options as UCI writes them; TypeError without a mapping, OptionError for a bad option."""
     if not isinstance(settings, Mapping):
         raise TypeError(f"options must be a mapping of names to values, not {settings!r:.60}")
     return {name: _text(name, value) for name, value in settings.items()}
@@ -71,11 +67,7 @@ def _text(name: str, value: Setting) -> str:
 
 
 def folders_of(folders: Folders | None) -> list[str]:
-    """Return the names of folders, given as a path, as several paths joined by the system's separator or in an
-    iterable, or as None.
-
-    OptionError if there is no such folder; TypeError if it is something else.
-    """
+    """Return the names of folders, given as one path or several; OptionError if one does not exist."""
     if folders is None:
         return []
     if isinstance(folders, str | os.PathLike):

@@ -104,14 +104,8 @@ class EnginePool(Closing):
         EngineError
             If the pool has been closed, or the engine cannot be made.
         """
-        wanted = self._ask()
-        try:
+        with self._place_of_caller() as wanted:
             engine = result_of(wanted, self.timeout)
-        except BaseException as error:
-            self._withdraw(wanted)
-            if isinstance(error, TimeoutError):
-                raise PoolBusyError(_BUSY) from None
-            raise
         try:
             yield engine
         finally:
@@ -141,16 +135,10 @@ class EnginePool(Closing):
     @contextlib.asynccontextmanager
     async def lend_async(self) -> AsyncIterator[Engine]:
         """Lend an engine for an ``async with`` block; see `lend`. Cancelling the task gives its place up."""
-        wanted = self._ask()
-        try:
+        with self._place_of_caller() as wanted:
             if not wanted.done():
                 await asyncio.wait_for(asyncio.wrap_future(wanted), self.timeout)
             engine = wanted.result()
-        except BaseException as error:
-            self._withdraw(wanted)
-            if isinstance(error, TimeoutError):
-                raise PoolBusyError(_BUSY) from None
-            raise
         try:
             yield engine
         finally:
@@ -200,6 +188,18 @@ class EnginePool(Closing):
         self.close()
 
     # --- engines and waiting callers -------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _place_of_caller(self) -> "Iterator[Future[Engine]]":
+        """Give the future of an engine, for a block that waits for it; an error gives the place up."""
+        wanted = self._ask()
+        try:
+            yield wanted
+        except BaseException as error:
+            self._withdraw(wanted)
+            if isinstance(error, TimeoutError):
+                raise PoolBusyError(_BUSY) from None
+            raise
 
     def _ask(self) -> "Future[Engine]":
         """Return the future of an engine: one that is idle, or the next that is free."""

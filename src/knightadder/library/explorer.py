@@ -78,7 +78,6 @@ _SPEED_NAMES = (None, *SPEEDS)
 _DECIDED = RESULTS[1:4]
 _DATE = re.compile(r"(\d{4})(?:[-./](\d{1,2})(?:[-./](\d{1,2}))?)?")
 _LETTERS = " PNBRQK  pnbrqk"  # letters of the pieces, by their numbers
-_UNKNOWN = ("", "?", "-")
 _SUGGESTED = 5
 _KEPT = 8  # number of positions whose lists stay in memory: six megabytes for a position of a million games
 

@@ -4,10 +4,7 @@ from chess.engine import PovScore
 
 
 def score_text(score: PovScore) -> str:
-    """Write a score from White's view: in pawns, such as ``+0.35``, or moves to mate, such as ``#-3``.
-
-    Checkmate on the board is ``#``, as in algebraic notation.
-    """
+    """Write a score from White's view: ``+0.35`` in pawns, ``#-3`` in moves to mate, ``#`` for checkmate."""
     white = score.white()
     mate = white.mate()
     return f"{(white.score() or 0) / 100:+.2f}" if mate is None else f"#{mate or ''}"

@@ -102,18 +102,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
         """
         return cls(timeout=timeout)
 
-    @classmethod
-    def popen_xboard(
-        cls,
-        command: str | list[str] = "",
-        *,
-        timeout: float | None = 10.0,
-        debug: bool | None = None,
-        setpgrp: bool = False,
-        **popen_args: object,
-    ) -> Self:
-        """Make an engine; see `popen_uci`."""
-        return cls(timeout=timeout)
+    popen_xboard = popen_uci
 
     # --- name and options ------------------------------------------------------------------------------------------
 

@@ -90,10 +90,7 @@ class Breakdown:
 
 
 def break_down(trace: np.record, values: np.ndarray) -> Breakdown:
-    """Return the terms that make up a classical value.
-
-    `trace` is a TRACE record with the counts of the terms' values, and `values` are the packed values of all terms.
-    """
+    """Return the terms of a classical value, from the counts of a TRACE record and the packed values of all terms."""
     halves = unpack(trace.counts.astype(np.int64) * values)  # indexed by side, term, and middlegame or endgame
     terms = []
     for term in TERMS:
