@@ -214,5 +214,11 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
     assert capsys.readouterr().err.endswith(complaint)
 
 
+def test_a_run_that_was_killed_at_its_start_is_repeated(games, out) -> None:
+    out.touch()  # a killed run, or a full disk, leaves an empty file
+    assert run(games, "-o", out, "--plies", 2) == 0
+    assert played(out, "e4", "e5") == {}
+
+
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt

@@ -79,6 +79,8 @@ CASES = [
      Mate(9), "h4", Cp(-19_970), "Kb3"),
     ("other", "The evaluation goes from a tablebase win for White to #9.", "8/8/8/8/8/8/k6P/3K4 b - - 0 1", "Ka1",
      Cp(-19_970), "Kb3", Mate(9), "h4"),
+    ("other", "The evaluation stays a tablebase win for White.", "8/8/8/8/8/8/k6P/3K4 w - - 0 1", "Kd2",
+     Cp(19_990), "h4", Cp(-19_970), "Kb3"),
     # The motif is in what was played, too.
     ("missedMaterial", "Misses the win of material worth 8 pawns.", "8/P6k/8/8/8/8/7p/K7 w - - 0 1", "a8=N", Cp(900),
      "a8=Q", Cp(900), "h1=Q"),
@@ -131,10 +133,10 @@ def test_the_result_of_any_engine_is_explained():
 
 
 @pytest.mark.parametrize(
-    "old", ["+199.80 to +0.00", "a tablebase win for Black to +0.00", "#9 to a tablebase win for White"]
+    "old", ["goes from +199.80 to +0.00", "goes from #9 to a tablebase win for White", "stays +0.00"]
 )
 def test_old_evaluations_are_replaced(old):
-    sentence = f"oh The evaluation goes from {old}. [%clk 0:01:00]"
+    sentence = f"oh The evaluation {old}. [%clk 0:01:00]"
     assert with_explanation(sentence, "Gives stalemate.") == "oh Gives stalemate. [%clk 0:01:00]"
 
 

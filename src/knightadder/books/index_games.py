@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
             with opened(file):  # raises if it cannot be read
                 pass
         load_core()
-        plies = _plies(out, arguments.plies)
-        new = not out.exists()
+        new = not out.exists() or (out.is_file() and not out.stat().st_size)  # empty if the first run was killed early
+        plies = arguments.plies or _PLIES if new else _plies(out, arguments.plies)
         with _connected(out, new) as database:
             if new:
                 _set_up(database, plies)
@@ -78,11 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plies(out: Path, wanted: int | None) -> int:
-    """Return the number of plies of each game to index; OptionError if the index has a different number."""
+    """Return the number of plies of each game in an index; OptionError if it is different from `wanted`."""
     from knightadder.library.explorer import Explorer
 
-    if not out.exists():
-        return wanted or _PLIES
     with Explorer(out) as explorer:
         if wanted not in (None, explorer.plies):
             raise OptionError(

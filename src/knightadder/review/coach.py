@@ -65,7 +65,7 @@ _EXPLANATION = re.compile(
     r"\b(Misses|Allows|Gives|Leaves too little|Hangs|Loses|Lets|Does not take) [a-z0-9 ,]+\.(?!\S)"
 )
 _SCORE = r"(?:\S+|a tablebase win for (?:White|Black))"
-_EVALUATIONS = re.compile(rf"\bThe evaluation goes from {_SCORE} to {_SCORE}\.(?!\S)")
+_EVALUATIONS = re.compile(rf"\bThe evaluation (?:goes from {_SCORE} to|stays) {_SCORE}\.(?!\S)")
 # Engines tell a tablebase win as 200 pawns, some as 153, less the plies to it; no evaluation is as large.
 _LEAST_TABLEBASE_WIN = 15_000
 
@@ -151,7 +151,9 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
         found.append((missed, _missed(board, move, best, reply)))
     if found:
         return max(found, key=lambda each: each[0])[1]
-    return Fault("other", f"The evaluation goes from {_told(before.score)} to {_told(after.score)}.")
+    first, second = _told(before.score), _told(after.score)
+    change = f"stays {second}" if first == second else f"goes from {first} to {second}"
+    return Fault("other", f"The evaluation {change}.")
 
 
 def _tablebase_winner(score: chess.engine.PovScore) -> chess.Color | None:
