@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import chess
@@ -27,6 +28,7 @@ from knightadder.engine.info import (
     Score,
 )
 from knightadder.engine.limits import Limits
+from knightadder.library.results import line_of
 
 
 def _info(pv, score=None, depth=3, multipv=1, bound=Bound.EXACT):
@@ -88,6 +90,7 @@ class FakeEngine:
             on_done(self.result)
 
         threading.Thread(target=search).start()
+        return self.stop
 
     def perft(self, depth):
         return {self.board.uci(move): depth for move in self.board.legal_moves}
@@ -191,8 +194,8 @@ def test_a_perft_too_deep_ends_with_status_2(capsys, engine):
 def test_what_the_engine_says_of_its_options_goes_beside_the_analysis(capsys, engine):
     words = ["--syzygy", "a:b", "--threads", "2", "--hash", "32", "--eval", "pesto", "--option", "Contempt=a=b"]
     status, out, err = _run(capsys, "analyse", "startpos", "--depth", "1", *words)
-    options = ("Threads is 2", "Hash is 32", "SyzygyPath is a:b", "EvalType is pesto", "Contempt is a=b")
-    assert (status, err.splitlines()) == (0, [f"knightadder: {line}" for line in options])
+    said = ("Threads is 2", "Hash is 32", "SyzygyPath is a:b", "EvalType is pesto", "Contempt is a=b", "a word")
+    assert (status, err.splitlines()) == (0, [f"knightadder: {line}" for line in said])
     assert " is " not in out
 
 
@@ -321,10 +324,9 @@ runpy.run_module("knightadder", run_name="__main__")
 
 
 def test_analyse_prints_plain_lines_when_not_on_a_terminal(capsys, engine):
-    status, out, _ = _run(capsys, "analyse", "startpos", "--depth", "2")
-    assert status == 0
+    status, out, err = _run(capsys, "analyse", "startpos", "--depth", "2")
+    assert (status, err) == (0, "knightadder: a word\n")
     assert out.splitlines() == [
-        "a word",
         "depth 1/5  +0.34 (White's view)  1000 nodes  2000000 nps  1.50 s  1. e4 e5",
         "depth 2/6  -0.07 (White's view)  2000 nodes  2000000 nps  1.50 s  1. e4 c5 2. Nf3",
         "Best move: e4",
@@ -349,7 +351,7 @@ def test_limits_of_an_analysis(capsys, engine, monkeypatch, arguments, limits):
 
     def go(self, limits, *callbacks):
         self.stop()
-        real(self, limits, *callbacks)
+        return real(self, limits, *callbacks)
 
     monkeypatch.setattr(FakeEngine, "go", go)
     assert _run(capsys, "analyze", "startpos", *arguments)[0] == 0
@@ -364,15 +366,14 @@ def test_several_lines_are_numbered(capsys, engine, monkeypatch):
 
 
 def test_ctrl_c_ends_an_analysis_with_the_best_line_so_far(capsys, engine, monkeypatch):
-    class Interrupting(Message):
+    class Interrupting(int):
         """Presses Ctrl-C when it is shown, as one who has read enough."""
 
-        @property
-        def text(self):
+        def __format__(self, form):
             signal.raise_signal(signal.SIGINT)
             return "never shown"
 
-    reports = (*FakeEngine.reports, Interrupting.__new__(Interrupting))
+    reports = (*FakeEngine.reports, replace(_info("e2e4"), nps=Interrupting()))
     monkeypatch.setattr(FakeEngine, "reports", reports)
     status, out, _ = _run(capsys, "analyse", "startpos")
     assert status == 0
@@ -429,21 +430,11 @@ def test_the_table_on_a_terminal_shows_the_newest_of_each_line(capsys, engine, m
 )
 def test_scores_are_from_whites_view(score, bound, for_white, for_black):
     info = _info("e2e4", score, bound=bound)
-    assert cli.score_text(info, white_to_move=True) == for_white
-    assert cli.score_text(info, white_to_move=False) == for_black
-
-
-def test_lines_are_written_in_algebraic_notation():
-    board = chess.Board("r3k2r/1P6/8/8/8/8/8/R3K2R b KQkq - 0 7")
-    assert cli.line_text(("e8g8", "b7a8q", "f8a8", "e1c1"), board) == "7...O-O 8. bxa8=Q Rxa8 9. O-O-O"
-    assert board.fen() == "r3k2r/1P6/8/8/8/8/8/R3K2R b KQkq - 0 7"
-    assert cli.line_text((), board) == ""
-    chess960 = chess.Board("1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w KQkq - 0 1", chess960=True)
-    assert cli.line_text(("e1g1", "e8b8"), chess960) == "1. O-O O-O-O"
-
-
-def test_an_illegal_line_is_shown_as_it_is():
-    assert cli.line_text(("e2e4", "e2e4"), chess.Board()) == "e2e4 e2e4"
+    white = chess.Board()
+    black = white.copy()
+    black.turn = chess.BLACK
+    assert cli.bounded_score(line_of(info, white.fen())) == for_white
+    assert cli.bounded_score(line_of(info, black.fen())) == for_black
 
 
 # --- warmup and loading --------------------------------------------------------------------------------------------

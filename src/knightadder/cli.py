@@ -7,11 +7,9 @@ import contextlib
 import os
 import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Sequence
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options, positive
@@ -27,24 +25,15 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from knightadder.engine.engine import Engine
-    from knightadder.engine.info import (
-        CurrentMove,
-        Info,
-        Message,
-        Result,
-    )
+    from knightadder.engine.info import CurrentMove, Info, Message
     from knightadder.engine.limits import Limits
     from knightadder.engine.options import Options
-
-    Report: TypeAlias = Info | CurrentMove | Message
+    from knightadder.library.results import Line
 
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130  # 128 + SIGINT, as in shells
-
-# Seconds between checks for Ctrl-C. Compiled code cannot be interrupted, so it runs in a different thread.
-_POLL_SECONDS = 0.1
 
 _EXAMPLES = """\
 examples:
@@ -258,9 +247,10 @@ def _bench(arguments: "argparse.Namespace") -> int:
 
 
 def _perft(arguments: "argparse.Namespace") -> int:
-    from concurrent.futures import ThreadPoolExecutor, wait
+    from concurrent.futures import ThreadPoolExecutor
 
     from knightadder.engine.limits import MAX_PERFT_DEPTH
+    from knightadder.library.waiting import result_of
 
     if arguments.depth > MAX_PERFT_DEPTH:
         raise OptionError(f"perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")
@@ -269,14 +259,12 @@ def _perft(arguments: "argparse.Namespace") -> int:
         _set_position(engine, arguments.fen or ["startpos"])
         start = time.perf_counter()
         try:
-            counting = pool.submit(engine.perft, arguments.depth)
-            while not counting.done():
-                wait([counting], _POLL_SECONDS)
+            # In a different thread, because compiled code cannot be interrupted.
+            counts = result_of(pool.submit(engine.perft, arguments.depth))
         except KeyboardInterrupt:
             engine.stop()
             raise
         seconds = time.perf_counter() - start
-        counts = counting.result()
     if arguments.divide:
         for move in sorted(counts):
             print(f"{move}: {counts[move]}")
@@ -306,9 +294,9 @@ def _analyse(arguments: "argparse.Namespace") -> int:
             movetime=None if arguments.time is None else max(1, round(arguments.time * 1000)),
             infinite=endless and not ended,
         )
-        watch = _watch_live if sys.stdout.isatty() else _watch_plain
-        result = watch(engine, limits, board)
-    print(_verdict(board, result))
+        with _display(board, engine.options.multipv > 1) as show:
+            best = _search(engine, limits, board, show)
+    print(_verdict(board, best))
     return EXIT_OK
 
 
@@ -359,135 +347,89 @@ def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
 
 
 def _search(
-    engine: "Engine", limits: "Limits", show: "Callable[[Report], None]", refresh: Callable[[], None]
-) -> "Result":
-    """Search and show the reports; return the result. Ctrl-C stops the search, but not the program.
+    engine: "Engine", limits: "Limits", board: "chess.Board", show: "Callable[[Line], None]"
+) -> "chess.Move | None":
+    """Search, and show each line; return the best move. Ctrl-C stops the search, but not the program."""
+    from knightadder.engine.info import Message
+    from knightadder.library.stream import Feed, Stream
 
-    The engine's thread only queues its reports. This thread passes each report to `show`, and calls `refresh` after
-    each batch.
-    """
-    reports: SimpleQueue[Report] = SimpleQueue()
-    done = threading.Event()
-    results: list[Result] = []
+    feed = Feed(board.fen())
 
-    def on_done(result: "Result") -> None:
-        results.append(result)
-        done.set()
+    def report(news: "Info | CurrentMove | Message") -> None:
+        if isinstance(news, Message):
+            tell(news.text)
+        else:
+            feed.report(news)
 
-    def drain() -> None:
-        while not reports.empty():
-            show(reports.get())
-        refresh()
-
-    engine.go(limits, reports.put, on_done)
-    while not done.is_set():
+    feed.follow(engine.go(limits, report, feed.finish))
+    stream = Stream(feed)
+    while True:
         try:
-            while not done.wait(_POLL_SECONDS):
-                drain()
+            for line in stream:
+                show(line)
+            return stream.result().best_move
         except KeyboardInterrupt:
-            engine.stop()
-    drain()
-    return results[0]
+            stream.stop()
 
 
-def _watch_plain(engine: "Engine", limits: "Limits", board: "chess.Board") -> "Result":
-    """Search and print a line of text for each reported variation."""
-    from knightadder.engine.info import Info, Message
-
-    several = engine.options.multipv > 1
-
-    def show(report: "Report") -> None:
-        if isinstance(report, Info):
-            rank = f"{report.multipv}. " if several else ""
-            print(
-                f"{rank}depth {report.depth}/{report.seldepth}  {score_text(report, board.turn)} (White's view)  "
-                f"{report.nodes} nodes  {report.nps} nps  {report.time_ms / 1000:.2f} s  {line_text(report.pv, board)}",
-                flush=True,
-            )
-        elif isinstance(report, Message):
-            print(report.text, flush=True)
-
-    return _search(engine, limits, show, refresh=lambda: None)
-
-
-def _watch_live(engine: "Engine", limits: "Limits", board: "chess.Board") -> "Result":
-    """Search and keep a table of the best lines up to date."""
-    from rich.console import Console
+@contextlib.contextmanager
+def _display(board: "chess.Board", several: bool) -> "Iterator[Callable[[Line], None]]":
+    """Yield a function that shows a line: in a table on a terminal, otherwise as a line of text."""
+    if not sys.stdout.isatty():
+        yield lambda line: print(_text(line, several), flush=True)
+        return
     from rich.live import Live
 
-    from knightadder.engine.info import Info, Message
+    lines: dict[int, Line] = {}
 
-    lines: dict[int, Info] = {}
-    console = Console()
+    def show(line: "Line") -> None:
+        lines[line.rank] = line
+        live.update(_table(lines, board), refresh=True)
 
-    def show(report: "Report") -> None:
-        if isinstance(report, Info):
-            lines[report.multipv] = report
-        elif isinstance(report, Message):
-            console.print(report.text)
-
-    with Live(console=console, auto_refresh=False) as live:
-        return _search(engine, limits, show, lambda: live.update(_table(lines, board), refresh=True))
+    with Live(auto_refresh=False) as live:
+        yield show
 
 
-def _table(lines: "dict[int, Info]", board: "chess.Board") -> "Table":
+def _text(line: "Line", several: bool) -> str:
+    rank = f"{line.rank}. " if several else ""
+    return (
+        f"{rank}depth {line.depth}/{line.seldepth}  {bounded_score(line)} (White's view)  "
+        f"{line.nodes} nodes  {line.nps} nps  {line.time:.2f} s  {line.san}"
+    )
+
+
+def _table(lines: "dict[int, Line]", board: "chess.Board") -> "Table":
     """Return a table of the best lines, best first, between the position and the totals of the search."""
     from rich.table import Table
     from rich.text import Text
 
-    title = board.fen()
-    caption = "Ctrl-C ends the analysis"
-    if lines:
-        newest = max(lines.values(), key=lambda info: info.nodes)
-        caption = (
-            f"{newest.nodes:,} nodes, {newest.nps / 1e6:.2f} M nodes/s, {newest.time_ms / 1000:.1f} s, "
-            f"hash {newest.hashfull / 10:.0f} % full; {caption}"
-        )
-    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left", expand=True)
+    newest = max(lines.values(), key=lambda line: line.nodes)
+    caption = (
+        f"{newest.nodes:,} nodes, {newest.nps / 1e6:.2f} M nodes/s, {newest.time:.1f} s, "
+        f"hash {newest.hashfull / 10:.0f} % full; Ctrl-C ends the analysis"
+    )
+    table = Table(title=board.fen(), caption=caption, title_justify="left", caption_justify="left", expand=True)
     table.add_column("Depth", justify="right", no_wrap=True)
     table.add_column("Score (White)", justify="right", no_wrap=True)
     table.add_column("Line", ratio=1, no_wrap=True, overflow="ellipsis")
-    for rank in sorted(lines):
-        info = lines[rank]
-        table.add_row(f"{info.depth}/{info.seldepth}", score_text(info, board.turn), Text(line_text(info.pv, board)))
+    for _, line in sorted(lines.items()):
+        table.add_row(f"{line.depth}/{line.seldepth}", bounded_score(line), Text(line.san))
     return table
 
 
-def score_text(info: "Info", white_to_move: bool) -> str:
-    """Return the score of a line as text, in pawns or as a mate, from White's view.
-
-    Examples are ``+0.34``, ``-1.20``, ``#3`` (White mates in three) and ``#-2``. ``>=`` or ``<=`` before the score
-    marks a bound, and ``#`` alone means checkmate on the board. `info` has the score from the side to move's view.
-    """
+def bounded_score(line: "Line") -> str:
+    """Return the score of a line from White's view, such as ``+0.34`` or ``#-2``; ``>=`` or ``<=`` marks a bound."""
     from knightadder.engine.info import Bound
+    from knightadder.library.scores import score_text
 
-    if info.score.mate == 0:
-        return "#"
-    sign = 1 if white_to_move else -1
-    if info.score.mate is not None:
-        winning = (info.score.mate > 0) == white_to_move
-        text = f"#{'' if winning else '-'}{abs(info.score.mate)}"
-    else:
-        text = f"{sign * (info.score.cp or 0) / 100:+.2f}"
-    if info.bound is Bound.EXACT:
-        return text
-    return (">=" if (info.bound is Bound.LOWER) == white_to_move else "<=") + text
+    bounds = {Bound.EXACT: "", Bound.LOWER: ">=", Bound.UPPER: "<="}
+    if line.score.turn is False:
+        bounds = {Bound.EXACT: "", Bound.LOWER: "<=", Bound.UPPER: ">="}
+    return bounds[line.bound] + score_text(line.score)
 
 
-def line_text(moves: Sequence[str], board: "chess.Board") -> str:
-    """Return a line of UCI moves in standard algebraic notation with move numbers.
-
-    A line with an illegal move (an engine bug) is returned unchanged, so that the analysis continues.
-    """
-    end = board.copy(stack=False)
-    try:
-        return board.variation_san([end.push_uci(move) for move in moves])
-    except ValueError:
-        return " ".join(moves)
-
-
-def _verdict(board: "chess.Board", result: "Result") -> str:
+def _verdict(board: "chess.Board", best: "chess.Move | None") -> str:
     """Describe the result of the analysis in words."""
-    if result.best_move is None:
+    if best is None:
         return "Checkmate: there is no move" if board.is_check() else "Stalemate: there is no move"
-    return f"Best move: {board.san(board.parse_uci(result.best_move))}"
+    return f"Best move: {board.san(best)}"
