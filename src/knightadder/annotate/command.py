@@ -98,11 +98,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; return the exit status.
-
-    OptionError if a file cannot be read or written, already exists, or belongs to a different run; PositionError if the
-    file contains no game; EngineError if the engine cannot be loaded.
-    """
+    """Run the subcommand; return the exit status."""
     if arguments.file != _STANDARD:
         return _annotate(_files(arguments, arguments.file, str(arguments.file)), arguments)
     from knightadder.pgn.game_files import standard_input
@@ -287,9 +283,8 @@ def _evaluate(
 
 @contextlib.contextmanager
 def _new_pictures(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder; at the end, its files are moved into `folder`.
-
-    So an interrupted run leaves no files in the user's folder.
+    """Yield a temporary folder; at the end, its files are moved into `folder`. So an interrupted run leaves no files in
+    the user's folder.
     """
     folder = folder.resolve()  # so that a link stays a link
     beside = folder.with_name(f"{folder.name}.unfinished")

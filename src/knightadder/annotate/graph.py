@@ -27,9 +27,8 @@ _COLOURS = {
 
 
 def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path) -> None:
-    """Draw a game into a file, ``.svg`` or ``.png``; OptionError if the file cannot be written.
-
-    `first_ply` is the number of plies before the first position of the game, computed from its move number.
+    """Draw a game into a file, ``.svg`` or ``.png``. `first_ply` is the number of plies before the first position of
+    the game, computed from its move number.
     """
     known = [
         (ply, win_percent(review.scale(each.score.white()))) for ply, each in enumerate(review.evaluations) if each

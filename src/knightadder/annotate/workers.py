@@ -46,11 +46,7 @@ class BlockEvaluator:
         self._engine: Engine | None = None
 
     def __call__(self, block: Block) -> bytes:
-        """Return the evaluations of a block, for `evaluate_games`.
-
-        OptionError if the machine has too little memory for the hash table, or an option cannot be set; EngineError if
-        the engine cannot be loaded.
-        """
+        """Return the evaluations of a block, for `evaluate_games`."""
         said: list[str] = []
         if self._engine is None and self._other is None:
             self._engine = open_engine(self._hash_mb)

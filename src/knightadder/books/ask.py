@@ -48,11 +48,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    OptionError if the file cannot be read or is not an index, or a filter is wrong; PositionError if the position or a
-    move is illegal.
-    """
+    """Run the subcommand and return the exit status."""
     from knightadder.core.board.fen import FenError
     from knightadder.library.boards import fen_text
     from knightadder.library.explorer import Explorer

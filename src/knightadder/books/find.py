@@ -39,10 +39,7 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand ``find`` and return the exit status.
-
-    OptionError if the file cannot be read or is not an index, or if the search terms are missing or wrong.
-    """
+    """Run the subcommand ``find`` and return the exit status."""
     from knightadder.library.explorer import Explorer
 
     with Explorer(arguments.file) as explorer:

@@ -46,11 +46,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    OptionError if a file cannot be read or written, or is not an index, or the index has a different number of plies;
-    PositionError if there is no game to add to a new index.
-    """
+    """Run the subcommand and return the exit status."""
     from knightadder.books.indexer import Indexer
     from knightadder.library.loading import load_core
     from knightadder.pgn.game_files import game_files, opened

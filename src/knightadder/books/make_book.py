@@ -61,11 +61,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    OptionError if a file cannot be read or written, or the book would replace the games; PositionError if no move is
-    left for the book.
-    """
+    """Run the subcommand and return the exit status."""
     from knightadder.pgn.game_files import game_files
 
     check_not_games(arguments.out, arguments.files)
@@ -125,9 +121,8 @@ def add_games(
 
 
 def _book_keys(game: GameRecord, positions: np.ndarray) -> list[int]:
-    """Return Polyglot's keys of the first positions of a game.
-
-    In a book, an en passant square counts if a pawn stands beside the pawn that moved, even if the capture is illegal.
+    """Return Polyglot's keys of the first positions of a game. In a book, an en passant square counts if a pawn stands
+    beside the pawn that moved, even if the capture is illegal.
     """
     import chess.polyglot
 
@@ -161,9 +156,8 @@ def _is_beside_illegal_capture(position: np.void, square: int) -> bool:
 
 
 def weigh(points: Points) -> Iterable[tuple[int, int, int]]:
-    """Turn points by position and move into weights: yield position, move and weight, from 1 to 65535.
-
-    The order is Polyglot's: by position, the heaviest move first. Moves without points are left out.
+    """Turn points by position and move into weights: yield position, move and weight, from 1 to 65535. The order is
+    Polyglot's: by position, the heaviest move first. Moves without points are left out.
     """
     for key in sorted(points):
         moves = points[key]

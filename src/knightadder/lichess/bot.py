@@ -74,17 +74,13 @@ class Bot:
         return len(self._seen)
 
     def interrupt(self) -> None:
-        """Accept no more challenges, and stop when all games are over; a second call resigns the games.
-
-        May be called from any thread and from a signal handler.
+        """Accept no more challenges, and stop when all games are over; a second call resigns the games. May be called
+        from any thread and from a signal handler.
         """
         self._inbox.put(_Interrupt())
 
     def run(self) -> None:
-        """Play until the number of games is reached, or until `interrupt` is called.
-
-        Refused if the server no longer accepts the bot; this is raised after the running games have ended.
-        """
+        """Play until the number of games is reached, or until `interrupt` is called."""
         self._follower.start()
         try:
             while self._games or self._expected or not self._ending():

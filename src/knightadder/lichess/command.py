@@ -121,11 +121,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; return the exit status.
-
-    OptionError if a setting is invalid, or the token is rejected; EngineError if the server cannot be reached or
-    refuses the bot, or the engine cannot be loaded.
-    """
+    """Run the subcommand; return the exit status."""
     with needed_by("playing on Lichess", "lichess"):
         from knightadder.lichess.bot_api import Lichess
     from knightadder.lichess.api_errors import Refused

@@ -82,9 +82,8 @@ class Follower:
         self._thread.start()
 
     def reconnect(self) -> int:
-        """Drop the connection, even while it is being opened, and open a new one.
-
-        Returns the number of the dropped connection. Events of connections with higher numbers are up to date.
+        """Drop the connection, even while it is being opened, and open a new one. Returns the number of the dropped
+        connection. Events of connections with higher numbers are up to date.
         """
         with self._lock:
             self._dropped = self._attempt

@@ -26,8 +26,7 @@ class BotSettings(Policy):
 
     Without a token file, the environment variable is used. For the number of games and for the nodes per move, 0 means
     no limit. If the measured move overhead is higher than `move_overhead`, it is used instead. See `Settlement` for
-    draws and resigning. In messages, ``{me}`` and ``{opponent}`` are replaced by names. OptionError if a value is
-    invalid.
+    draws and resigning. In messages, ``{me}`` and ``{opponent}`` are replaced by names.
     """
 
     url: str = "https://lichess.org"
@@ -98,10 +97,7 @@ class BotSettings(Policy):
 
 
 def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSettings:
-    """Combine the settings of a TOML file and of the command line; both have the names of `BotSettings`.
-
-    OptionError if the file cannot be read, or a name or value is invalid.
-    """
+    """Combine the settings of a TOML file and of the command line; both have the names of `BotSettings`."""
     values: dict[str, Any] = {}
     if file:
         with reading(file):

@@ -55,11 +55,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; return the exit status.
-
-    OptionError if a file cannot be read or written, or already exists; PositionError if the files contain no game;
-    EngineError if the engine cannot be loaded or a worker fails. Puzzles found before a failure are still written.
-    """
+    """Run the subcommand; return the exit status."""
     from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
     from knightadder.pgn.game_files import game_files

@@ -70,17 +70,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand; return the exit status.
-
-    Raises
-    ------
-    OptionError
-        If a file cannot be read or written or already exists, or Matplotlib is not installed.
-    PositionError
-        If the files contain no usable game of the player.
-    EngineError
-        If the engine cannot be loaded or a worker fails. The same command then continues the run.
-    """
+    """Run the subcommand; return the exit status."""
     from knightadder.pgn.game_files import game_files
 
     out: Path = arguments.out

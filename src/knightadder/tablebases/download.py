@@ -34,11 +34,7 @@ _OK, _PARTIAL, _NOT_FOUND, _RANGE_NOT_SATISFIABLE = 200, 206, 404, 416
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status: 1 if a file could not be downloaded.
-
-    OptionError if the URL does not begin with http or https, or the folder cannot be made; EngineError if the mirror
-    cannot be reached or has no tables, or a file cannot be written.
-    """
+    """Run the subcommand and return the exit status: 1 if a file could not be downloaded."""
     from rich.filesize import decimal
 
     kinds = (WDL,) if arguments.wdl_only else (WDL, DTZ)
@@ -87,11 +83,7 @@ class Download:
 
     def fetch(self, name: str) -> bool:
         """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it had to be
-        fetched.
-
-        An incomplete file has the suffix ``.part``; a later call continues it. TableError if only this file cannot be
-        fetched; EngineError if the mirror cannot be reached or has no tables, or the file cannot
-        be written.
+        fetched. An incomplete file has the suffix ``.part``; a later call continues it.
         """
         target, part = self._folder / name, self._folder / f"{name}.part"
         with contextlib.suppress(TableError):

@@ -23,8 +23,7 @@ def add_openings(command: argparse._ActionsContainer) -> None:
 
 
 def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
-    """Return the book that ``--openings`` describes; OptionError if a word is wrong, or the file is unreadable or
-    empty.
+    """Return the book that ``--openings`` describes.
 
     The ``key=value`` words and their defaults are explained at `knightadder.workshop.opening_book.load_book`. The file
     may also be a Polyglot book, see `knightadder.workshop.polyglot_openings.draw_lines`.

@@ -40,10 +40,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    Raises the errors of `openings`, and OptionError for a wrong word.
-    """
+    """Run the subcommand and return the exit status."""
     from knightadder.engine.loader import compile_core
 
     seed, book = _read(arguments.words)
@@ -57,8 +54,7 @@ def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
     """Yield random openings as FEN; they depend only on the arguments and on the engine's evaluation.
 
     The side to move has a legal move and is not in check. The book is an EPD or PGN file; its positions are Chess960
-    positions if its name says so. OptionError if the book cannot be read, or too few of its openings are suitable;
-    PositionError if an opening of the book is not legal.
+    positions if its name says so.
     """
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer

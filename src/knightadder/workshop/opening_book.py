@@ -24,9 +24,8 @@ ORDERS = ("random", "sequential")
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """The start of a game: a position, and the moves from it in UCI notation; the engines receive both.
-
-    `notes` has a line for each impossible castling right or en passant square that was left out of the position.
+    """The start of a game: a position, and the moves from it in UCI notation; the engines receive both. `notes` has a
+    line for each impossible castling right or en passant square that was left out of the position.
     """
 
     fen: str = chess.STARTING_FEN
@@ -73,10 +72,7 @@ class OpeningBook:
         return len(self._entries)
 
     def opening(self, number: int) -> BookLine:
-        """Return the opening with an index, from 0; after the last opening, the book starts again.
-
-        PositionError if the position or a move is illegal, or the game is over.
-        """
+        """Return the opening with an index, from 0; after the last opening, the book starts again."""
         entry = self._entries[number % len(self._entries)]
         try:
             opening = self._read(entry)
@@ -93,7 +89,6 @@ class OpeningBook:
 
     def check(self, count: int) -> None:
         """Read the first openings, so that a bad opening is found before the games start: PositionError, see `opening`.
-
         Prints a note about each impossible castling right or en passant square that was left out of a position.
         """
         for number in range(min(count, len(self))):

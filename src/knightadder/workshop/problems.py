@@ -102,9 +102,7 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
 
 def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool = False) -> Problem:
     """Return the problem in a line of EPD; ValueError, whose text says what is wrong, if it is not EPD or has no
-    solution.
-
-    `name` is used for a problem without ``id``; for the other arguments see `read_problems`.
+    solution. `name` is used for a problem without ``id``; for the other arguments see `read_problems`.
     """
     fen, rest = split_epd(line)
     board = chess.Board(fen, chess960=chess960)

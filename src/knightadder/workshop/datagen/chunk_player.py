@@ -35,10 +35,8 @@ class ChunkPlayer:
 def play_chunks(
     pool: Pool, parts: Parts, numbers: Iterable[int], games: int, on_chunk: Callable[[Chunk], bool]
 ) -> None:
-    """Play chunks of `games` games, several at once, save them and add them to the list.
-
-    The next number is taken when a worker is free. `on_chunk` is called after each chunk, and returns whether to
-    continue. EngineError if a worker fails, or its answer is not a chunk.
+    """Play chunks of `games` games, several at once, save them and add them to the list. The next number is taken when
+    a worker is free. `on_chunk` is called after each chunk, and returns whether to continue.
     """
     reader = Reader()
     for number, data in pool.run(numbers):

@@ -93,11 +93,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    OptionError if an argument is wrong, a file cannot be used, or the folder belongs to another run; PositionError if
-    an opening is not legal.
-    """
+    """Run the subcommand and return the exit status."""
     file: Path | None = arguments.merge
     if not (arguments.positions or arguments.from_pgn or file):
         raise OptionError("nothing to do: give --positions, --from-pgn or --merge")

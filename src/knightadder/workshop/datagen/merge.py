@@ -36,10 +36,7 @@ class MergeCounts:
 
 
 def merge(parts: Parts, file: Path, wanted: Filter, seed: int, share: int = _SHARE) -> MergeCounts:
-    """Write the positions of all games that pass the filter to a file, see `write_shuffled`, and return the counts.
-
-    OptionError if a chunk cannot be read or the file cannot be written.
-    """
+    """Write the positions of all games that pass the filter to a file, see `write_shuffled`, and return the counts."""
     reader = Reader()
     blocks = (records for words in parts.read() for records in reader.blocks(words, wanted))
     counts = write_shuffled(blocks, file, parts.moves, seed, share)

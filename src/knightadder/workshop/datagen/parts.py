@@ -58,9 +58,8 @@ class Chunk:
 
 @cache
 def engine_version() -> str:
-    """Return the package's version and a digest of the core, to identify versions that may play differently.
-
-    The result is the same on all machines.
+    """Return the package's version and a digest of the core, to identify versions that may play differently. The result
+    is the same on all machines.
     """
     return f"{knightadder.__version__}-{source_digest(folders=('core',))}"
 
@@ -111,10 +110,8 @@ class Parts:
 
     @contextlib.contextmanager
     def open(self, settings: dict[str, Any], restart: bool = False) -> Iterator[None]:
-        """Create the folder or check that its settings are the same, and lock it for a ``with`` block.
-
-        The settings determine the games; with `restart`, existing games are forgotten. OptionError if the folder
-        belongs to a different run, is in use, or cannot be read or created.
+        """Create the folder or check that its settings are the same, and lock it for a ``with`` block. The settings
+        determine the games; with `restart`, existing games are forgotten.
         """
         make_folder(self.folder, parents=False)
         with locked(self.folder):
@@ -145,10 +142,8 @@ class Parts:
         )
 
     def save(self, number: int, words: NDArray[np.uint32], games: int, source: str | None = None) -> Chunk:
-        """Write a chunk's file and return its entry, which the caller passes to `add`; OptionError if that fails.
-
-        The words are as ``core/board/viriformat.py`` describes them. The source of the games is by default the version
-        of this engine.
+        """Write a chunk's file and return its entry, which the caller passes to `add`. The words are as
+        ``core/board/viriformat.py`` describes them. The source of the games is by default the version of this engine.
         """
         data = words.tobytes()
         write_whole(self.file(number), data, tidy=False)  # `open` has already tidied up
@@ -191,10 +186,7 @@ class Parts:
         return sorted({chunk.engine for chunk in self.chunks.values()} - {engine_version()})
 
     def read(self) -> Iterator[NDArray[np.uint32]]:
-        """Yield the games of each chunk, lowest number first, as ``core/board/viriformat.py`` describes them.
-
-        OptionError if a file is damaged or cannot be read.
-        """
+        """Yield the games of each chunk, lowest number first, as ``core/board/viriformat.py`` describes them."""
         for number in sorted(self.chunks):
             yield self.read_chunk(number, self.chunks[number].crc)
 

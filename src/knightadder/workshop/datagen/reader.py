@@ -53,8 +53,7 @@ class Reader:
         """Yield blocks of the positions that pass the filter, in order, so that a file may be larger than memory.
 
         The positions have scores from White's view and the results of their games. The words are games as
-        ``core/board/viriformat.py`` describes them, such as ``np.memmap(file, np.uint32, "c")``. OptionError if a game
-        is incomplete, or has an illegal position or move.
+        ``core/board/viriformat.py`` describes them, such as ``np.memmap(file, np.uint32, "c")``.
         """
         place, room = np.zeros(1, np.int64), _BLOCK
         while place[0] < len(words):

@@ -70,10 +70,8 @@ class SelfPlayer:
         self._header = self._words[:HEADER].view(PACKED)
 
     def play_chunk(self, number: int, on_game: Callable[[int], None] = lambda moves: None) -> NDArray[np.uint32]:
-        """Play a chunk of games and return them, as ``core/board/viriformat.py`` describes them.
-
-        `on_game` is called after each game with its number of moves, without the opening. OptionError if no good
-        opening is found; PositionError if the book has a bad opening.
+        """Play a chunk of games and return them, as ``core/board/viriformat.py`` describes them. `on_game` is called
+        after each game with its number of moves, without the opening.
         """
         chance = random.Random(f"{self._settings.seed} {number}")
         games = []
@@ -85,8 +83,6 @@ class SelfPlayer:
     def openings(self, chance: random.Random) -> Iterator[Game]:
         """Yield endless positions in which games may begin; it is always the same object, which the caller must not
         change.
-
-        OptionError if no good opening is found; PositionError if the book has a bad opening.
         """
         while True:
             self._play(chance, 1)

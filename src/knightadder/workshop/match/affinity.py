@@ -26,10 +26,8 @@ _CAN_PIN = hasattr(os, "sched_setaffinity")
 
 
 def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
-    """Return the processors for each simultaneous game, between engines with `threads` threads each.
-
-    While there are enough cores, only one hardware thread of each core is used. OptionError if this process may not use
-    that many processors, or the system cannot pin processes to processors.
+    """Return the processors for each simultaneous game, between engines with `threads` threads each. While there are
+    enough cores, only one hardware thread of each core is used.
     """
     if not _CAN_PIN:
         raise OptionError("--affinity: this system cannot pin a process to processors")
@@ -57,18 +55,15 @@ def _hardware_thread(processor: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Affinity:
-    """Groups of processors, one for each worker.
-
-    The folder contains a lock for each group that is taken. The system releases a worker's lock when the worker ends.
+    """Groups of processors, one for each worker. The folder contains a lock for each group that is taken. The system
+    releases a worker's lock when the worker ends.
     """
 
     groups: Sequence[tuple[int, ...]]
     folder: Path
 
     def claim(self) -> tuple[tuple[int, ...], BaseFileLock]:
-        """Return the processors of this worker, and the lock to release when it no longer needs them; EngineError if
-        there are more workers than groups.
-        """
+        """Return the processors of this worker, and the lock to release when it no longer needs them."""
         import filelock
 
         for number, group in enumerate(self.groups):

@@ -152,18 +152,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status: 1 if the first engine committed a fault; raises the errors of
-    `play`.
-    """
+    """Run the subcommand and return the exit status: 1 if the first engine committed a fault."""
     match, standings = play(arguments)
     return 1 if any(standings.faults[match.competitors[0].name].values()) else 0
 
 
 def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Standings]:
-    """Play a match, show its progress, and print its results, even after Ctrl-C.
-
-    With `rows`, the rows for the strength log are also printed. EngineError if an argument is wrong, a file cannot be
-    used, or an engine does not start.
+    """Play a match, show its progress, and print its results, even after Ctrl-C. With `rows`, the rows for the strength
+    log are also printed.
     """
     from knightadder.workshop.match.journal import MatchLog
     from knightadder.workshop.match.standings import Standings
@@ -282,11 +278,7 @@ class Match:
                 yield Fixture(number, second, first)
 
     def play(self, journal: MatchLog, standings: Standings, arguments: argparse.Namespace, show: Show) -> None:
-        """Play the games that are missing in the journal, until the match is decided.
-
-        EngineError if an engine does not start (raised after all games of the other engines), or a file cannot be
-        written.
-        """
+        """Play the games that are missing in the journal, until the match is decided."""
         from knightadder.workshop.match.affinity import sharing
         from knightadder.workshop.match.game_text import PgnFile
         from knightadder.workshop.match.player import GamePlayer, Outcome, sources_of

@@ -71,8 +71,7 @@ class Competitor:
         """Start the engine, set its options, wait until it is ready, and return it.
 
         The engine has `timeout` seconds for each answer and runs on the given processors (any, if none are given). A
-        trace is written into a folder, see `knightadder.uci.trace`. OptionError if there is no such program, or the
-        engine lacks one of the options; EngineError if it does not start.
+        trace is written into a folder, see `knightadder.uci.trace`.
         """
         try:
             client = UciClient(self._command_here(), self.folder, self._variables(), processors)
@@ -142,9 +141,7 @@ class Competitor:
         return f"{digest_of(files)} {self.package_digest()}".rstrip()
 
     def package_digest(self) -> str:
-        """Return a digest of Knightadder's sources and network; empty for other engines. OptionError if a file cannot
-        be read.
-        """
+        """Return a digest of Knightadder's sources and network; empty for other engines."""
         return source_digest(self._package()) if self._is_knightadder() else ""
 
     def _package(self) -> Path:

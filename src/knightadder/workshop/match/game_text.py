@@ -81,8 +81,7 @@ class PgnFile(Closing):
 
     After a crash, the last game of this match may be incomplete, or may be missing in the log. Then it is removed,
     since it is played again, and `report` is called with a message. Earlier contents are kept. `fixtures` are the games
-    of this match, and `logged` is the length of the file after the last game in the log, 0 if unknown. OptionError if
-    the file is in use by another run, or cannot be written.
+    of this match, and `logged` is the length of the file after the last game in the log, 0 if unknown.
     """
 
     def __init__(
@@ -127,9 +126,8 @@ class PgnFile(Closing):
 
     @contextlib.contextmanager
     def appended(self, text: str) -> Iterator[int]:
-        """Append a game, and remove it if the ``with`` block fails; OptionError if it cannot be written.
-
-        Yields the length of the file after the game; 0 if it is not a regular file.
+        """Append a game, and remove it if the ``with`` block fails. Yields the length of the file after the game; 0 if
+        it is not a regular file.
         """
         file = self._file
         if file is None:

@@ -105,8 +105,7 @@ class MatchLog(Closing):
 
     The number of a game follows from its round and its place among the `pairings`, and `setup` identifies the match.
     `records` contains the games of the file by number, followed by the added games in the order of addition. `pgn_end`
-    is the length of the PGN file after the last game of the log, 0 if unknown. OptionError if the file belongs to a
-    different match, is damaged, in use, or cannot be written.
+    is the length of the PGN file after the last game of the log, 0 if unknown.
     """
 
     def __init__(

@@ -185,10 +185,8 @@ def change_row(
     bench: str = "",
     verdict: str | None = None,
 ) -> str:
-    """Return the row of a change in ``docs/strength-log.md``.
-
-    By default, the change is described by the names of the engines, the verdict is the verdict of the test, and the
-    bench is left to the user.
+    """Return the row of a change in ``docs/strength-log.md``. By default, the change is described by the names of the
+    engines, the verdict is the verdict of the test, and the bench is left to the user.
     """
     [((first, second), score)] = standings.scores.items()
     counts = score.counts

@@ -39,10 +39,8 @@ _FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGI
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a game on a worker: its record and its PGN.
-
-    If an engine did not start, the record is None, `absent` is the engine's name and `error` the reason. The notes are
-    lines about the worker for the user.
+    """The outcome of a game on a worker: its record and its PGN. If an engine did not start, the record is None,
+    `absent` is the engine's name and `error` the reason. The notes are lines about the worker for the user.
     """
 
     record: Record | None

@@ -56,9 +56,7 @@ class DrawRule:
 @dataclass(frozen=True, slots=True)
 class ResignRule:
     """The rule by which a game is adjudicated lost: for `move_count` moves, the loser's score was at most -`score`
-    centipawns.
-
-    With `two_sided`, the winner's scores must also be at least `score`.
+    centipawns. With `two_sided`, the winner's scores must also be at least `score`.
     """
 
     move_count: int = 5
@@ -148,9 +146,8 @@ class MatchGame:
 
 
 def play_game(white: ChessPlayer, black: ChessPlayer, opening: BookLine, rules: Rules) -> MatchGame:
-    """Play and return a game between engines that are ready and whose options are set.
-
-    An engine that breaks the rules loses; this raises no error. After a crash or a timeout, the engine no longer runs.
+    """Play and return a game between engines that are ready and whose options are set. An engine that breaks the rules
+    loses; this raises no error. After a crash or a timeout, the engine no longer runs.
     """
     return _Table(white, black, opening, rules).play()
 

@@ -33,7 +33,6 @@ _BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
 @dataclass(frozen=True, slots=True)
 class InfoLine:
     """An ``info`` line with a score, from any engine (`knightadder.engine.info.Info` is the report of this engine).
-
     Depth and nodes are zero if they are missing; the score is from the engine's view.
     """
 

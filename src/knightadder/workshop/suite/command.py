@@ -49,11 +49,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    PositionError if the files contain no problem; OptionError if a file cannot be read or written, or the engine
-    refuses an option; EngineError if the engine cannot be started or fails. Earlier answers are still shown.
-    """
+    """Run the subcommand and return the exit status."""
     import chess.engine
 
     from knightadder.uci.analyst import read_engine

@@ -60,9 +60,8 @@ class _Told:
 
 
 class Solver:
-    """The task that solves a problem; each worker starts an engine for its first problem, and keeps it.
-
-    `command` starts a UCI engine; None means this program.
+    """The task that solves a problem; each worker starts an engine for its first problem, and keeps it. `command`
+    starts a UCI engine; None means this program.
     """
 
     def __init__(
@@ -71,11 +70,7 @@ class Solver:
         self._engine, self._limit, self._problems = UciEngine(command, options), limit, problems
 
     def __call__(self, index: int) -> bytes:
-        """Return the engine's answer to the problem with this index, for `read_answer`.
-
-        OptionError if there is no such engine, or it refuses an option; EngineError if the engine cannot be started,
-        crashes, hangs or breaks the protocol.
-        """
+        """Return the engine's answer to the problem with this index, for `read_answer`."""
         return json.dumps(self._solve(self._problems[index])).encode()
 
     def close(self) -> None:
@@ -111,9 +106,7 @@ class Solver:
 
 
 def read_answer(data: bytes, problem: Problem) -> tuple[str, Answer]:
-    """Return the engine's name and its answer to a problem from the data of a `Solver`; EngineError if the data is
-    damaged.
-    """
+    """Return the engine's name and its answer to a problem from the data of a `Solver`."""
     try:
         told: _Told = parse_json(data, _Told)
         mate = _mate(told.score)

@@ -39,9 +39,8 @@ class Factor:
 
 
 class Screening(Method):
-    """The results so far, as sums; no parameter may be in two factors.
-
-    `needed` is the minimum number of pairs for estimates.
+    """The results so far, as sums; no parameter may be in two factors. `needed` is the minimum number of pairs for
+    estimates.
     """
 
     def __init__(self, factors: Sequence[Factor], pairs: int, seed: int = 1) -> None:

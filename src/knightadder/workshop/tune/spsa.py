@@ -29,10 +29,8 @@ _PATH_POINTS = 500  # maximum points of each parameter's path, enough for a pict
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
-    """A whole number to tune, from `start` within its range.
-
-    `c_end` is the perturbation in the last iteration. `r_end` is the step per net win in the last iteration, as a share
-    of the perturbation; None means the `r_end` of the run.
+    """A whole number to tune, from `start` within its range. `c_end` is the perturbation in the last iteration. `r_end`
+    is the step per net win in the last iteration, as a share of the perturbation; None means the `r_end` of the run.
     """
 
     name: str

@@ -14,10 +14,7 @@ _DOTS_PER_INCH = 100
 
 
 def draw(spsa: Spsa, file: Path) -> None:
-    """Draw the path of each parameter in a separate panel, with a line at the start value, as a PNG file.
-
-    OptionError if the picture cannot be written.
-    """
+    """Draw the path of each parameter in a separate panel, with a line at the start value, as a PNG file."""
     columns = min(_COLUMNS, len(spsa.tunables))
     lines = -(-len(spsa.tunables) // columns)
     figure = Figure((2.6 * columns, 1.7 * lines + 0.5), layout="constrained")

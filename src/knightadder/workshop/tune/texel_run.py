@@ -67,10 +67,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    OptionError if an argument is wrong, a file cannot be used, or the state belongs to another run.
-    """
+    """Run the subcommand and return the exit status."""
     import numpy as np
 
     from knightadder.core.api.tracing import Tracer

@@ -62,10 +62,7 @@ def open_journal(
     settings: TrainingSettings,
     restart: bool,
 ) -> Journal:
-    """Open and return the journal in a run's folder, which is created if it is missing; `k` is Texel's K, if given.
-
-    OptionError if the journal belongs to another run, is damaged, in use, or cannot be used.
-    """
+    """Open and return the journal in a run's folder, which is created if it is missing; `k` is Texel's K, if given."""
     make_folder(folder)
     run = {
         "format": FORMAT,
@@ -140,10 +137,7 @@ class State:
         }
 
     def go_on(self, journal: Journal, file: Path) -> None:
-        """Continue a run from its journal, which has one entry for the start values and one for each epoch.
-
-        OptionError if an entry is damaged or missing.
-        """
+        """Continue a run from its journal, which has one entry for the start values and one for each epoch."""
         shape = self.values.shape
 
         def read(entry: dict[str, Any]) -> tuple[int, float, tuple[float, float], Adam, Values]:

@@ -106,9 +106,7 @@ class TrialPlayer:
 
     @staticmethod
     def results(data: bytes) -> list[int]:
-        """Return the results, 1, 0 or -1 for each game, from a `TrialPlayer`'s data; EngineError if the data is
-        damaged.
-        """
+        """Return the results, 1, 0 or -1 for each game, from a `TrialPlayer`'s data."""
         if not (isinstance(data, bytes) and len(data) == 2 and set(data) <= {0, 1, 2}):
             raise EngineError("a worker returned damaged results for a trial")
         return [byte - 1 for byte in data]

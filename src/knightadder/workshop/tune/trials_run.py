@@ -66,8 +66,7 @@ def run_method(
     """Play the missing trials of a method, show what it has learned, and return the exit status.
 
     `about` identifies the run, in addition to the arguments. `summary` returns a line about what the method has
-    learned. `show` prints the results at the end, even after Ctrl-C, if there are any. OptionError if an argument is
-    wrong, a file cannot be used, or the results belong to another run; PositionError if an opening is not legal.
+    learned. `show` prints the results at the end, even after Ctrl-C, if there are any.
     """
     if arguments.concurrency > AHEAD:
         raise OptionError(f"--concurrency {arguments.concurrency}: expected {AHEAD} or less")

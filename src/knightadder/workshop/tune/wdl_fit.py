@@ -61,11 +61,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    OptionError if a file cannot be read, or SciPy is missing; PositionError if there are too few positions with a
-    score.
-    """
+    """Run the subcommand and return the exit status."""
     sample = WdlCounts()
     for file in arguments.files:
         bad = read_games(file, sample, arguments.player)
@@ -94,7 +90,6 @@ def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
 
     Games are left out if they are unreadable, have no result, or ended by a fault. Each move has a comment such as
     ``+0.35/12 0.45s``, with the mover's score in pawns. Only the moves of players with `player` in their name count.
-    OptionError if the file cannot be read.
     """
     from knightadder.pgn.game_records import sound_records
 
@@ -132,10 +127,8 @@ def _materials(positions: np.ndarray) -> np.ndarray:
 
 
 def fit(sample: WdlCounts, degree: int) -> tuple[Coefficients, Coefficients]:
-    """Return the two polynomials for which the results of a sample are most likely; OptionError if SciPy is missing.
-
-    Each polynomial is four coefficients, the highest power first, as in `engine/wdl.py`. Each of the three results must
-    occur in the sample.
+    """Return the two polynomials for which the results of a sample are most likely. Each polynomial is four
+    coefficients, the highest power first, as in `engine/wdl.py`. Each of the three results must occur in the sample.
     """
     import numpy as np
 

@@ -47,7 +47,6 @@ def pentanomial(pairs: Iterable[float]) -> tuple[int, ...]:
 
 def moments(counts: Pentanomial) -> tuple[float, float]:
     """Return mean and variance of the score of a pair, in points per game (0 to 1), from five counts or probabilities.
-
     Without pairs, the mean is 0.5 and the variance zero.
     """
     number = sum(counts)
@@ -87,9 +86,8 @@ def elo_interval(counts: Pentanomial) -> Interval:
 
 
 def normalized_elo(counts: Pentanomial) -> float:
-    """Return normalized Elo: the advantage in scaled standard deviations of a game.
-
-    It is zero without games, and infinite if all pairs have the same points, except 1 point each.
+    """Return normalized Elo: the advantage in scaled standard deviations of a game. It is zero without games, and
+    infinite if all pairs have the same points, except 1 point each.
     """
     mean, variance = moments(counts)
     if not variance:
