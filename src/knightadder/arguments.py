@@ -101,6 +101,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "help": "external UCI engine to use: its command alone, or the keys cmd and option.NAME",
     },
     "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
+    "--out": {"type": Path, "metavar": "FILE"},
     "--concurrency": {"type": positive, "metavar": "N", "help": "number of worker processes"},
     "--seed": {"type": not_negative, "default": 1, "metavar": "N", "help": "random seed"},
     "--restart": {"action": "store_true", "help": "begin again, and discard the results of an unfinished run"},
@@ -130,7 +131,7 @@ def declare(command: argparse._ActionsContainer, *names: str, **changes: Any) ->
         given = _SHARED[name] | changes
         if given.get("default") not in (None, [], SUPPRESS):
             given["help"] = f"{given['help']} (default: {given['default']})"
-        command.add_argument(name, **given)
+        command.add_argument(*(["-o"] if name == "--out" else []), name, **given)
 
 
 def declare_limits(command: argparse.ArgumentParser, nodes: int | None = None) -> None:

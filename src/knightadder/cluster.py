@@ -21,7 +21,7 @@ from distributed.utils import json_load_robust, silence_logging_cmgr
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import whole_or_none
 from knightadder.pool import Pool, failure, version
-from knightadder.text import tell
+from knightadder.text import counted, tell
 
 _FILE_SECONDS = 10.0  # seconds in which a starting scheduler must have written its file
 _LOOK_SECONDS = 2.0  # seconds between queries of a cluster's workers
@@ -225,7 +225,7 @@ class _Cluster(Pool):
 
     def place(self) -> str:
         machines = {address.rpartition(":")[0] for address in self._workers}
-        return f"{len(machines)} machine{'' if len(machines) == 1 else 's'}, {len(self._workers)} workers"
+        return f"{counted(len(machines), 'machine')}, {len(self._workers)} workers"
 
 
 def _lost() -> EngineError:

@@ -21,6 +21,11 @@ def one_line(text: str, most: int = 300) -> str:
     return line if len(line) <= most and len(text) <= 2 * most else f"{line[:most]}..."
 
 
+def counted(count: int, thing: str) -> str:
+    """Return a number of things: ``1 game`` or ``2 games``."""
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 def plain_name(name: str) -> str:
     """Return a player's name without regard to case, spaces, and the ways to encode an accent."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())

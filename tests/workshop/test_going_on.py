@@ -36,7 +36,7 @@ def dying(keep):
     return add
 for kind in Journal, Parts:
     kind.add = dying(kind.add)
-indexer._KEPT, indexer._keep = 1, dying(indexer._keep)
+indexer._KEPT, indexer.Indexer.keep = 1, dying(indexer.Indexer.keep)
 sys.exit(cli.main(sys.argv[1:]))
 """
 

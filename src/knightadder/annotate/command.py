@@ -26,7 +26,7 @@ from knightadder.extras import needed_by
 from knightadder.files import check_new, check_writable, doing, replacing
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on
-from knightadder.text import tell
+from knightadder.text import counted, tell
 
 if TYPE_CHECKING:
     from knightadder.review.game_evaluation import Block
@@ -66,13 +66,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare_limits(command, _NODES)
     add_workers(command, help="number of processes (default: one for each processor core)")
     declare(command, "--multipv", default=1, help="number of best lines to show beside each marked move")
-    command.add_argument(
-        "-o",
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="file for the annotated games (default: FILE.annotated.pgn, or standard output)",
-    )
+    declare(command, "--out", help="file for the annotated games (default: FILE.annotated.pgn, or standard output)")
     command.add_argument(
         "--no-explanations",
         dest="explain",
@@ -409,6 +403,7 @@ def _report(files: _Files, rows: Sequence[Row]) -> int:
         from rich.console import Console
 
         Console().print(players_table(rows))
-    games = f"{len(annotated)} game{'' if len(annotated) == 1 else 's'} annotated"
-    print(f"{files.out}: {games}" + (f", {broken} copied unchanged" if broken else ""))
+    print(
+        f"{files.out}: {counted(len(annotated), 'game')} annotated" + (f", {broken} copied unchanged" if broken else "")
+    )
     return 0 if annotated else _EXIT_FAILED

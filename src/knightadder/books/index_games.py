@@ -33,9 +33,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "continued by the same command.",
     )
     declare(command, "files")
-    command.add_argument(
-        "-o", "--out", type=Path, required=True, metavar="GAMES.sqlite", help="index to write or to add to"
-    )
+    declare(command, "--out", required=True, metavar="GAMES.sqlite", help="index to write or to add to")
     command.add_argument(
         "--plies",
         type=positive,

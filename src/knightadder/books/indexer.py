@@ -109,7 +109,7 @@ class Indexer:
             self._read_file(digest, name, file, update)
             self._sources[digest] = counts, True
             digests.append(digest)
-        _keep(self)
+        self.keep()
         return sum((self._sources[digest][0] for digest in digests), total)
 
     def _read_file(self, digest: str, name: str, file: Path, update: Read) -> None:
@@ -128,7 +128,7 @@ class Indexer:
             self._add(digest, games, counts)
             counts.read += len(found)
             if len(self._games.tags) >= _KEPT:
-                _keep(self)
+                self.keep()
 
     def _add(self, source: str, records: list[GameRecord], counts: Counts) -> None:
         """Take games with a result, and the positions of all in one call."""
@@ -220,11 +220,6 @@ class Indexer:
         for color in ("White", "Black"):
             found[color.lower()] = [numbers[plain[each.get(color, "?")]] for each in tags]
         return found
-
-
-def _keep(indexer: Indexer) -> None:
-    """Write the games that an indexer has read, so that they are not lost."""
-    indexer.keep()
 
 
 def _last_moves(keys: Any, games: Any, moves: Any) -> tuple[Any, Any, Any]:

@@ -38,15 +38,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "one for each draw.",
     )
     declare(command, "files")
-    command.add_argument(
-        "-o",
-        "--out",
-        "--output",
-        type=Path,
-        required=True,
-        metavar="BOOK.bin",
-        help="book to write; an existing book is replaced",
-    )
+    declare(command, "--out", required=True, metavar="BOOK.bin", help="book to write; an existing book is replaced")
     command.add_argument(
         "--plies", type=positive, default=40, metavar="N", help="number of plies of each game to use (default: 40)"
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare_player
 from knightadder.engine.errors import PositionError
+from knightadder.text import counted
 
 if TYPE_CHECKING:
     from knightadder.drills.box import DrillBox
@@ -100,7 +101,7 @@ def _run_left(arguments: argparse.Namespace) -> int:
         raise PositionError(f"there is no repertoire in {box.file}: `knightadder drills repertoire` adds one")
     with game_files(arguments.files) as files:
         reached, left = departures(_sound(files), arguments.player, repertoires)
-    print(f"{_games(reached)} of {arguments.player[0]} reached a repertoire.")
+    print(f"{counted(reached, 'game')} of {arguments.player[0]} reached a repertoire.")
     _show("You left it", [each for each in left if each.own])
     _show("The repertoire has no answer", [each for each in left if not each.own])
     return 0
@@ -116,10 +117,6 @@ def _sound(files: Sequence[tuple[str, Path]]) -> Iterator[PgnGame]:
                 tell_left_out(name, text, game)
             else:
                 yield game
-
-
-def _games(count: int) -> str:
-    return f"{count} game{'' if count == 1 else 's'}"
 
 
 def _show(title: str, left: Sequence[Departure]) -> None:

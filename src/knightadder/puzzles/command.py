@@ -18,6 +18,7 @@ from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
+from knightadder.text import counted
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle_maker import GameResult, ScannedGame
@@ -38,13 +39,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "puzzles", help="find puzzles in games, with themes and ratings", description=_DESCRIPTION
     )
     declare(command, "files")
-    command.add_argument(
-        "-o",
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="file for the puzzles: .pgn, .epd or .csv (default: PGN on standard output)",
-    )
+    declare(command, "--out", help="file for the puzzles: .pgn, .epd or .csv (default: PGN on standard output)")
     declare(command, "--nodes", default=_NODES, help="number of nodes to search in each position")
     add_workers(command, help="number of processes (default: one for each processor core)")
     declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
@@ -106,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
                             tell_left_out(item.file, item.text, fault)
                         journal.add(item.number, {"result": result.decode()})
                         count = sum(len(told.puzzles) for told in found.values() if told)
-                        update(len(found), f"{count} puzzle{'' if count == 1 else 's'}  {pool.place()}".rstrip())
+                        update(len(found), f"{counted(count, 'puzzle')}  {pool.place()}".rstrip())
             finally:  # even after Ctrl-C or a failure
                 written = _write(found, out, suffix) if found else 0
             journal.remove()
@@ -122,9 +117,8 @@ def _tell_reasons(results: Iterable[GameResult]) -> None:
     """Print why some games gave no puzzle."""
     reasons = Counter(result.reason for result in results if result.reason)
     if reasons:
-        games = f"{reasons.total()} game{'' if reasons.total() == 1 else 's'}"
         parts = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-        print(f"No puzzle in {games}: {parts}", file=sys.stderr)
+        print(f"No puzzle in {counted(reasons.total(), 'game')}: {parts}", file=sys.stderr)
 
 
 def _read(entry: dict[str, Any]) -> tuple[int, GameResult | None]:

@@ -19,7 +19,7 @@ from knightadder.extras import needed_by
 from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
-from knightadder.text import plain_name
+from knightadder.text import counted, plain_name
 
 if TYPE_CHECKING:
     from knightadder.report.figures import PlayerGame
@@ -41,14 +41,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``report``."""
     command = commands.add_parser("report", help="report how a player plays, as a web page", description=_DESCRIPTION)
     declare_player(command)
-    command.add_argument(
-        "-o",
-        "--out",
-        type=Path,
-        default=Path("report.html"),
-        metavar="FILE.html",
-        help="file for the page (default: report.html)",
-    )
+    declare(command, "--out", default=Path("report.html"), metavar="FILE.html", help="file for the page")
     command.add_argument(
         "--puzzles",
         type=not_negative,
@@ -190,7 +183,7 @@ def _study(
     left = len(items) - len(games)
     if games:
         broken = f", {left} left out" if left else ""
-        print(f"{arguments.out}: {len(games)} game{'' if len(games) == 1 else 's'}{broken}", file=sys.stderr)
+        print(f"{arguments.out}: {counted(len(games), 'game')}{broken}", file=sys.stderr)
     return len(games)
 
 
@@ -201,7 +194,7 @@ def _add_drills(games: Sequence[PlayerGame], file: Path | None) -> None:
     box = open_box(file)
     drills = drills_of(puzzles(games, sys.maxsize))
     new = box.add(drills)
-    print(f"{box.file}: {len(drills)} mistake{'' if len(drills) == 1 else 's'}, {new} of them new", file=sys.stderr)
+    print(f"{box.file}: {counted(len(drills), 'mistake')}, {new} of them new", file=sys.stderr)
 
 
 def _read(entry: dict[str, Any]) -> tuple[int, bytes]:

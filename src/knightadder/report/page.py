@@ -31,6 +31,7 @@ from knightadder.report.figures import (
 from knightadder.report.plots import kinds_plot, quality_plot, results_plot, trend_plot
 from knightadder.review.coach import KINDS
 from knightadder.review.move_table import AnnotatedMove
+from knightadder.text import counted
 
 _SHOWN_OPENINGS, _SHOWN_SPOTS, _SHOWN_GAMES = 12, 3, 5
 _COLOURS = {True: "White", False: "Black"}
@@ -127,7 +128,7 @@ def _file(name: str) -> str:
 
 
 def _games(count: int) -> str:
-    return f"{count} game{'' if count == 1 else 's'}"
+    return counted(count, "game")
 
 
 def _percent(value: float) -> str:

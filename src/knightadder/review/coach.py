@@ -32,6 +32,7 @@ from knightadder.motifs.tactics import (
     has_double_check,
 )
 from knightadder.review.game_evaluation import ScoredLine, SearchedPosition, legal_part
+from knightadder.text import counted
 
 #: The kinds of mistakes and their names for the user, in the order in which `fault_of` tries them.
 KINDS = {
@@ -413,7 +414,7 @@ def _exchange(given: Counter[chess.PieceType], taken: Counter[chess.PieceType], 
     """Describe the pieces that a side gives and the pieces that it gets in return."""
     if outcome.has_promotion or max(given.total(), taken.total()) > _MOST_NAMED or not given.total():
         points = abs(outcome.gain)
-        return f"material worth {points} pawn{'' if points == 1 else 's'}"
+        return f"material worth {counted(points, 'pawn')}"
     if +given == Counter({chess.ROOK: 1}) and taken.total() == 1 and any(taken[kind] for kind in _MINOR):
         return "the exchange"
     return _articled(given) + (f" for {_articled(taken)}" if taken.total() else "")

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from knightadder.foreign import whole_or_none
+from knightadder.text import counted
 from knightadder.web.site.asked import answering
 from knightadder.web.views import View, board_view, lines_pgn, moves_view
 
@@ -82,10 +83,8 @@ def waiting(until: datetime) -> str:
     left = until - datetime.now(UTC)
     for unit, name in _UNITS:
         if left >= unit:
-            count = round(left / unit)
-            return f"in {count} {name}{'' if count == 1 else 's'}"
-    count = max(1, round(left / timedelta(minutes=1)))
-    return f"in {count} minute{'' if count == 1 else 's'}"
+            return f"in {counted(round(left / unit), name)}"
+    return f"in {counted(max(1, round(left / timedelta(minutes=1))), 'minute')}"
 
 
 def drill_view(drill: Drill) -> View:

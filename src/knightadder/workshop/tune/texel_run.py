@@ -54,9 +54,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "scale twice as large halves the values",
     )
     command.add_argument("--start", type=Path, metavar="FILE", help="starting values (default: the engine's own)")
-    command.add_argument(
-        "-o", "--out", type=Path, metavar="FILE", help=f"file for the values (default: {_VALUES} in the folder)"
-    )
+    declare(command, "--out", help=f"file for the values (default: {_VALUES} in the folder)")
     command.add_argument(
         "--install",
         action="store_true",
