@@ -17,6 +17,9 @@ from knightadder.core.board.fen import (
     write_fen,
 )
 
+# White's points by the result of a game, as PGN writes it.
+POINTS = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
+
 
 def read_fen(fen: str, chess960: bool = False, what: str = "position") -> tuple[Board, tuple[str, ...]]:
     """Return the position of a FEN, and a line for each impossible castling right or en passant square, which is left

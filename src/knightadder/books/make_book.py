@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.arguments import declare, positive
 from knightadder.engine.errors import PositionError
 from knightadder.files import check_not_games, write_whole
+from knightadder.rules import POINTS
 from knightadder.text import tell
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ _ENTRY = struct.Struct(">QHHI")  # key, move, weight, and an unused word
 _MOST = 65_535  # the highest weight
 _EN_PASSANT = 772  # index of the first random number for en passant files
 _NO_SQUARE = 64  # as in a packed position
-_RESULTS = {"1-0": (2, 0), "1/2-1/2": (1, 1), "0-1": (0, 2)}  # points for White and Black, as Polyglot counts them
 
 
 def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -98,16 +98,17 @@ def add_games(
 
     used = bad = 0
     for game in sound_records(file, name):
-        if game is None or not (result := _RESULTS.get(game.result)):
+        if game is None or game.result not in POINTS:
             bad += 1
             continue
         used += 1
+        white = round(2 * POINTS[game.result])  # Polyglot counts a draw as 1
         squares = squares_of(game.codes[:plies], True)
         moves = squares >> 6 & 63 | (squares & 63) << 6 | np.maximum((squares >> 12) - 1, 0) << 12
         positions = game.positions()[:plies]
         blacks = (positions["stm_ep"] >> 7).tolist()
         for key, code, black in zip(_book_keys(game, positions), moves.tolist(), blacks, strict=True):
-            points[key][code] += result[black]
+            points[key][code] += 2 - white if black else white
             played[key][code] += 1
     return used, bad
 

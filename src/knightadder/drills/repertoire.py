@@ -14,12 +14,12 @@ import chess.pgn
 from knightadder.drills.drill import Drill, position_key
 from knightadder.opening_names import opening_at
 from knightadder.pgn.games import BrokenGame, PgnGame, read_games, result_of, tell_left_out
+from knightadder.rules import POINTS
 from knightadder.text import one_line, plain_name
 
 _BAD = {chess.pgn.NAG_MISTAKE, chess.pgn.NAG_BLUNDER, chess.pgn.NAG_DUBIOUS_MOVE}
 _COMMAND = re.compile(r"\[%[^\]]*\]")
 _SHOWN_PLIES = 7  # maximum plies shown of a line that begins with a right move
-_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
@@ -149,7 +149,7 @@ def departures(
                 if played:
                     kept = found.setdefault((departure.own, key), departure)
                     kept.played[played] += 1
-                    scored = _POINTS.get(result_of(game))
+                    scored = POINTS.get(result_of(game))
                     if scored is not None:
                         kept.points.append(scored if white else 1 - scored)
     return reached, sorted(found.values(), key=lambda each: (-each.games, each.before))

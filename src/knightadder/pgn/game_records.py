@@ -31,7 +31,7 @@ from knightadder.pgn.games import (
     tell_notes,
 )
 from knightadder.pgn.tokens import unescaped
-from knightadder.rules import read_fen
+from knightadder.rules import POINTS, read_fen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 _MATE = 32_000  # the score of a mate on the board, as the core encodes it
 _LEAST_MATE = 31_000
 _CODES = (int(DOUBLE_PUSH) + 1) << 12  # numbers of moves: the kind is in the highest bits
-_DECIDED = ("1-0", "1/2-1/2", "0-1")
 _BRACKETS = re.compile(r"\[%(clk|eval)\s([^\[\]]*)\]")
 
 
@@ -127,7 +126,7 @@ class GameRecord:
         """The result from the tag or the end of the moves; ``*`` if it is unknown or they contradict each other."""
         if self._careful:
             return result_of(self._careful[1])
-        results = {self.tags.get("Result"), RESULTS[self._game["result"]]}.intersection(_DECIDED)
+        results = {self.tags.get("Result"), RESULTS[self._game["result"]]}.intersection(POINTS)
         return str(results.pop()) if len(results) == 1 else "*"
 
     @property

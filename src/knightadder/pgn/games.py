@@ -20,10 +20,9 @@ from knightadder.pgn.bulk import GameBlock, blocks_in, read_blocks
 from knightadder.pgn.splitting import REMARKS
 from knightadder.pgn.splitting import GameText as GameText
 from knightadder.pgn.tokens import Token, TokenType, escaped, tokens
-from knightadder.rules import read_fen
+from knightadder.rules import POINTS, read_fen
 from knightadder.text import tell
 
-_RESULTS = ("1-0", "0-1", "1/2-1/2")
 _SHOWN = 200  # maximum length of an error's text
 _MOVETEXT = {
     TokenType.OPEN,
@@ -174,7 +173,7 @@ def moves_of(game: chess.pgn.Game) -> list[chess.Move]:
 
 def result_of(game: PgnGame) -> str:
     """Return the result from the tag or the end of the moves; ``*`` if it is unknown or they contradict each other."""
-    results = {result for result in (game.headers.get("Result"), game.marker) if result in _RESULTS}
+    results = {result for result in (game.headers.get("Result"), game.marker) if result in POINTS}
     return results.pop() if len(results) == 1 else "*"
 
 
@@ -186,7 +185,7 @@ def text_of(game: chess.pgn.Game, columns: int | None = 80) -> str:
     """
     marker = game.marker if isinstance(game, PgnGame) else None
     tag = game.headers.get("Result")
-    return game.accept(_Exporter(marker or (tag if tag in _RESULTS else None) or "*", columns))
+    return game.accept(_Exporter(marker or (tag if tag in POINTS else None) or "*", columns))
 
 
 def remarks(text: GameText) -> str:

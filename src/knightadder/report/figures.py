@@ -16,6 +16,7 @@ from knightadder.report.study import Mistake, StudiedGame
 from knightadder.review.clocks import move_times, time_control
 from knightadder.review.move_table import AnnotatedMove
 from knightadder.review.phase import PHASES
+from knightadder.rules import POINTS
 
 # Minimum numbers for a meaningful figure.
 FEW_GAMES, FEW_MOVES = 10, 100
@@ -38,8 +39,6 @@ TIME_LEFT = (
     (0.0, "less than a tenth"),
 )
 TROUBLE = TIME_LEFT[-1][1]
-
-_POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +218,7 @@ def player_game(study: StudiedGame) -> PlayerGame:
     """Return the data of a game that a report needs."""
     white, game = study.item.white, study.game
     headers = game.headers
-    scored = _POINTS.get(result_of(game))
+    scored = POINTS.get(result_of(game))
     points = scored if scored is None or white else 1 - scored
     opponent = "Black" if white else "White"
     control = time_control(headers.get("TimeControl", ""))

@@ -9,10 +9,10 @@ import chess.pgn
 
 from knightadder.pgn.game_files import UNREADABLE, decompressed
 from knightadder.pgn.games import BrokenGame, GameBuilder, GameText, headers_of, is_prose, read_game, texts_of
+from knightadder.rules import POINTS
 from knightadder.web.gametree import MAX_NODES, GameTree
 from knightadder.web.messages import MAX_PGN, MessageError
 
-_RESULTS = ("1-0", "0-1", "1/2-1/2")
 _MAX_GAMES = 500  # maximum number of games offered from a file
 _MAX_ASIDES = 4  # maximum number of comments and variations, as a multiple of `MAX_NODES`
 _MAX_NESTING = 100  # maximum depth of nested variations
@@ -71,7 +71,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     tag, end = game.headers.get("Result", "*"), game.marker or "*"
     if end not in ("*", tag):
         left_out.append(f"The moves end with {end}, but the tag Result says {tag!r:.20}")
-        if tag not in _RESULTS:  # the page writes the tag's result after the moves, so the tag must be a result
+        if tag not in POINTS:  # the page writes the tag's result after the moves, so the tag must be a result
             game.headers["Result"] = end
     if _drop_null_moves(game):
         left_out.append("Null moves cannot be analysed, so their lines end before them")

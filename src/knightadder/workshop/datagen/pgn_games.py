@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.board.packed import DRAW, LOSS, WIN
 from knightadder.core.board.viriformat import NO_SCORE, encode
 from knightadder.digests import content_digest
 from knightadder.pgn.game_records import GameRecord, sound_records
+from knightadder.rules import POINTS
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.scored_games import played_out, score_in
 
@@ -22,7 +22,6 @@ SETTINGS = {"source": "pgn"}
 
 _MATE = 32_000  # mate score as in the core
 _MOST = 30_000  # greatest score in centipawns; some engines encode mates as greater scores
-_RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
 
 @dataclass(slots=True)
@@ -60,8 +59,7 @@ def add_file(parts: Parts, file: Path) -> AddedGames | None:
 
 def _convert(game: GameRecord) -> NDArray[np.uint32] | None:
     """Return a game in viriformat; None if `add_file` leaves it out."""
-    result = _RESULTS.get(game.result)
-    if result is None or not played_out(game.tags) or game.has_null_move:
+    if game.result not in POINTS or not played_out(game.tags) or game.has_null_move:
         return None
     white = game.board().turn
     scores = [_score(comment, (ply % 2 == 0) == white) for ply, comment in enumerate(game.comments[1:])]
@@ -69,7 +67,7 @@ def _convert(game: GameRecord) -> NDArray[np.uint32] | None:
     if first is None:
         return None
     header = game.positions()[first : first + 1]
-    header["score"], header["result"] = 0, result
+    header["score"], header["result"] = 0, round(2 * POINTS[game.result])  # `LOSS`, `DRAW` or `WIN`
     words = [encode(code, score) for code, score in zip(game.codes[first:].tolist(), scores[first:], strict=True)]
     return np.array([*header.view(np.uint32), *words, 0], np.uint32)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.engine.errors import PositionError
 from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, parameters
 from knightadder.extras import needed_by
+from knightadder.rules import POINTS
 from knightadder.text import tell
 from knightadder.workshop.scored_games import played_out, score_in
 
@@ -32,7 +33,6 @@ WIN, DRAW, LOSS = 1, 0, -1
 _BIN = 5  # centipawns; scores are rounded to this step
 # Greater scores, in centipawns, are left out: such positions are won, or are fortresses, and distort the fit.
 _MOST = 1500
-_RESULTS = {"1-0": WIN, "1/2-1/2": DRAW, "0-1": LOSS}
 
 
 @dataclass
@@ -99,9 +99,9 @@ def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
 def _add(game: GameRecord, sample: WdlCounts, player: str | None) -> bool:
     """Add the positions of a game to a sample; return whether the game was played to a result."""
     headers = game.headers
-    outcome = _RESULTS.get(game.result)
-    if outcome is None or not played_out(headers):
+    if game.result not in POINTS or not played_out(headers):
         return False
+    outcome = round(2 * POINTS[game.result] - 1)
     sample.games += 1
     positions = game.positions()
     names = headers.get("White", ""), headers.get("Black", "")
