@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.arguments import declare, positive
 from knightadder.engine.errors import PositionError
 from knightadder.files import check_not_games, write_whole
-from knightadder.rules import POINTS
 from knightadder.text import tell
 
 if TYPE_CHECKING:
@@ -95,6 +94,7 @@ def add_games(
     import numpy as np
 
     from knightadder.pgn.game_records import sound_records, squares_of
+    from knightadder.rules import POINTS
 
     used = bad = 0
     for game in sound_records(file, name):

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.engine.errors import PositionError
 from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, parameters
 from knightadder.extras import needed_by
-from knightadder.rules import POINTS
 from knightadder.text import tell
 from knightadder.workshop.scored_games import played_out, score_in
 
@@ -98,6 +97,8 @@ def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
 
 def _add(game: GameRecord, sample: WdlCounts, player: str | None) -> bool:
     """Add the positions of a game to a sample; return whether the game was played to a result."""
+    from knightadder.rules import POINTS
+
     headers = game.headers
     if game.result not in POINTS or not played_out(headers):
         return False
