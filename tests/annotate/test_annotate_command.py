@@ -17,8 +17,9 @@ from fake_analyst import FakeAnalyst, Here
 from full_disk import nearly_full
 
 from knightadder import cli
-from knightadder.annotate import command, workers
+from knightadder.annotate import command
 from knightadder.runs import Journal
+from knightadder.uci import worker_engine
 
 SCHOLAR = """\
 [Event "one"]
@@ -64,7 +65,7 @@ def analysts(monkeypatch):
 
 def use(monkeypatch, make):
     """Let this function make the analysts."""
-    monkeypatch.setattr(workers, "open_engine", make)
+    monkeypatch.setattr(worker_engine, "open_engine", make)
 
 
 @pytest.fixture

@@ -12,10 +12,11 @@ import chess.pgn
 import pytest
 from fake_analyst import FakeAnalyst
 
-from knightadder.annotate import workers
 from knightadder.annotate.workers import BlockEvaluator, evaluate_games
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.review.game_evaluation import blocks, evaluate_block, to_json
+from knightadder.uci import worker_engine
+from knightadder.uci.worker_engine import WorkerEngine
 
 LIMIT = chess.engine.Limit(nodes=1)
 LONG = " ".join(itertools.islice(itertools.cycle(["Nf3", "Nf6", "Ng1", "Ng8"]), 50))
@@ -51,13 +52,13 @@ def analysts(monkeypatch):
         opened.append((FakeAnalyst(), hash_mb))
         return opened[-1][0]
 
-    monkeypatch.setattr(workers, "open_engine", open_engine)
+    monkeypatch.setattr(worker_engine, "open_engine", open_engine)
     return opened
 
 
 @pytest.fixture
 def evaluator(analysts):
-    return BlockEvaluator(LIMIT, 2, 7)
+    return BlockEvaluator(LIMIT, 2, WorkerEngine(None, {"Hash": "7"}))
 
 
 def shuffled(evaluator, seed):
@@ -96,7 +97,7 @@ def test_a_game_in_which_the_engine_fails_has_its_error(evaluator, analysts, mon
                 raise EngineError(f"no score at {board.ply()}")
             return super().analyse(board, limit, **more)
 
-    monkeypatch.setattr(workers, "open_engine", lambda size: Faulty())
+    monkeypatch.setattr(worker_engine, "open_engine", lambda size: Faulty())
     assert dict(evaluate_games(items(), shuffled(evaluator, 1))) == expected() | {2: "no score at 20"}
 
 
@@ -106,11 +107,13 @@ def test_what_the_engine_says_of_its_options_is_told_once(monkeypatch):
             assert given == options
             return ["two tables", "one is damaged"]
 
-    monkeypatch.setattr(workers, "open_engine", lambda size: Talkative())
+    monkeypatch.setattr(worker_engine, "open_engine", lambda size: Talkative())
     told, options = [], {"SyzygyPath": "here", "EvalType": "pesto"}
 
     def run(items):  # each block by another worker
-        return ((block, BlockEvaluator(LIMIT, 1, 7, options)(block)) for block in items)
+        return (
+            (block, BlockEvaluator(LIMIT, 1, WorkerEngine(None, {"Hash": "7", **options}))(block)) for block in items
+        )
 
     assert len(list(evaluate_games(items(), run, tell=told.append))) == len(GAMES)
     assert told == ["two tables", "one is damaged"]
@@ -120,7 +123,7 @@ def test_an_engine_that_cannot_be_opened_ends_the_work(evaluator, monkeypatch):
     def fail(size):
         raise OptionError("not enough memory")
 
-    monkeypatch.setattr(workers, "open_engine", fail)
+    monkeypatch.setattr(worker_engine, "open_engine", fail)
     with pytest.raises(OptionError, match="not enough memory"):
         list(evaluate_games(items(), run_here(evaluator)))
 

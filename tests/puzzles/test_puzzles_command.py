@@ -17,7 +17,9 @@ from knightadder.puzzles.finding import Findings, Found
 from knightadder.puzzles.puzzle import Solution
 from knightadder.puzzles.puzzle_maker import GameResult, PuzzleMaker, ScannedGame, result_of
 from knightadder.puzzles.reading import read_puzzles
+from knightadder.uci.worker_engine import WorkerEngine
 
+ENGINE = WorkerEngine(None, {"Hash": "1"})
 SCHOLAR = '[Event "one"]\n[Site "https://lichess.org/abcdefgh"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n'
 FORK = '[Event "two"]\n[FEN "1q2k3/8/8/5N2/8/8/6PP/7K b - - 0 1"]\n\n1... Qc8 2. Nd6+ *\n\n'
 BROKEN = '[Event "three"]\n\n1. e4 e5 2. Ke3 *\n\n'
@@ -155,7 +157,7 @@ def test_bad_arguments(file, arguments, message, monkeypatch, capsys):
 
 
 def test_a_game_of_remarks_has_no_puzzles():
-    assert result_of(PuzzleMaker(100, 1)(ScannedGame(0, "games.pgn", GameText(1, 1, "; a remark")))) == GameResult(
+    assert result_of(PuzzleMaker(100, ENGINE)(ScannedGame(0, "games.pgn", GameText(1, 1, "; a remark")))) == GameResult(
         [], []
     )
 
@@ -182,7 +184,9 @@ def test_where_a_puzzle_was_played(monkeypatch, site, place):
     monkeypatch.setattr(puzzle_maker, "find_puzzles", lambda *_: Findings(again))
     monkeypatch.setattr(puzzle_maker, "rate", lambda *_: 1500)
     text = FORK.replace("[FEN", f'[Site "{site}"]\n[FEN')
-    (puzzle,) = result_of(PuzzleMaker(100, 1)(ScannedGame(0, "games.pgn", GameText(1, 1, text)))).puzzles  # of one kind
+    (puzzle,) = result_of(
+        PuzzleMaker(100, ENGINE)(ScannedGame(0, "games.pgn", GameText(1, 1, text)))
+    ).puzzles  # of one kind
     assert puzzle.game == place
 
 
@@ -195,7 +199,7 @@ def test_a_network_that_is_not_there_is_one_line(file, here, capsys):
 
 def test_a_null_move_ends_a_game():
     text = SCHOLAR.strip().replace("Bc4 Nf6", "Bc4 --")
-    assert result_of(PuzzleMaker(1000, 1)(ScannedGame(0, "games.pgn", GameText(1, 1, text)))).puzzles == []
+    assert result_of(PuzzleMaker(1000, ENGINE)(ScannedGame(0, "games.pgn", GameText(1, 1, text)))).puzzles == []
 
 
 @pytest.mark.parametrize(

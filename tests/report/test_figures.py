@@ -23,6 +23,7 @@ from knightadder.report.figures import player_game
 from knightadder.report.study import GameOfPlayer, GameStudy, studied
 from knightadder.review.accuracy import rescale
 from knightadder.review.game_evaluation import SearchedPosition, to_json
+from knightadder.uci.worker_engine import WorkerEngine
 
 LIMIT = Limit(nodes=1)
 
@@ -89,7 +90,7 @@ def real_games():
 @pytest.fixture
 def games(monkeypatch):
     use_pool(monkeypatch)
-    task, items = GameStudy(LIMIT, 1), annas()
+    task, items = GameStudy(LIMIT, WorkerEngine(None, {"Hash": "1"})), annas()
     return [player_game(studied(item, task(item), False)) for item in items]
 
 
@@ -245,10 +246,10 @@ def test_a_damaged_study_is_refused(monkeypatch):
     use_pool(monkeypatch)
     texts = [*texts_of(GAMES.encode())]
     item = GameOfPlayer(0, "a.pgn", True, texts[0])
-    data = GameStudy(LIMIT, 1)(item)
+    data = GameStudy(LIMIT, WorkerEngine(None, {"Hash": "1"}))(item)
     for damaged in (data[:-1], b"[]", b'{"evaluations": []}', data.replace(b'"choices": {"', b'"choices": {"9')):
         with pytest.raises(EngineError, match=r"^a worker returned a damaged study of a\.pgn, game 1, line 1$"):
             studied(item, damaged, False)
     broken = GameOfPlayer(4, "a.pgn", False, texts[4])
     with pytest.raises(BrokenGame, match="illegal san"):
-        studied(broken, GameStudy(LIMIT, 1)(broken), False)
+        studied(broken, GameStudy(LIMIT, WorkerEngine(None, {"Hash": "1"}))(broken), False)

@@ -217,7 +217,7 @@ def _evaluate(
     from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
     from knightadder.review.game_evaluation import blocks
-    from knightadder.uci.analyst import UciAnalyst
+    from knightadder.uci.worker_engine import WorkerEngine
 
     broken = positions = 0
     begun: dict[int, float] = {}  # the evaluated share of each running game
@@ -251,10 +251,7 @@ def _evaluate(
         from knightadder.engine.loader import compile_core
 
         compile_core()  # before the processes start
-    other = None if engine is None else UciAnalyst(engine, options)
-    hash_mb = int(options["Hash"])
-    more = {name: value for name, value in options.items() if name != "Hash"}
-    evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, hash_mb, more, other)
+    evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, WorkerEngine(engine, options))
     known = journal.entries(lambda entry: entry.get("engine")) if engine else []
     names = {name for name in known if isinstance(name, str)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import chess
@@ -12,14 +12,13 @@ import chess.pgn
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import parse_json
-from knightadder.library.board_engine import Engine
 from knightadder.review.game_evaluation import (
     Block,
     check_block,
     evaluate_block,
     to_json,
 )
-from knightadder.uci.analyst import UciAnalyst
+from knightadder.uci.worker_engine import WorkerEngine
 
 # Function that runs a task on items and yields each item with its result, in any order, as `Pool.run` does.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
@@ -28,52 +27,29 @@ Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 class BlockEvaluator:
     """The task that evaluates a block of positions, with an engine that each worker keeps.
 
-    `limit` applies to the search of each position, and `multipv` is the number of best lines. `hash_mb` is the size of
-    the hash table in MiB. `options` are additional UCI options. `other` is an external engine to use, whose options
-    are already set.
+    `limit` applies to the search of each position, and `multipv` is the number of best lines.
     """
 
-    def __init__(
-        self,
-        limit: chess.engine.Limit,
-        multipv: int,
-        hash_mb: int,
-        options: Mapping[str, str] | None = None,
-        other: UciAnalyst | None = None,
-    ) -> None:
-        self._limit, self._multipv, self._hash_mb, self._options = limit, multipv, hash_mb, options or {}
-        self._other = other
-        self._engine: Engine | None = None
+    def __init__(self, limit: chess.engine.Limit, multipv: int, engine: WorkerEngine) -> None:
+        self._limit, self._multipv, self._engine = limit, multipv, engine
 
     def __call__(self, block: Block) -> bytes:
         """Return the evaluations of a block, for `evaluate_games`."""
-        said: list[str] = []
-        if self._engine is None and self._other is None:
-            self._engine = open_engine(self._hash_mb)
-            if self._options:
-                said = self._engine.configure(self._options)
-        analyst = self._other or self._engine
-        assert analyst is not None
+        analyst, other = self._engine.get(), self._engine.other
         found: list[Any] | str
         try:
             found = to_json(evaluate_block(block, analyst, self._limit, self._multipv))
         except OptionError:
             raise
         except EngineError as error:
-            if self._other and self._other.name is None:
+            if other and other.name is None:
                 raise  # the engine could not be started
             found = str(error)
-        return json.dumps([said, found, self._other and self._other.name]).encode()
+        return json.dumps([self._engine.said, found, other and other.name]).encode()
 
     def close(self) -> None:
         """Terminate an external engine, even in the middle of a search."""
-        if self._other is not None:
-            self._other.close()
-
-
-def open_engine(hash_mb: int) -> Engine:
-    """Return an engine with a hash table of this size."""
-    return Engine(hash_mb=hash_mb)
+        self._engine.close()
 
 
 def evaluate_games(

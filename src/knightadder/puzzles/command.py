@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.pgn.game_files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, result_of
-    from knightadder.uci.analyst import UciAnalyst, read_engine
+    from knightadder.uci.analyst import read_engine
+    from knightadder.uci.worker_engine import WorkerEngine
 
     engine, own_options = read_engine(arguments.engine)
     out: Path | None = arguments.out
@@ -74,12 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
             "games": [[Path(name).name, content_digest(file)] for name, file in files],
             "version": __version__,
             "nodes": arguments.nodes,
-            "options": dict(options),
+            "options": options,
             "engine": engine,
         }
-        other = None if engine is None else UciAnalyst(engine, options)
-        hash_mb = int(options.pop("Hash"))
-        maker = PuzzleMaker(arguments.nodes, hash_mb, None if other else options, other)
+        maker = PuzzleMaker(arguments.nodes, WorkerEngine(engine, options))
         with (
             Journal(unfinished, same, arguments.restart) as journal,
             going_on(lambda: f"{len(journal)} of {total} games are in {unfinished}" if unfinished else ""),

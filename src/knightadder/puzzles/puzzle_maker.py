@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 import chess
@@ -23,8 +22,8 @@ from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.rating import rate
 from knightadder.puzzles.themes import kind_of, themes_of
 from knightadder.review.accuracy import rescale, unchanged
-from knightadder.review.game_evaluation import Analyst, SearchedPosition, at_the_end, evaluation_of
-from knightadder.uci.analyst import UciAnalyst
+from knightadder.review.game_evaluation import SearchedPosition, at_the_end, evaluation_of
+from knightadder.uci.worker_engine import WorkerEngine
 
 _LICHESS_GAME = re.compile(r"https?://lichess\.org/\w{8}(?=$|\w{4}$|/|#|\?)")
 _LAST_OPENING_MOVE = 20  # as on Lichess; later positions have little to do with the opening
@@ -44,19 +43,12 @@ class ScannedGame:
 class PuzzleMaker:
     """The task. Its result is JSON, see `result_of`. `nodes` is the node limit of the search that decides on a move.
 
-    `other` is an external engine with its options already set. If it is given, it finds the puzzles, and this engine
-    only rates them.
+    If the engine is an external one, this engine only rates the puzzles.
     """
 
-    def __init__(
-        self,
-        nodes: int,
-        hash_mb: int,
-        options: Mapping[str, str] | None = None,
-        other: UciAnalyst | None = None,
-    ) -> None:
-        self._nodes, self._hash_mb, self._options, self._other = nodes, hash_mb, options, other
-        self._engines: tuple[Analyst, Engine] | None = None
+    def __init__(self, nodes: int, engine: WorkerEngine) -> None:
+        self._nodes, self._engine = nodes, engine
+        self._player: Engine | None = None
 
     def __call__(self, item: ScannedGame) -> bytes:
         """Find the puzzles of a game; EngineError if a search fails."""
@@ -66,24 +58,23 @@ class PuzzleMaker:
             return _Told(fault=str(fault)).to_json()
         if game is None:
             return _Told([]).to_json()
-        if self._engines is None:
-            own = self._other or Engine(hash_mb=self._hash_mb, options=self._options)
-            self._engines = own, Engine(hash_mb=_RATING_HASH_MB, options=self._options)
-        seeker, player = self._engines
-        scale = unchanged if self._other else rescale
+        seeker, other = self._engine.get(), self._engine.other
+        if self._player is None:
+            self._player = Engine(hash_mb=_RATING_HASH_MB, options=self._engine.own_options)
+        scale = unchanged if other else rescale
         site = game.headers.get("Site", "")
         address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"
         rows = []
         try:
             end = _end_of(game)
-            findings = find_puzzles(end, seeker, self._nodes, scale, None if self._other else _scan)
+            findings = find_puzzles(end, seeker, self._nodes, scale, None if other else _scan)
             kinds = set()
             for found in findings.puzzles:
                 themes = themes_of(found.solution, found.score, found.saves, found.zugzwang)
                 if kind_of(themes) in kinds:
                     continue  # one puzzle of a kind is enough
                 kinds.add(kind_of(themes))
-                rating = rate(found.solution, player)
+                rating = rate(found.solution, self._player)
                 rows.append(_row(found, themes, rating, _place(address, found), _opening_tags(end, found)))
         except PositionError as error:  # for example, a move number has become too large
             return _Told(fault=str(error)).to_json()
@@ -91,8 +82,7 @@ class PuzzleMaker:
 
     def close(self) -> None:
         """Terminate an external engine, even in the middle of a search."""
-        if self._other is not None:
-            self._other.close()
+        self._engine.close()
 
 
 def _end_of(game: chess.pgn.Game) -> chess.Board:

@@ -126,7 +126,8 @@ def _study(
     from knightadder.report.figures import player_game
     from knightadder.report.page import write_page
     from knightadder.report.study import GameStudy, studied
-    from knightadder.uci.analyst import UciAnalyst, read_engine
+    from knightadder.uci.analyst import read_engine
+    from knightadder.uci.worker_engine import WorkerEngine
 
     limit = search_limit(arguments, _NODES)
     engine, own_options = read_engine(arguments.engine)
@@ -142,9 +143,7 @@ def _study(
     }
     if not arguments.cluster and engine is None:
         compile_core()  # before the processes start
-    other = None if engine is None else UciAnalyst(engine, options)
-    more = {name: value for name, value in options.items() if name != "Hash"}
-    task = GameStudy(chess.engine.Limit(**limit), int(options["Hash"]), None if other else more, other)
+    task = GameStudy(chess.engine.Limit(**limit), WorkerEngine(engine, options))
     processes = min(arguments.concurrency or processors(), len(items))
     with Journal(unfinished, same, arguments.restart) as journal:
         if len(journal):

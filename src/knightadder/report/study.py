@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -12,15 +11,14 @@ import chess.engine
 
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.foreign import parse_json
-from knightadder.library.board_engine import Engine
 from knightadder.motifs.line import boards_along
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse
 from knightadder.review.accuracy import Scale, rescale, unchanged, win_percent
-from knightadder.review.game_evaluation import Analyst, SearchedPosition, evaluate, evaluation_of, from_json, to_json
+from knightadder.review.game_evaluation import SearchedPosition, evaluate, evaluation_of, from_json, to_json
 from knightadder.review.judgement import Judgement
 from knightadder.review.move_table import AnnotatedMove, moves_table
 from knightadder.review.review import Review, review
-from knightadder.uci.analyst import UciAnalyst
+from knightadder.uci.worker_engine import WorkerEngine
 
 _CHOICES = 5  # number of moves to compare in the position of a mistake
 _MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)
@@ -107,23 +105,12 @@ class GameStudy:
     ----------
     limit : chess.engine.Limit
         Limit of the search of each position.
-    hash_mb : int
-        Size of the hash table.
-    options : mapping, optional
-        Additional UCI options of the engine, with their values.
-    other : UciAnalyst, optional
-        An external engine to use, whose options are already set.
+    engine : WorkerEngine
+        The engine.
     """
 
-    def __init__(
-        self,
-        limit: chess.engine.Limit,
-        hash_mb: int,
-        options: Mapping[str, str] | None = None,
-        other: UciAnalyst | None = None,
-    ) -> None:
-        self._limit, self._hash_mb, self._options, self._other = limit, hash_mb, options, other
-        self._analyst: Analyst | None = None
+    def __init__(self, limit: chess.engine.Limit, engine: WorkerEngine) -> None:
+        self._limit, self._engine = limit, engine
 
     def __call__(self, item: GameOfPlayer) -> bytes:
         """Study a game; EngineError if a search fails."""
@@ -131,30 +118,28 @@ class GameStudy:
             board = _end_of(_read(item))
         except BrokenGame as fault:
             return json.dumps(asdict(_Told(fault=str(fault)))).encode()
-        if self._analyst is None:
-            self._analyst = self._other or Engine(hash_mb=self._hash_mb, options=self._options)
+        analyst = self._engine.get()
         try:
-            evaluations = evaluate(board, self._analyst, self._limit)
-            choices = self._choices(item, board, review(board, evaluations, _scale(self._other is not None)))
+            evaluations = evaluate(board, analyst, self._limit)
+            choices = self._choices(item, board, review(board, evaluations, _scale(self._engine.other is not None)))
         except PositionError as fault:  # for example, a move number has become too large
             return json.dumps(asdict(_Told(fault=str(fault)))).encode()
         return json.dumps(asdict(_Told(to_json(evaluations), choices))).encode()
 
     def _choices(self, item: GameOfPlayer, board: chess.Board, found: Review) -> dict[str, Any]:
-        """Search the positions of the player's mistakes for more lines."""
-        assert self._analyst is not None
+        """Search the positions of the player's mistakes with more lines."""
+        analyst = self._engine.get()
         boards = boards_along(board.root(), board.move_stack)
-        self._analyst.new_game()
+        analyst.new_game()
         choices = {}
         for ply in _plies(item, board, found):
-            lines = self._analyst.analyse(boards[ply], self._limit, multipv=_CHOICES).lines
+            lines = analyst.analyse(boards[ply], self._limit, multipv=_CHOICES).lines
             choices[str(ply)] = to_json([evaluation_of(boards[ply], lines)])[0]
         return choices
 
     def close(self) -> None:
         """Terminate an external engine, even in the middle of a search."""
-        if self._other is not None:
-            self._other.close()
+        self._engine.close()
 
 
 def studied(item: GameOfPlayer, result: bytes, is_other: bool) -> StudiedGame:
