@@ -34,7 +34,17 @@ LAYERS = (
 # Small modules that anybody may import.
 ANYWHERE = {
     f"knightadder.{name}"
-    for name in ("arguments", "closing", "foreign", "frozen", "opening_names", "progress", "text", "text_table")
+    for name in (
+        "arguments",
+        "closing",
+        "elo_formula",
+        "foreign",
+        "frozen",
+        "opening_names",
+        "progress",
+        "text",
+        "text_table",
+    )
 }
 
 

@@ -316,7 +316,7 @@ def draw_clock() -> Drawing:
 
 def draw_sprt() -> Drawing:
     """Sequential tests of changes that gain 10, 0 and -10 Elo, in random games."""
-    from knightadder.workshop.match.statistics.elo import score_of_elo
+    from knightadder.elo_formula import score_of_elo
     from knightadder.workshop.match.statistics.sprt import Sprt
 
     drawing, test = Drawing(700, 300), Sprt(0, 5, model="logistic")

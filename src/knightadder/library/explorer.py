@@ -38,6 +38,7 @@ from knightadder.core.api.index_queries import (
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
 from knightadder.core.board.pgn_reader import RESULTS
 from knightadder.core.layout import MAX_MOVES
+from knightadder.elo_formula import elo_of_score
 from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError
 from knightadder.files import reading
@@ -687,7 +688,7 @@ def _performance(row: Any) -> int | None:
     games, points = int(row["opposed"]), int(row["points"]) / 2
     if not 0 < points < games:
         return None
-    return round(int(row["opponents"]) / games + 400 * math.log10(points / (games - points)))
+    return round(int(row["opponents"]) / games + elo_of_score(points / games))
 
 
 def _code_of(board: chess.Board, move: chess.Move) -> int:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from knightadder.elo_formula import score_of_elo
+
 _SIGMAS = 1.96  # half the width of a 95 % interval, in standard deviations
 
 
@@ -49,7 +51,7 @@ def mean(games: Iterable[Sequence[float]]) -> Mean | None:
 
 def expected(rating: float, opponent: float) -> float:
     """Return the points that Elo's formula expects of a player in a game."""
-    return 1 / (1 + 10 ** ((opponent - rating) / 400))
+    return score_of_elo(rating - opponent)
 
 
 def performance(results: Sequence[tuple[float, int]]) -> int | None:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from knightadder.elo_formula import elo_of_score, score_of_elo
 from knightadder.workshop.match.statistics import elo
 
 
@@ -31,12 +32,12 @@ def test_moments_are_those_of_the_pairs_one_by_one():
 
 @pytest.mark.parametrize("difference", [-400, -3, 0, 12.5, 800])
 def test_score_and_elo_are_inverse(difference):
-    assert elo.elo_of_score(elo.score_of_elo(difference)) == pytest.approx(difference)
+    assert elo_of_score(score_of_elo(difference)) == pytest.approx(difference)
 
 
 def test_the_scale_of_elo():
-    assert elo.score_of_elo(400) == pytest.approx(10 / 11)
-    assert [elo.elo_of_score(score) for score in (0.0, 0.5, 1.0)] == [-math.inf, 0.0, math.inf]
+    assert score_of_elo(400) == pytest.approx(10 / 11)
+    assert [elo_of_score(score) for score in (0.0, 0.5, 1.0)] == [-math.inf, 0.0, math.inf]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from knightadder.workshop.match.statistics.elo import elo_interval, score_of_elo
+from knightadder.elo_formula import score_of_elo
+from knightadder.workshop.match.statistics.elo import elo_interval
 from knightadder.workshop.match.statistics.ratings import rate
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from knightadder.workshop.match.statistics.elo import elo_of_score, score_of_elo
+from knightadder.elo_formula import elo_of_score, score_of_elo
 from knightadder.workshop.tune.screening import ELO_OF_SCORE, Factor, Screening
 
 

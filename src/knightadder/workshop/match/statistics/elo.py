@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TypeAlias
 
+from knightadder.elo_formula import elo_of_score
+
 try:
     from scipy.special import stdtrit
 except ModuleNotFoundError:
@@ -55,20 +57,6 @@ def moments(counts: Pentanomial) -> tuple[float, float]:
     mean = sum(count * index / 4 for index, count in enumerate(counts)) / number
     variance = sum(count * (index / 4 - mean) ** 2 for index, count in enumerate(counts)) / number
     return mean, variance
-
-
-def elo_of_score(score: float) -> float:
-    """Return the Elo difference for an expected score; infinite if the score is not between 0 and 1."""
-    if score <= 0.0:
-        return -math.inf
-    if score >= 1.0:
-        return math.inf
-    return 400.0 * math.log10(score / (1.0 - score))
-
-
-def score_of_elo(elo: float) -> float:
-    """Return the expected score of an Elo difference."""
-    return 1.0 / (1.0 + math.pow(10.0, -elo / 400.0))
 
 
 def elo_interval(counts: Pentanomial) -> Interval:

@@ -16,12 +16,8 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
-from knightadder.workshop.match.statistics.elo import (
-    NORMALIZED_SCALE,
-    Pentanomial,
-    moments,
-    score_of_elo,
-)
+from knightadder.elo_formula import score_of_elo
+from knightadder.workshop.match.statistics.elo import NORMALIZED_SCALE, Pentanomial, moments
 
 MODELS = ("normalized", "logistic")
 
