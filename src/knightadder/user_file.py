@@ -23,16 +23,9 @@ def user_file(name: str) -> Path:
 class UserFile:
     """An SQLite file with tables of this program. It is created if it is missing, even if it was deleted during use.
 
-    Parameters
-    ----------
-    file : Path
-        The file.
-    content : str
-        The kind of content as a plural noun, for messages.
-    application, version : int
-        The file's marks: SQLite's ``application_id`` and ``user_version``.
-    tables : str
-        SQL statements that create the tables; with ``IF NOT EXISTS``, because two processes may begin at the same time.
+    `content` is the kind of content as a plural noun, for messages. `application` and `version` are the file's marks:
+    SQLite's ``application_id`` and ``user_version``. `tables` are SQL statements that create the tables, with ``IF NOT
+    EXISTS``, because two processes may begin at the same time.
     """
 
     def __init__(self, file: Path, content: str, application: int, version: int, tables: str) -> None:

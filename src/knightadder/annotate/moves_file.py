@@ -39,17 +39,8 @@ def check_moves_file(file: Path) -> None:
 
 @contextlib.contextmanager
 def writing_moves(file: Path) -> Iterator[Callable[[GameRow, Iterable[AnnotatedMove]], None]]:
-    """Open a table that replaces a file when it is completely written.
-
-    Yields
-    ------
-    callable
-        Function that writes the moves of a game, given its row in the table of games.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be written.
+    """Open a table that replaces a file when it is completely written. Yields a function that writes the moves of a
+    game, given its row in the table of games.
     """
     with replacing(file) as beside, _WRITERS[file.suffix.lower()](beside) as write:
 
