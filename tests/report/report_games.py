@@ -4,7 +4,8 @@ import contextlib
 
 from fake_analyst import FakeAnalyst, Here
 
-from knightadder.report import command, study
+from knightadder.report import command
+from knightadder.uci import worker_engine
 
 GAMES = """[Event "one"]
 [White "Anna <i>Muster</i>"]
@@ -55,9 +56,6 @@ NAME = "Anna <i>Muster</i>"
 class Player(FakeAnalyst):
     """An engine that sees one move ahead."""
 
-    def __init__(self, **options):
-        super().__init__()
-
 
 class Pool(Here):
     """Studies games in this process, and after some games raises an error."""
@@ -79,6 +77,6 @@ def use_pool(monkeypatch):
         yield Pool(task)
 
     monkeypatch.setattr(command, "open_pool", open_pool)
-    monkeypatch.setattr(study, "Engine", Player)
+    monkeypatch.setattr(worker_engine, "open_engine", lambda hash_mb: Player())
     monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: None)
     return Pool
