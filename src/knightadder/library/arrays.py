@@ -29,8 +29,8 @@ Positions: TypeAlias = Iterable[Position] | NDArray[np.generic]
 _Block: TypeAlias = Sequence[str] | NDArray[np.generic]  # FENs, or packed positions
 _Numbered: TypeAlias = tuple[int, _Block]  # a block, with the index of its first position
 
-_BLOCK = 1 << 15  # positions in a call of the core; Ctrl-C does not interrupt a call
-_LAZY_BLOCK = 1 << 10  # positions in a call of the core, if the first results must come soon
+_BLOCK = 1 << 15  # positions per call of the core; Ctrl-C does not interrupt a call
+_LAZY_BLOCK = 1 << 10  # positions per call of the core if the first results must come soon
 _LONGEST_FIELD = 80  # maximum length of a FEN's field; 64 squares and seven slashes are 71 characters
 _SPACE, _QUESTION_MARK, _LAST_ASCII = ord(" "), ord("?"), 127
 _OTHER_SPACES = [code for code in range(_LAST_ASCII + 1, 0x10000) if chr(code).isspace()]
@@ -42,21 +42,21 @@ def pack(positions: Positions) -> NDArray[np.void]:
     Parameters
     ----------
     positions : iterable of chess.Board or str, or array
-        Boards, FENs or ``"startpos"``, or an array of FENs (of ``str`` or ``bytes``). The moves that led to a board
-        are not kept, and counters are limited: at most 255 plies since the last capture or pawn move, and 16 bits of
-        move number.
+        Boards, FENs or ``"startpos"``, or an array of FENs (of ``str`` or ``bytes``). The moves that led to a board are
+        not kept. Counters are limited: the plies since the last capture or pawn move to 255, the move number to 16
+        bits.
 
     Returns
     -------
     array of PACKED
         A record for each position, with the fields ``occupied``, ``pieces``, ``stm_ep``, ``rule50``, ``fullmove``,
-        ``score``, ``result`` and ``spare``; ``score`` is 0 and ``result`` 1, a draw. The layout is known as
-        Marlinformat.
+        ``score``, ``result`` and ``spare``. ``score`` is 0, and ``result`` is 1, which means a draw. The layout is
+        known as Marlinformat.
 
     Raises
     ------
     PositionError
-        If a position is illegal; the text gives its index, counted from 0.
+        If a position is illegal; the message gives its index, counted from 0.
     """
     return pack_from(0, positions)
 
@@ -85,7 +85,7 @@ def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Boar
     Raises
     ------
     PositionError
-        If a record is not a legal position; the text gives its index, counted from 0.
+        If a record is not a legal position; the message gives its index, counted from 0.
     """
     boards = []
     for number, text in enumerate(unpack_fens(records, chess960)):
@@ -109,7 +109,7 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
     Raises
     ------
     PositionError
-        If a record is not a legal position; the text gives its index, counted from 0.
+        If a record is not a legal position; the message gives its index, counted from 0.
     """
     if not _is_packed(records):
         raise TypeError(f"expected an array of packed positions, not {type(records).__name__}")
@@ -118,7 +118,7 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
 
 
 def _fens(records: NDArray[np.void], chess960: bool = False, illegal: str | None = None) -> Iterator[str]:
-    """Write packed positions as FENs; a record that is not a position gives `illegal`, or raises PositionError."""
+    """Write packed positions as FENs. For a record that is not a position, yield `illegal`, or raise PositionError."""
     for number, record in enumerate(records):
         try:
             yield record_fen(record, chess960)
@@ -136,23 +136,22 @@ def evaluate_many(
     workers: int | None = None,
     executor: Elsewhere = None,
 ) -> NDArray[np.int16]:
-    """Return the static values of many positions, as `evaluate` does for one; the GIL is released during the work.
+    """Return the static values of many positions, as `evaluate` does for one. The GIL is released during the work.
 
     Parameters
     ----------
     positions : iterable of chess.Board or str, or array
         Boards, FENs or ``"startpos"``, which may come from a generator; an array of FENs (of ``str`` or ``bytes``); or
-        an array of packed positions from `pack`, such as a memory-mapped file of them. All of these are read block by
-        block.
+        an array of packed positions from `pack`, such as a memory-mapped file. The positions are read block by block.
     evaluation : str, optional
-        ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
+        ``"classical"``, ``"pesto"`` or ``"nnue"``. The default is that of the option ``EvalType``.
     illegal : int, optional
-        The value for illegal positions, such as -32768, which no position has; by default, they raise an error.
+        The value to return for illegal positions, such as -32768, which no position has. By default, they are errors.
     workers : int, optional
-        Number of threads (default: one for each processor). With an executor, its number of workers, so that each
+        Number of threads (default: one for each processor). With an executor, the number of its workers, so that each
         gets enough work (default: 64, or the number that a client reports).
     executor : concurrent.futures.Executor or distributed.Client, optional
-        Other processes or machines for the work, which must have the same version of this package.
+        Other processes or machines that do the work. They must have the same version of this package.
 
     Returns
     -------
@@ -162,7 +161,7 @@ def evaluate_many(
     Raises
     ------
     PositionError
-        If a position is illegal and ``illegal`` is not given; the text gives its index, counted from 0.
+        If a position is illegal and ``illegal`` is not given; the message gives its index, counted from 0.
     OptionError
         If there is no such evaluation, or its network cannot be used.
     EngineError
@@ -182,16 +181,16 @@ def evaluate_iter(
     workers: int | None = None,
     executor: Elsewhere = None,
 ) -> Generator[tuple[Position, int], None, None]:
-    """Evaluate positions one after another, as they arrive; parameters and errors are the same as for `evaluate_many`.
+    """Evaluate positions one after another, as they arrive. Parameters and errors are the same as for `evaluate_many`.
 
-    Only a few thousand positions are read ahead for each worker, so their generator may be endless, and may continue to
-    change the same board.
+    Only a few thousand positions are read ahead for each worker, so the positions may come from an endless generator.
+    It may yield the same board again after changing it.
 
     Yields
     ------
     tuple of (chess.Board or str) and int
-        Each position, in order, with its value in centipawns from White's view. A board is a copy; a packed
-        position is a FEN, or empty if it is illegal.
+        Each position, in order, with its value in centipawns from White's view. A board is returned as a copy, and a
+        packed position as a FEN, which is empty if the position is illegal.
     """
     taken = deque[Position]()
     remembered = remembering(positions_in(positions, None if illegal is None else ""), taken)
@@ -228,7 +227,7 @@ def _evaluated(
     workers: int | None,
     executor: Elsewhere,
 ) -> Iterator[NDArray[np.int16]]:
-    """Evaluate positions in blocks of this size; errors of the arguments are raised at once."""
+    """Evaluate positions in blocks of this size. Errors in the arguments are raised immediately."""
     count = None if workers is None else whole("workers", workers, 1)
     if illegal is not None:
         illegal = whole("illegal", illegal, -(1 << 15), (1 << 15) - 1)
@@ -285,7 +284,7 @@ def _is_packed(positions: object) -> TypeGuard[NDArray[np.void]]:
 
 
 def _check_array(positions: NDArray[np.generic]) -> None:
-    """Check by dimensions and type that an array contains positions."""
+    """Check by its dimensions and type that an array contains positions."""
     if positions.ndim != 1:
         raise ValueError(f"an array of positions must have one dimension, not {positions.ndim}")
     if positions.dtype.kind not in "SUOT" and not _is_packed(positions):
@@ -341,7 +340,7 @@ def _fen(position: Position, number: int) -> str:
 
 
 def _illegal(block: _Block, place: int, start: int) -> PositionError:
-    """Make the error for an illegal position, with its index and the reason if known."""
+    """Return the error for an illegal position, with the position's index and the reason if it is known."""
     position, number = block[place], start + place
     if isinstance(position, np.void):
         return PositionError(f"illegal position {number}: the record does not describe a position")

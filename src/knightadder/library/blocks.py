@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 Block = TypeVar("Block")
 Item = TypeVar("Item")
-Elsewhere: TypeAlias = "Executor | distributed.Client | None"  # None: threads of this process
+Elsewhere: TypeAlias = "Executor | distributed.Client | None"  # None means threads of this process
 
-_WORKERS = 64  # assumed number of an executor's workers, which it does not report
+_WORKERS = 64  # assumed number of an executor's workers, because an executor does not report it
 
 
 def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Cut items into lists of this length, the last one perhaps shorter; items are taken only when needed."""
+    """Divide items into lists of this length; the last one may be shorter. Items are taken only when they are
+    needed.
+    """
     remaining = iter(items)
     return iter(lambda: list(islice(remaining, size)), [])
 
@@ -32,8 +34,7 @@ def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 def results_elsewhere(
     blocks: Iterable[Block], work: Callable[[Block], Any], where: Elsewhere, workers: int | None, in_order: bool
 ) -> Generator[tuple[Block, Any], None, None]:
-    """Let other processes or machines do the work on blocks, and yield each block with its result, in order or as
-    ready.
+    """Let other processes or machines do the work on blocks; yield each block with its result, in order or as ready.
 
     `workers` is the number of an executor's workers. Raises the errors of the work, and EngineError if a worker has a
     different version; TypeError, at once, if `where` is neither an executor nor a client.
@@ -70,7 +71,7 @@ class _ExecutorPool(Pool):
 
 
 def call(wanted: str, pickled: bytes, block: bytes) -> Any:
-    """Do the work on a block, in a worker of an executor; EngineError if its version differs."""
+    """Do the work on a block in a worker of an executor; EngineError if the worker has a different version."""
     if version() != wanted:
         raise EngineError(f"a worker of the executor has Knightadder {version()}, but needs {wanted}")
     return pickle.loads(pickled)(pickle.loads(block))
@@ -79,7 +80,7 @@ def call(wanted: str, pickled: bytes, block: bytes) -> Any:
 class Threads(Pool):
     """Threads that work on blocks. Unlike the threads of a ThreadPoolExecutor, they do not delay Python's exit.
 
-    As a context manager it waits for the work that has begun.
+    As a context manager, it waits for the work that has begun.
     """
 
     def __init__(self, count: int, name: str, work: Callable[[Any], Any]) -> None:

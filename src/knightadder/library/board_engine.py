@@ -1,4 +1,4 @@
-"""The class `Engine`: plays and analyses on python-chess's boards, within the process."""
+"""The class `Engine`: plays and analyses on python-chess's boards, in this process."""
 
 import asyncio
 import contextlib
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 MOST_LINES = 256  # the maximum of the option MultiPV
 
-_CLOCK_KEPT = 0.9  # minimum share of the expected clock with which pondering continues as the next search
-_THREADS_END = 1.0  # seconds after a result that a fork waits for the search's threads, which take milliseconds
+_CLOCK_KEPT = 0.9  # minimum share of the expected clock for which pondering continues as the next search
+_THREADS_END = 1.0  # maximum seconds that a fork waits for the threads of a finished search, which need milliseconds
 
 _loading = threading.Lock()
 _loaded = False
 _engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
-# A caller: a thread, and the task that runs in it, if any.
+# A caller is a thread and the task that runs in it, if any.
 _Caller: TypeAlias = tuple[int, "weakref.ref[asyncio.Task[object]] | None"]
 
 
@@ -62,30 +62,30 @@ class _Pondering:
 class Engine(Closing):
     """An engine that runs one search at a time.
 
-    If the engine is searching for a different thread or task, a call waits its turn. An engine without references ends
-    its search.
+    If the engine is searching for a different thread or task, a call waits until that search has ended. A search ends
+    when nothing refers to its engine any longer.
 
-    The first engine in a process loads the core. If the core's sources have changed, it compiles them, which takes some
-    20 seconds; the logger ``knightadder`` says so. Several engines search in parallel, because a search releases the
-    GIL.
+    The first engine in a process loads the core. If the core's sources have changed, it first compiles them, which
+    takes about 20 seconds and is logged by the logger ``knightadder``. Several engines search in parallel, because a
+    search releases the GIL.
 
     Parameters
     ----------
     hash_mb : int
         Size of the transposition table in MiB.
     threads : int
-        Search threads.
+        Number of search threads.
     evaluation : str, optional
-        ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
+        ``"classical"``, ``"pesto"`` or ``"nnue"``. The default is that of the option ``EvalType``.
     syzygy_path : path or several, optional
         Folders of Syzygy tablebases, which must exist.
     options : mapping, optional
-        Values of any other UCI options by name, as for `configure`.
+        Values of other UCI options by name, as for `configure`.
 
     Raises
     ------
     OptionError
-        If a value is not accepted, or there is no such folder.
+        If a value is not accepted, or a folder does not exist.
     EngineError
         If the engine cannot be loaded.
     """
@@ -126,12 +126,12 @@ class Engine(Closing):
 
     @property
     def problem(self) -> str | None:
-        """The reason why the built-in network cannot be used, in a line; the classical evaluation then replaces it."""
+        """A line that says why the built-in network cannot be used; the classical evaluation then replaces it."""
         return self._core.problem
 
     @property
     def options(self) -> Mapping[str, Option]:
-        """The options that `configure` can set, by name (in upper or lower case), with their present values."""
+        """The options that `configure` can set, with their current values, by name (case does not matter)."""
         return chess.engine.UciOptionMap(options_of(self._core.options).items())
 
     def configure(self, options: Mapping[str, Setting]) -> list[str]:
@@ -140,19 +140,19 @@ class Engine(Closing):
         Parameters
         ----------
         options : mapping
-            Values by name, for example ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``; `options` has all names.
+            Values by name, for example ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``. `options` lists all names.
 
         Returns
         -------
         list of str
-            Messages about the options, a line each; about damaged tablebases, for example.
+            Messages about the options, for example about damaged tablebases. Each is one line.
 
         Raises
         ------
         OptionError
-            If an option does not exist, or does not accept the value; the options before it are set. ``MultiPV``,
-            ``Ponder``, ``UCI_AnalyseMode``, ``UCI_Chess960`` and ``UCI_ShowWDL`` cannot be set, because each call sets
-            them.
+            If an option does not exist, or does not accept the value; earlier options in the mapping are then already
+            set. ``MultiPV``, ``Ponder``, ``UCI_AnalyseMode``, ``UCI_Chess960`` and ``UCI_ShowWDL`` cannot be set,
+            because each call sets them.
         EngineError
             If the engine is still searching for the same thread, or has been closed.
         """
@@ -163,7 +163,7 @@ class Engine(Closing):
             return lines
 
     def new_game(self) -> None:
-        """Clear what earlier searches have learnt."""
+        """Clear everything that earlier searches have learnt."""
         with self._its_turn(_caller()):
             self._core.new_game()
             self._core.get_ready()
@@ -181,15 +181,15 @@ class Engine(Closing):
         Parameters
         ----------
         board : chess.Board or str
-            The position: a board, with the moves that led to it; a FEN; or ``"startpos"``.
+            The position: a board with the moves that led to it, a FEN, or ``"startpos"``.
         limit : chess.engine.Limit
             A time, a depth, a number of nodes, or the clocks of a game.
         ponder : bool
             Whether to continue to search after the answer, for the move after the expected reply. If the board of the
-            next call shows that reply, and its limit is the same, that search continues as the search of the next call.
-            A clock counts as the same if only the time of this call has passed on it.
-        root_moves : iterable of chess.Move or str, optional
-            The moves to choose from; text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
+            next call has that reply, and the limit is the same, this search becomes the search of that call. The clocks
+            may differ by the time that this call has taken.
+            root_moves : iterable of chess.Move or str, optional
+                The moves to choose from. Text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
 
         Raises
         ------
@@ -232,14 +232,14 @@ class Engine(Closing):
 
         Parameters
         ----------
-        board : chess.Board or str
+        The position: a board with the moves that led to it, a FEN, or ``"startpos"``.
             The position: a board, with the moves that led to it; a FEN; or ``"startpos"``.
         limit : chess.engine.Limit
-            A time, a depth, a number of nodes.
+            A time, a depth or a number of nodes.
         multipv : int
             Number of best lines to find.
         root_moves : iterable of chess.Move or str, optional
-            The moves to choose from; text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
+            The moves to choose from. Text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
 
         Raises
         ------
@@ -248,7 +248,7 @@ class Engine(Closing):
         EngineError
             If the engine is still searching for the same thread, or has been closed.
         ValueError, TypeError
-            If the limit, one of its values, or the number of lines (1 to 256) is not possible.
+            If the limit, one of its values, or the number of lines (1 to 256) is invalid.
         """
         check_limit(limit)
         return self.stream(board, limit, multipv=multipv, root_moves=root_moves).result()
@@ -274,18 +274,18 @@ class Engine(Closing):
         multipv: int = 1,
         root_moves: Iterable[Move] | None = None,
     ) -> Stream:
-        """Start an analysis and return at once; its lines can be read as they arrive.
+        """Start an analysis and return immediately; its lines can be read as they arrive.
 
         Parameters
         ----------
         board : chess.Board or str
-            The position: a board, with the moves that led to it; a FEN; or ``"startpos"``.
+            The position: a board with the moves that led to it, a FEN, or ``"startpos"``.
         limit : chess.engine.Limit, optional
-            The limit; by default, the analysis runs until `Stream.stop` or the end of a ``with`` block.
+            The limit. By default, the analysis runs until `Stream.stop` or the end of a ``with`` block.
         multipv : int
             Number of best lines to find.
         root_moves : iterable of chess.Move or str, optional
-            The moves to choose from; text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
+            The moves to choose from. Text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
 
         Raises
         ------
@@ -294,7 +294,7 @@ class Engine(Closing):
         EngineError
             If the engine is still searching for the same thread, or has been closed.
         ValueError, TypeError
-            If the limit, one of its values, or the number of lines (1 to 256) is not possible.
+            If the limit, one of its values, or the number of lines (1 to 256) is invalid.
         """
         board = board_of(board)
         limits = limits_of(board, limit, root_moves)
@@ -303,12 +303,12 @@ class Engine(Closing):
             return Stream(self._begin(board, limits, caller, multipv, analysing=True), self)
 
     def stop(self) -> None:
-        """End the running search soon, if there is one; callable from any thread."""
+        """Stop the running search soon, if there is one. Any thread may call this."""
         if self._feed:
             self._feed.stop()
 
     def close(self) -> None:
-        """End the running search and the engine, which cannot be used any more."""
+        """Stop the running search and close the engine, which cannot be used afterwards."""
         self._closed = True
         self.stop()  # waiting calls then notice that the engine is closed
         with self._turn:
@@ -327,7 +327,7 @@ class Engine(Closing):
                 self._pondering.feed.stop()
                 self._pondering = None
             if self._feed:
-                # The caller's own search could last forever: only the caller ends it.
+                # The caller's own search could last forever, because only the caller ends it.
                 if not self._feed.ending and self._caller is not None and self._caller[0] == caller[0]:
                     raise EngineError("the engine is searching")
                 self._feed.result()
@@ -336,7 +336,7 @@ class Engine(Closing):
             yield
 
     async def _turn_of_task(self) -> _Caller:
-        """Wait for the searches of other tasks, and return the caller."""
+        """Wait for the searches of other tasks; return the caller."""
         caller = _caller()
         while (feed := self._feed) and not (feed.ending or self._pondering or self._caller == caller):
             await feed.result_async()
@@ -349,12 +349,12 @@ class Engine(Closing):
             raise EngineError("the engine has been closed")
 
     def _prepare_fork(self) -> None:
-        """Wait for the threads of a search whose result is there: they end within milliseconds after it."""
+        """Wait for the threads of a search that has delivered its result. They end within milliseconds."""
         if self._feed and self._feed.analysis is not None:
             self._core.wait(_THREADS_END)
 
     def _survive_fork(self) -> None:
-        """Give the engine up in a process that was forked during a search, because threads are not forked."""
+        """Make the engine unusable in a process that was forked during a search, because threads are not forked."""
         if self._turn.locked() or not self._core.wait(0):
             self._turn, self._lost = threading.Lock(), True
             self._drop.detach()
@@ -386,7 +386,7 @@ class Engine(Closing):
     def _begin(
         self, board: chess.Board, limits: Limits, caller: _Caller, multipv: int = 1, *, analysing: bool = False
     ) -> Feed:
-        """Begin a search; call it when the engine is idle."""
+        """Begin a search. The engine must be idle."""
         fen, root, moves = root_of(board)
         multipv = whole("multipv", multipv, 1, MOST_LINES)
         for name, value in ("UCI_Chess960", board.chess960), ("UCI_AnalyseMode", analysing), ("MultiPV", multipv):
@@ -398,7 +398,7 @@ class Engine(Closing):
         feed = Feed(fen)
         try:
             feed.follow(self._core.go(limits, feed.report, feed.finish))
-        except BaseException:  # such as Ctrl-C after the search has begun
+        except BaseException:  # for example Ctrl-C after the search has begun
             self._core.stop()
             raise
         self._feed, self._caller = feed, caller
@@ -444,7 +444,7 @@ def _caller() -> _Caller:
 
 
 def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -> chess.engine.Limit:
-    """Return the limit with the present clock of the side that has just moved."""
+    """Return a limit with the current clock of the side that has just moved."""
     if mover == chess.WHITE and limit.white_clock is not None:
         return replace(limit, white_clock=limit.white_clock - seconds + (limit.white_inc or 0))
     if mover == chess.BLACK and limit.black_clock is not None:
@@ -462,7 +462,7 @@ def _are_kept(expected: Limits, limits: Limits, mover: chess.Color) -> bool:
 
 
 def _load(options: Options) -> "Core":
-    """Return a new engine; the first call also loads the compiled core and makes it search a little."""
+    """Return a new engine. The first call also loads the compiled core, and lets it search a little."""
     global _loaded
     load_core()
     with _loading:

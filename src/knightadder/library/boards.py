@@ -27,24 +27,23 @@ Move: TypeAlias = chess.Move | str  # text is in algebraic or UCI notation
 
 STARTPOS = "startpos"  # stands for the FEN of the start position
 
-# Bounds that no search reaches, and that fit into 64 bits; larger limits have the same effect.
+# Bounds that no search reaches, and that fit into 64 bits. Greater limits have the same effect.
 _MOST_NODES = 1 << 62
-_MOST_PLIES = 10_000  # maximum of depth, moves to mate and moves to the time control
+_MOST_PLIES = 10_000  # maximum of a depth, of moves to mate, and of moves to the time control
 _MOST_SECONDS = 4_000_000.0  # 46 days, about the longest wait in 32-bit milliseconds
 
-# After this many plies without a capture or pawn move, a further such ply is a draw by the fifty-move rule, and a
-# capture or pawn move rules repetitions out. So earlier positions do not matter.
+# After this many plies without a capture or pawn move, one more such ply is a draw by the fifty-move rule, and a
+# capture or pawn move rules out repetitions. So earlier positions do not matter.
 _MOST_HISTORY = 100
 _MOST_COUNTED = 9_999  # maximum of a FEN's counters
 
 
 def board_of(position: Position, what: str = "position", warn: bool = True) -> chess.Board:
-    """Return the board of a position, which is a board, a FEN or ``"startpos"``. For a FEN that needs the rules of
-    Chess960, it is a Chess960 board.
+    """Return the board of a position: a board, a FEN or ``"startpos"``.
 
-    Impossible castling rights and en passant squares are left out; with `warn`, a `PositionWarning` says so. `what`
-    names the position in error messages. TypeError if the position is none of these; PositionError if it is not a FEN,
-    or the board's variant is not supported.
+    A FEN that needs the rules of Chess960 gives a Chess960 board. Impossible castling rights and en passant squares are
+    left out; with `warn`, a `PositionWarning` says so. `what` names the position in error messages. TypeError if the
+    position is none of these; PositionError if the FEN is invalid, or the board's variant is not supported.
     """
     if isinstance(position, str):
         try:
@@ -85,7 +84,7 @@ def warn(message: str) -> None:
 
 
 def fen_text(text: str) -> str:
-    """Return the FEN of a text: the text itself, unless it is ``"startpos"``."""
+    """Return the FEN that a text stands for: the text itself, unless it is ``"startpos"``."""
     return fen.START if text == STARTPOS else text
 
 
@@ -97,7 +96,7 @@ def fen_of(board: chess.Board, what: str = "position") -> str:
 
 @contextlib.contextmanager
 def _intact(what: str) -> Iterator[None]:
-    """Convert any error of a board to a PositionError: its attributes may have any values."""
+    """Convert any error of a board to a PositionError. A board's attributes may have any values."""
     try:
         yield
     except Exception as error:
@@ -114,15 +113,15 @@ def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[
 
 
 def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Board, tuple[str, ...]]:
-    """Return the FEN of a board; and the board from which `position_of` starts, with the moves from there."""
+    """Return the FEN of a board, the board from which `position_of` starts, and the moves from there."""
     with _intact(what):
         text = board.fen()  # raises an error if the board is invalid, even if earlier positions are valid
         history = min(board.halfmove_clock, _MOST_HISTORY)
         if not history or not board.move_stack:
             return text, board, ()
-        root = board.copy(stack=history)  # because copying a long game is slow
+        root = board.copy(stack=history)  # copying a whole long game is slow
         moves: list[str] = []
-        # By the rules of chess, positions before a null move cannot be repeated.
+        # By the rules, positions before a null move cannot be repeated.
         while len(moves) < history and root.move_stack and root.peek():
             moves.append(root.pop().uci())
         return text, root, tuple(reversed(moves))
@@ -172,7 +171,7 @@ def limits_of(board: chess.Board, limit: chess.engine.Limit | None, root_moves: 
 
 
 def check_limit(limit: chess.engine.Limit) -> None:
-    """Raise a TypeError unless this is a limit; only a stream may do without one."""
+    """Raise a TypeError unless this is a limit. Only a stream needs none."""
     if not isinstance(limit, chess.engine.Limit):
         raise TypeError(f"limit must be a chess.engine.Limit, not {limit!r:.60}")
 
@@ -236,7 +235,7 @@ def _names(board: chess.Board, moves: Iterable[Move] | None) -> tuple[str, ...]:
 
 
 def name_of(board: chess.Board, move: Move, what: str = "move") -> str:
-    """Return a legal move in UCI notation; TypeError if it is not a move, PositionError if it is not legal."""
+    """Return a legal move in UCI notation; TypeError if it is not a move, PositionError if it is illegal."""
     if isinstance(move, str):
         move = _parsed(board, move)
     if not isinstance(move, chess.Move):
@@ -251,7 +250,7 @@ def name_of(board: chess.Board, move: Move, what: str = "move") -> str:
 
 
 def _parsed(board: chess.Board, text: str) -> chess.Move:
-    """Parse a move in UCI or algebraic notation; no text is legal in both and means two moves."""
+    """Parse a move in UCI or algebraic notation. No text is legal in both and means different moves."""
     for parse in (board.parse_uci, board.parse_san):
         with contextlib.suppress(Exception):  # besides illegal text, the board may be impossible
             return parse(text)

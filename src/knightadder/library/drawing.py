@@ -1,4 +1,4 @@
-"""Draws boards with python-chess: as SVG with a number on each piece, as HTML with a bar and a table beside."""
+"""Draws boards with python-chess: as SVG with a number on each piece, or as HTML with a bar and a table beside it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from xml.etree import ElementTree
@@ -34,12 +34,12 @@ def lines_panel(
         chess.svg.Arrow(move.from_square, move.to_square, color="blue" if number else "green")
         for number, move in enumerate(moves)
     ]
-    arrows.reverse()  # so that the best is drawn above the others
+    arrows.reverse()  # so that the best move's arrow is drawn last, above the others
     return panel(chess.svg.board(board, arrows=arrows, size=_SMALL), _SMALL, expectation, rows)
 
 
 def panel(svg: str, size: int, expectation: float, rows: Iterable[Iterable[str]]) -> str:
-    """Put a board of this height, an evaluation bar and a table beside each other, as HTML; see `lines_panel`."""
+    """Put a board of this height, an evaluation bar and a table side by side, as HTML; see `lines_panel`."""
     percent = f"{100 * expectation:.0f}"
     cell = '<td style="text-align: left; vertical-align: top; padding: 0 0.8em 0.4em 0">{}</td>'
     table = "".join(f"<tr>{''.join(cell.format(_unbroken(text)) for text in row)}</tr>" for row in rows)
@@ -53,7 +53,7 @@ def panel(svg: str, size: int, expectation: float, rows: Iterable[Iterable[str]]
 
 
 def _unbroken(text: str) -> str:
-    """Write a text as HTML; a short one stays on one line."""
+    """Return a text as HTML. A short text stays on one line."""
     return escape(text if len(text) > _SHORT else text.replace(" ", "\N{NO-BREAK SPACE}"))
 
 

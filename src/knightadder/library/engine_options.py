@@ -11,29 +11,29 @@ from knightadder.engine.errors import OptionError
 Setting: TypeAlias = str | int | bool
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-# Options that each call sets from its arguments or its board, or that the results need.
+# Options that each call sets from its arguments or its board, or that the results depend on.
 _OWN = {"multipv", "ponder", "uci_analysemode", "uci_chess960", "uci_showwdl"}
 
 
 @dataclass(frozen=True, slots=True)
 class Option(options.Option):
-    """An option of the engine; all but ``value`` is named as in python-chess's ``chess.engine.Option``.
+    """An option of the engine. All attributes except ``value`` are named as in python-chess's ``chess.engine.Option``.
 
     Attributes
     ----------
     name : str
-        Its name.
+        The name of the option.
     type : str
         ``"spin"`` (a whole number), ``"check"`` (a switch), ``"combo"`` (one of several words), ``"string"`` or
-        ``"button"`` (an action, set to anything).
+        ``"button"`` (an action, which any value triggers).
     default : str, int, bool or None
-        The value of a new engine; ``None`` for a button.
+        The value in a new engine; ``None`` for a button.
     min, max : int or None
         The bounds of a whole number, both included.
     var : tuple of str
         The words to choose from.
     value : str, int, bool or None
-        The present value; ``None`` for a button.
+        The current value; ``None`` for a button.
     """
 
     value: Setting | None = None

@@ -29,31 +29,31 @@ _pools: "weakref.WeakSet[EnginePool]" = weakref.WeakSet()
 
 
 class PoolBusyError(EngineError):
-    """All engines of a pool are in use, and too many callers wait for one, or this caller has waited too long."""
+    """All engines of a pool are in use, and too many callers are waiting, or this caller has waited too long."""
 
 
 class EnginePool(Closing):
     """Engines for many threads or tasks, such as the handlers of a web server.
 
-    Each call has an engine for itself. Callers that find no free engine wait, and get engines in the order in which
-    they came. An engine is made when it is first needed. As a context manager, with ``with`` or ``async with``, the
-    pool is closed when the block is left.
+    During a call, an engine belongs to the caller alone. If no engine is free, callers wait, and get engines in the
+    order in which they came. An engine is made when it is first needed. As a context manager, with ``with`` or ``async
+    with``, the pool is closed at the end of the block.
 
     Parameters
     ----------
     engines : int, optional
-        Maximum number of engines; by default, the number of processors.
+        Maximum number of engines (default: the number of processors).
     waiting : int, optional
-        Maximum number of callers that wait; no maximum by default.
+        Maximum number of callers that wait (default: no maximum).
     timeout : float, optional
-        Maximum time in seconds that a caller waits for an engine, even a new one; no maximum by default.
+        Maximum time in seconds that a caller waits for an engine, even a new one (default: no maximum).
     hash_mb, threads, evaluation, syzygy_path, options
         Settings of each engine; see `Engine`.
 
     Raises
     ------
     ValueError, TypeError
-        If a number is invalid. Wrong settings raise their errors in the first call.
+        If a number is invalid. Invalid settings raise their errors in the first call.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class EnginePool(Closing):
         Raises
         ------
         PoolBusyError
-            If too many callers wait for an engine, or this caller has waited too long.
+            If too many callers are waiting for an engine, or this caller has waited too long.
         EngineError
             If the pool has been closed, or the engine cannot be made.
         """
@@ -114,7 +114,7 @@ class EnginePool(Closing):
     def play(
         self, board: Position, limit: chess.engine.Limit, *, root_moves: Iterable[Move] | None = None
     ) -> PlayResult:
-        """Choose a move by one of the engines; see `Engine.play` and `lend`."""
+        """Choose a move with one of the engines; see `Engine.play` and `lend`."""
         with self.lend() as engine:
             return engine.play(board, limit, root_moves=root_moves)
 
@@ -126,7 +126,7 @@ class EnginePool(Closing):
         multipv: int = 1,
         root_moves: Iterable[Move] | None = None,
     ) -> Analysis:
-        """Analyse a position by one of the engines; see `Engine.analyse` and `lend`."""
+        """Analyse a position with one of the engines; see `Engine.analyse` and `lend`."""
         with self.lend() as engine:
             return engine.analyse(board, limit, multipv=multipv, root_moves=root_moves)
 
@@ -147,7 +147,7 @@ class EnginePool(Closing):
     async def play_async(
         self, board: Position, limit: chess.engine.Limit, *, root_moves: Iterable[Move] | None = None
     ) -> PlayResult:
-        """Choose a move by one of the engines; see `Engine.play` and `lend`. Cancelling the task ends the search."""
+        """Choose a move with one of the engines; see `Engine.play` and `lend`. Cancelling the task ends the search."""
         async with self.lend_async() as engine:
             return await engine.play_async(board, limit, root_moves=root_moves)
 
@@ -159,8 +159,9 @@ class EnginePool(Closing):
         multipv: int = 1,
         root_moves: Iterable[Move] | None = None,
     ) -> Analysis:
-        """Analyse a position by one of the engines; see `Engine.analyse` and `lend`. Cancelling the task ends the
-        search.
+        """Analyse a position with one of the engines; see `Engine.analyse` and `lend`.
+
+        Cancelling the task ends the search.
         """
         async with self.lend_async() as engine:
             return await engine.analyse_async(board, limit, multipv=multipv, root_moves=root_moves)
@@ -168,7 +169,7 @@ class EnginePool(Closing):
     # --- the end ---------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End all engines. Running searches give what they have found; callers that wait get an error."""
+        """Close all engines. Running searches return what they have found; waiting callers get an error."""
         with self._lock:
             self._closed = True
             engines, self._engines, self._idle = self._engines, set(), []
@@ -202,7 +203,7 @@ class EnginePool(Closing):
             raise
 
     def _ask(self) -> "Future[Engine]":
-        """Return the future of an engine: one that is idle, or the next that is free."""
+        """Return the future of an engine: one that is idle, or the next one that becomes free."""
         wanted: Future[Engine] = Future()
         with self._lock:
             if self._closed:
@@ -211,14 +212,14 @@ class EnginePool(Closing):
                 wanted.set_result(self._idle.pop())
                 return wanted
             makes, most = self._makes_one(), self._most_waiting
-            # Those for whom an engine is being made do not count as waiting.
+            # Callers for whom an engine is being made do not count as waiting.
             if not makes and most is not None and len(self._waiting) - self._making >= most:
                 raise PoolBusyError(_BUSY)
             self._waiting.append(wanted)
         return wanted
 
     def _makes_one(self) -> bool:
-        """Begin to make an engine unless there are enough; call it with the lock held."""
+        """Begin to make an engine unless there are enough. The lock must be held."""
         if len(self._engines) + self._making >= self._most:
             return False
         threading.Thread(target=self._make_one, name="engine of a pool", daemon=True).start()
@@ -245,7 +246,7 @@ class EnginePool(Closing):
             engine.close()
 
     def _hand_out(self, engine: Engine) -> None:
-        """Give an engine to the first caller that waits, or keep it; call it with the lock held."""
+        """Give an engine to the first waiting caller, or keep it. The lock must be held."""
         while self._waiting:
             wanted = self._waiting.popleft()
             if wanted.set_running_or_notify_cancel():
@@ -254,20 +255,20 @@ class EnginePool(Closing):
         self._idle.append(engine)
 
     def _withdraw(self, wanted: "Future[Engine]") -> None:
-        """Give up the place of a caller, or the engine that it has got meanwhile."""
+        """Give up the place of a caller, or the engine that the caller has got in the meantime."""
         with self._lock, contextlib.suppress(ValueError):
             self._waiting.remove(wanted)
         if not wanted.cancel() and wanted.exception() is None:
             self._take_back(wanted.result())
 
     def _take_back(self, engine: Engine) -> None:
-        """End the search of an engine, reset its options, and lend it to the next caller."""
+        """Stop the search of an engine, reset its options, and lend it to the next caller."""
         usable = True
         try:
             engine.stop()
             options = engine.options
             engine.configure({name: old for name, old in self._settings.items() if options[name].value != old})
-        except EngineError:  # its user has closed it, or the process was forked
+        except EngineError:  # a caller has closed the engine, or the process was forked
             usable = False
         with self._lock:
             if engine not in self._engines:  # the pool has been closed

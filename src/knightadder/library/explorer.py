@@ -1,7 +1,7 @@
 """The class `Explorer`: answers from an index of games, which `knightadder book index` makes.
 
-`explorer_file` says what is in the file. For each answer, the core counts the games in the list of the position that
-pass the filter: a million games take some milliseconds.
+`explorer_file` describes the content of the file. For each answer, the core counts the games in the position's list
+that pass the filter. This takes a few milliseconds for a million games.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 MOST_GAMES = 5  # default number of games to show for each position
 
-#: The speeds that Lichess names, each with its limit: 40 moves of a player take fewer seconds than this.
+#: Lichess's names of speeds, each with its limit: 40 moves of a player take fewer seconds than this.
 SPEEDS = {
     "ultrabullet": 30.0,
     "bullet": 180.0,
@@ -80,27 +80,27 @@ _DECIDED = RESULTS[1:4]
 _DATE = re.compile(r"(\d{4})(?:[-./](\d{1,2})(?:[-./](\d{1,2}))?)?")
 _LETTERS = " PNBRQK  pnbrqk"  # letters of the pieces, by their numbers
 _SUGGESTED = 5
-_KEPT = 8  # number of positions whose lists stay in memory: six megabytes for a position of a million games
+_KEPT = 8  # number of positions whose lists stay in memory; a list of a million games takes six megabytes
 
 
 @dataclass(frozen=True, slots=True)
 class GameFilter:
-    """Which games of an index count; by default all do.
+    """A filter that says which games of an index count. By default, all games count.
 
-    A filter by rating, date or speed leaves out games for which it is unknown.
+    A filter by rating, date or speed leaves out games for which the value is unknown.
 
     Attributes
     ----------
     min_rating, max_rating : int or None
-        Limits of the average of both ratings; if only one rating is known, of that rating.
+        Bounds of the average of both ratings. If only one rating is known, they apply to that rating.
     since, until : str or None
-        The first and the last date: ``2024``, ``2024-03`` or ``2024-03-15``. An unknown month or day of a game counts
-        as 1.
+        The first and the last date: ``2024``, ``2024-03`` or ``2024-03-15``. If the month or day of a game is unknown,
+        it counts as 1.
     speeds : tuple of str
         Some of ``ultrabullet``, ``bullet``, ``blitz``, ``rapid``, ``classical`` and ``correspondence``, as Lichess
-        divides them by the time control; empty for all.
+        classifies time controls; empty for all.
     player : str or None
-        A player's name, without regard to case.
+        A player's name; case does not matter.
     color : chess.Color or None
         The player's colour.
     result : str or None
@@ -109,7 +109,7 @@ class GameFilter:
     Raises
     ------
     OptionError
-        If a value is not one of these.
+        If a value is invalid.
     """
 
     min_rating: int | None = None
@@ -151,10 +151,10 @@ class ExplorerMove(Tabular):
     rating : int or None
         Average Elo rating of the players who chose the move; ``None`` if none of them has one.
     performance : int or None
-        The rating for which Elo's formula expects the score of these players, if all opponents have the average rating
-        of the rated ones; ``None`` without ratings, or if they won or lost all games.
+        The performance rating of these players, by Elo's formula, if all opponents have the average rating of the rated
+        ones; ``None`` without ratings, or if they won or lost all games.
     last : str or None
-        Date when it was last played, such as ``2024-03-15`` or ``2024``; ``None`` if it is unknown.
+        Date when the move was last played, such as ``2024-03-15`` or ``2024``; ``None`` if it is unknown.
     """
 
     move: chess.Move
@@ -199,11 +199,11 @@ class ExplorerGame(Tabular):
     Attributes
     ----------
     number : int
-        The number of the game in the index, which `Explorer.pgn` takes.
+        The number of the game in the index, which is the argument of `Explorer.pgn`.
     white, black : str
         The players; ``?`` if not known.
     white_elo, black_elo : int or None
-        Their Elo ratings.
+        The players' Elo ratings.
     result : str
         ``1-0``, ``1/2-1/2`` or ``0-1``.
     date : str or None
@@ -213,7 +213,7 @@ class ExplorerGame(Tabular):
     event, site : str
         The headers with these names; ``?`` if not known.
     ply : int or None
-        Number of moves of both sides before the position found, in answers of `Explorer.find`.
+        In answers of `Explorer.find`: the number of moves of both sides before the position that was found.
     """
 
     number: int
@@ -234,19 +234,20 @@ class ExplorerGame(Tabular):
 
 
 class Explorer(Closing):
-    """An opening explorer: the moves and results of an index's games in a position, whatever moves led to it.
+    """An opening explorer: the moves played in a position in the games of an index, and their results.
 
-    Several threads may share it; it can be used in a ``with`` block.
+    It does not matter which moves led to the position. Several threads may share an explorer. It can be used in a
+    ``with`` block.
 
     Parameters
     ----------
     path : path
-        An index that ``knightadder book index`` has made. Games that are added to the file later have no effect.
+        An index that ``knightadder book index`` has made. Games added to the file later have no effect.
 
     Raises
     ------
     OptionError
-        If the file cannot be read, or is not such an index.
+        If the file cannot be read or is not such an index.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -272,7 +273,7 @@ class Explorer(Closing):
             application, version = (
                 self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
             )
-        except sqlite3.OperationalError as error:  # it is locked, or cannot be read
+        except sqlite3.OperationalError as error:  # the file is locked or cannot be read
             raise OptionError(f"cannot read {self._path}: {error}") from None
         except sqlite3.Error:
             application = version = 0
@@ -295,7 +296,7 @@ class Explorer(Closing):
                 facts.append(np.frombuffer(raw, INDEXED))
             self._facts = np.concatenate(facts).view(INDEXED)
         self._counted: tuple[Any, tuple[list[Any], list[int]]] = None, ([], [])  # the last query and its answer
-        self._kept: dict[int, list[tuple[Games, Moves]]] = {}  # lists of positions, the last used one at the end
+        self._kept: dict[int, list[tuple[Games, Moves]]] = {}  # lists of positions, the most recently used one last
 
     @property
     def plies(self) -> int:
@@ -316,7 +317,7 @@ class Explorer(Closing):
         position : chess.Board or str
             A board, a FEN or ``"startpos"``.
         wanted : GameFilter, optional
-            Which games count; all by default.
+            The filter for the games that count (default: all games).
 
         Returns
         -------
@@ -361,14 +362,14 @@ class Explorer(Closing):
         position : chess.Board or str
             A board, a FEN or ``"startpos"``.
         wanted : GameFilter, optional
-            Which games count; all by default.
-        move : chess.Move, optional
-            The move with which they continued; any by default.
-        most : int
-            The largest number of games to return.
-        latest : bool
-            Whether the latest games come first, instead of those with the highest sum of both ratings. An unknown date
-            or rating counts as 0.
+                The filter for the games that count (default: all games).
+            move : chess.Move, optional
+                The move with which the games continued (default: any move).
+            most : int
+                Maximum number of games to return.
+            latest : bool
+                Whether the latest games come first, instead of the games with the highest sum of both ratings. An
+                unknown date or rating counts as 0.
 
         Returns
         -------
@@ -393,7 +394,7 @@ class Explorer(Closing):
         *,
         most: int | None = None,
     ) -> list[ExplorerGame]:
-        """Find games by a part of a position: all games are replayed, a hundred thousand and more a second.
+        """Find games by a part of a position. All games are replayed, more than a hundred thousand per second.
 
         Parameters
         ----------
@@ -403,19 +404,19 @@ class Explorer(Closing):
         material : str
             All pieces of both sides, such as ``"KRPvKR"``; the first side may be White or Black.
         wanted : GameFilter, optional
-            Which games count; all by default.
-        most : int, optional
-            The largest number of games to return; all by default.
+                The filter for the games that count (default: all games).
+            most : int, optional
+                Maximum number of games to return (default: all games).
 
         Returns
         -------
         list of ExplorerGame
-            The games that have such a position, in the order of the index; ``ply`` is the ply in which it first occurs.
+            The games that have such a position, in the order of the index. ``ply`` is the ply at which it first occurs.
 
         Raises
         ------
         OptionError
-            If both search terms are empty, one of them is wrong, or the file is damaged.
+            If both search terms are empty, one of them is invalid, or the file is damaged.
         """
         if not pieces.split() and not material.strip():
             raise OptionError("nothing to search for: give men on squares, or material")
@@ -434,15 +435,15 @@ class Explorer(Closing):
         return self._described(iter(found[:most]))
 
     def duplicates(self) -> list[list[ExplorerGame]]:
-        """Find games that are probably the same one, although their moves or headers differ.
+        """Find games that are probably the same, although their moves or headers differ.
 
-        The players have similar names, and all moves of one game, at least twenty, are the first moves of the other.
-        The moves of the games that share the first twenty plies with another one have to fit in memory.
+        The players have similar names, and all moves of one game (at least twenty) are the first moves of the other.
+        Memory must have room for the moves of all games that share their first twenty plies with another game.
 
         Returns
         -------
         list of list of ExplorerGame
-            Two or more games each; the longest of them first.
+            Groups of two or more games, the longest game of each group first.
 
         Raises
         ------
@@ -451,7 +452,7 @@ class Explorer(Closing):
         """
         from knightadder.library.near_duplicates import LEAST_PLIES, similar_games
 
-        # First the beginnings of all games, as numbers; then the moves of those games whose beginning is there twice.
+        # First the beginnings of all games, as hashes; then the moves of the games whose beginning occurs twice.
         beginnings = np.fromiter((hash((fen, moves[: 2 * LEAST_PLIES])) for fen, moves, _ in self._texts()), np.int64)
         _, places, counts = np.unique(beginnings, return_inverse=True, return_counts=True)
         texts = [text for text, count in zip(self._texts(), counts[places].tolist(), strict=True) if count > 1]
@@ -526,7 +527,7 @@ class Explorer(Closing):
         return answer
 
     def _lists(self, key: int) -> list[tuple[Games, Moves]]:
-        """Return the lists of a position; the lists of some positions are kept for the next queries."""
+        """Return the lists of a position. The lists of a few positions are kept for the next queries."""
         with self._reading(), self._lock:
             lists = self._kept.pop(key, None)
             if lists is None:
@@ -570,7 +571,7 @@ class Explorer(Closing):
     # --- games -----------------------------------------------------------------------------------------------------
 
     def _described(self, found: Iterator[tuple[int, int | None]]) -> list[ExplorerGame]:
-        """Describe games, given by number, and the ply in which a position was found."""
+        """Describe games, given their numbers and the plies at which a position was found."""
         games = []
         for number, ply in found:
             tags, _ = self._text(number)
@@ -622,7 +623,7 @@ class Explorer(Closing):
             return self._database.execute(query, values).fetchall()
 
     def _select(self, query: str, row: Any, *values: int | str) -> Sequence[Any]:
-        """Return the rows of a query as objects of this type; OptionError if the file is damaged."""
+        """Return the rows of a query as objects of the type `row`; OptionError if the file is damaged."""
         with self._reading():
             return cast(Sequence[Any], converted(self._rows(query, *values), list[row]))
 
@@ -641,14 +642,15 @@ class Explorer(Closing):
             self._database.close()
 
 
-# --- facts in an index about games ------------------------------------------------------------------------------------
+# --- facts about the games of an index
+# ---------------------------------------------------------------------------------
 
 
 def key_of(board: chess.Board) -> int:
     """Return the key of a position in an index: a part of Polyglot's key.
 
-    Polyglot counts a square for capturing en passant if a pawn stands beside it; here the capture must also be legal,
-    as in the FEN of a position.
+    Polyglot counts an en passant square if a pawn stands beside it. Here the capture must also be legal, as in the FEN
+    of a position.
     """
     if board.ep_square is not None and not board.has_legal_en_passant():
         board = board.copy(stack=False)
@@ -666,7 +668,7 @@ def date_code(text: str) -> int:
 
 
 def date_text(code: int) -> str | None:
-    """Return the known parts of a date as text; None if the year is unknown."""
+    """Return the known parts of a date as text; None if not even the year is known."""
     year, month, day = int(code) >> 9, int(code) >> 5 & 15, int(code) & 31
     if not year:
         return None
@@ -674,7 +676,7 @@ def date_text(code: int) -> str | None:
 
 
 def date_limits(text: str) -> tuple[int, int]:
-    """Return the first and the last date code of a year, a month or a day; OptionError if the text is none of these."""
+    """Return the first and the last date code of a year, month or day; OptionError if the text is none of these."""
     match = _DATE.fullmatch(text.strip())
     year, month, day = (int(part) if part else 0 for part in match.groups()) if match else (0, 0, 0)
     if not year or not (match and (match[2] is None or 1 <= month <= 12) and (match[3] is None or 1 <= day <= 31)):
@@ -710,7 +712,7 @@ def _code_of(board: chess.Board, move: chess.Move) -> int:
 
 
 def _read_pieces(text: str) -> dict[int, int]:
-    """Return the piece numbers by square, 0 for an empty square; OptionError if the text is wrong."""
+    """Return the piece numbers by square, 0 for an empty square; OptionError if the text is invalid."""
     found = {}
     for word in text.replace(",", " ").split():
         letter, square = word[:1], word[1:]
@@ -721,7 +723,7 @@ def _read_pieces(text: str) -> dict[int, int]:
 
 
 def _read_material(text: str) -> tuple[str, str] | None:
-    """Return the men of both sides; None for an empty text, OptionError if the text is not material."""
+    """Return the men of each side; None for an empty text, OptionError if the text does not describe material."""
     if not text.strip():
         return None
     match = re.fullmatch(r"K([QRBNP]*)V?K([QRBNP]*)", text.strip().upper())

@@ -1,9 +1,9 @@
 """The file of an index of games, an SQLite database: its tables, and the contents of their blobs.
 
-`knightadder.books.indexer` writes it and `knightadder.library.explorer` reads it. Games are numbered from 0. For each
-position there is a list of the games that have it, with their moves. The lists are written in runs, one for each part
-of a long index, and eight runs are merged into one of the next level, so their number stays small. The lists of rare
-positions are packed together, in parts of a run by the first bits of their keys.
+`knightadder.books.indexer` writes the file and `knightadder.library.explorer` reads it. Games are numbered from 0. For
+each position, there is a list of the games that have it, with the moves played in it. The lists are written in runs,
+one for each part of a long index. Eight runs are merged into one run of the next level, so the number of runs stays
+small. The lists of rare positions are packed together, in parts of a run by the first bits of their keys.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from knightadder.core.board.pgn_reader import GAME, PADDING
 from knightadder.foreign import parse_json
 
 APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"
-VERSION = 2  # version of the schema, in the file's user_version; version 1 had sums for each move, no filters
+VERSION = 2  # version of the schema, in the file's user_version; version 1 had sums for each move, but no filters
 
-# `sources` are the files that were read, by the digests of their contents, with the numbers of texts read, of games
-# with a result, of games without one, of broken games, and of new games. `facts` are records of the core, `digests`
-# numbers of 64 bits that tell games apart; `first` is the number of the first game.
+# `sources` are the files that were read, by the digest of their content, with numbers of texts read, games with a
+# result, games without one, broken games, and new games. `facts` are records of the core. `digests` are 64-bit numbers
+# that tell games apart. `first` is the number of the first game.
 SCHEMA = f"""
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
@@ -48,9 +48,9 @@ CREATE TABLE common (
 
 CHUNK = 64  # number of games in a row of `texts`
 _MERGED = 8  # number of runs of a level that are merged into one run of the next level
-_COMMON = 256  # minimum number of games in a run for which a position's list has a row of its own
-_KEY_BITS = 51  # highest bits of a Polyglot key that are stored; they tell the positions of a file apart
-_PART_BITS = 11  # highest bits of a stored key, which are the number of its part of the index
+_COMMON = 256  # minimum number of games in a run for which a position's list has a separate row
+_KEY_BITS = 51  # highest bits of a Polyglot key that are stored; enough to tell the positions of a file apart
+_PART_BITS = 11  # highest bits of a stored key: the number of its part of the index
 _REST_BITS = _KEY_BITS - _PART_BITS
 _REST_BYTES = _REST_BITS // 8
 
@@ -60,7 +60,7 @@ Keys: TypeAlias = NDArray[np.int64]
 
 
 def short_keys(keys: NDArray[np.uint64]) -> Keys:
-    """Return the parts of Polyglot keys that are in the file; SQLite can store them as numbers."""
+    """Return the parts of Polyglot keys that the file contains; SQLite can store them as numbers."""
     return (keys >> np.uint64(64 - _KEY_BITS)).astype(np.int64)
 
 
@@ -68,16 +68,16 @@ def short_keys(keys: NDArray[np.uint64]) -> Keys:
 
 
 def add_run(database: sqlite3.Connection, run: int, keys: Keys, games: Games, moves: Moves) -> None:
-    """Write lists as a new run, which has a higher number than all others, and merge runs if there are many.
+    """Write lists as a new run, whose number is higher than all others, and merge runs if there are many.
 
     Parameters
     ----------
     database : sqlite3.Connection
-        In a transaction.
+        The database, in a transaction.
     run : int
         The number of the run.
     keys, games, moves : arrays
-        The positions; the games in increasing order for each of them, and their moves in 16 bits.
+        The positions; for each position its games in increasing order; and their moves in 16 bits.
     """
     order = np.argsort(keys, kind="stable")
     _write(database, run, keys[order], games[order], moves[order])
@@ -155,7 +155,7 @@ def _write(database: sqlite3.Connection, run: int, keys: Keys, games: Games, mov
 
 
 def _planes(numbers: NDArray[np.integer], size: int) -> NDArray[np.uint8]:
-    """Return the bytes of numbers in rows, the highest bytes first, because this compresses better."""
+    """Return the bytes of numbers in rows, the highest bytes first, because these rows compress better."""
     rows: NDArray[np.uint8] = numbers.astype(">u8").view(np.uint8).reshape(-1, 8)
     return rows[:, 8 - size :].T
 
@@ -169,7 +169,7 @@ def _joined(planes: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def _unpack(body: bytes) -> tuple[Keys, NDArray[np.int64], Games, Moves]:
-    """Return the content of a part: the rests of the keys, the lengths of the lists, and all lists; see `_write`."""
+    """Return the content of a part: the remaining bits of the keys, the list lengths, and all lists; see `_write`."""
     raw, size = _inflated(body)
     at = 4 + size * _REST_BYTES
     rests = np.cumsum(_joined(raw[4:at].reshape(_REST_BYTES, size)))
@@ -194,14 +194,14 @@ def _inflated(body: bytes) -> tuple[NDArray[np.uint8], int]:
 
 
 def unpack_list(games: bytes, moves: bytes) -> tuple[Games, Moves]:
-    """Return a list that has a row of its own; ValueError if it is damaged."""
+    """Return a list that has a separate row; ValueError if it is damaged."""
     if not isinstance(games, bytes) or not isinstance(moves, bytes) or len(games) != 2 * len(moves) or len(moves) % 2:
         raise ValueError("a list of games is damaged")
     return np.frombuffer(games, "<u4"), np.frombuffer(moves, "<u2")
 
 
 def find_lists(database: sqlite3.Connection, key: int) -> list[tuple[Games, Moves]]:
-    """Return the games and the moves of a position, in parts, by game number; ValueError if a part is damaged."""
+    """Return the games and moves of a position, in parts, ordered by game number; ValueError if a part is damaged."""
     found: list[tuple[int, Games, Moves]] = []
     for run, games, moves in database.execute("SELECT run, games, moves FROM common WHERE key = ?", (key,)):
         found.append((run, *unpack_list(games, moves)))
@@ -250,7 +250,7 @@ class GameChunk:
         return self.moves[first : first + int(self.plies[index])]
 
     def for_core(self) -> tuple[NDArray[np.uint8], NDArray[np.void]]:
-        """Return the games as the core replays them: a text with their FENs, and records of the games."""
+        """Return the games in the form that the core replays: a text with their FENs, and records of the games."""
         games = np.zeros(len(self.plies), GAME)
         games["moves"] = self.plies
         games["first_move"] = np.cumsum(self.plies) - self.plies

@@ -16,7 +16,7 @@ Rows: TypeAlias = list[dict[str, Cell]]
 
 
 class Tabular(ABC):
-    """A result that can be a part of a table."""
+    """A result that can be part of a table."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ class Tabular(ABC):
         """Return the result as plain values by name."""
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return the result as a table: the keys of `to_dict` as columns, or a row for each line or move of the result.
+        """Return the result as a table. The columns are the keys of `to_dict`; some results have several rows.
 
         Raises
         ------
@@ -50,7 +50,8 @@ def to_frame(results: Iterable[Tabular] | Tabular) -> pandas.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The keys of ``to_dict()`` as columns, and before them ``position``: the index of the result, counted from 0.
+        A table whose first column, ``position``, is the index of the result, counted from 0. The other columns are the
+        keys of ``to_dict()``.
 
     Raises
     ------

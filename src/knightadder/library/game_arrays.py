@@ -1,4 +1,4 @@
-"""Games of files by the thousand: one after another, as arrays, and as tables. The reference is `read_games`."""
+"""Games of files by the thousand: as an iterable, as arrays, and as tables. The reference is `read_games`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 Files: TypeAlias = str | PathLike[str] | Iterable[str | PathLike[str]]
 Rows: TypeAlias = Literal["games", "positions"]
-_Columns: TypeAlias = dict[str, tuple[str, Any]]  # kinds and values, by name
+_Columns: TypeAlias = dict[str, tuple[str, Any]]  # kind and values of each column, by name
 
-#: The tags that tables of games have as columns, unless others are named.
+#: The tags that tables of games have as columns by default.
 TAGS = (
     "Event",
     "Site",
@@ -62,16 +62,16 @@ class GameArrays:
     Attributes
     ----------
     positions : numpy.ndarray
-        The position before each move, as ``knightadder.PACKED``. Its score is the evaluation after the move before it,
-        0 if unknown; its result is the result of the game, or a draw if the game has none.
+        The position before each move, as ``knightadder.PACKED``. Its score is the evaluation after the previous move, 0
+        if unknown. Its result is the result of the game, or a draw if the game has none.
     moves : numpy.ndarray
         The move played, in 16 bits: from-square | to-square << 6 | promotion << 12. Squares and pieces are numbered as
-        python-chess does. Castling is the king's step, except in Chess960, where it is king takes rook.
+        in python-chess. Castling is the king's step, or king takes rook in Chess960.
     clocks : numpy.ndarray
         The mover's clock after the move, in seconds; NaN if unknown.
     scores : numpy.ndarray
         The evaluation after the move in centipawns, from White's view; -32768 if unknown. A mate is 32,000 minus the
-        plies to it, and negative if Black mates.
+        number of plies to it, and negative if Black mates.
     plies : numpy.ndarray
         Number of moves in the game before the position.
     games : numpy.ndarray
@@ -87,29 +87,29 @@ class GameArrays:
 
 
 def read_games(files: Files, *, broken: Literal["warn", "raise", "ignore"] = "warn", progress: bool = False) -> Games:
-    """Read the games of PGN files, thousands a second.
+    """Read the games of PGN files, thousands per second.
 
-    Nothing is read before the result is used. Each use reads the files again.
+    The files are read when the result is used, and again with each further use.
 
     Parameters
     ----------
     files : str, path, or iterable of these
-        The files, in any encoding; also compressed, as ``.pgn.gz``, ``.pgn.bz2``, ``.pgn.xz`` or ``.pgn.zst``.
+        The files, in any encoding. They may be compressed: ``.pgn.gz``, ``.pgn.bz2``, ``.pgn.xz`` or ``.pgn.zst``.
     broken : str
-        How to handle a broken game, which is left out: ``"warn"`` gives a `PositionWarning` with its place and the
-        reason, ``"raise"`` a `PositionError`, ``"ignore"`` nothing.
+        What to do about a broken game, which is always left out: ``"warn"`` issues a `PositionWarning` with its place
+        and the reason, ``"raise"`` raises a `PositionError`, and ``"ignore"`` does nothing.
     progress : bool
-        Whether to show on standard error how much was read, how fast, and how long the rest will take.
+        Whether to show progress on standard error: how much has been read, the speed, and the time left.
 
     Returns
     -------
     Games
-        The games: an iterable of `GameRecord` that can also become arrays or a table.
+        The games: an iterable of `GameRecord` that can also be converted to arrays or a table.
 
     Raises
     ------
     OptionError
-        If a file cannot be read; raised when the file is read, not by this call.
+        If a file cannot be read. This is raised when the file is read, not by this call.
     """
     if broken not in ("warn", "raise", "ignore"):
         raise ValueError(f"broken must be 'warn', 'raise' or 'ignore', not {broken!r:.60}")
@@ -155,7 +155,7 @@ class Games:
         Returns
         -------
         GameArrays
-            A position for each move. All of them are in memory, with 48 bytes each.
+            A position for each move. All positions are in memory, 48 bytes each.
         """
         parts = [_NO_ARRAYS, *(arrays for _, _, arrays in self._arrays())]
         names = [field.name for field in fields(GameArrays)]
@@ -169,14 +169,14 @@ class Games:
         Parameters
         ----------
         rows : str
-            ``"games"``: a row a game. Its columns are the index of the game (``game``), its tags, the number of its
-            moves (``plies``), its moves in UCI notation (``moves``), and two lists: the clocks after the moves in
+            ``"games"``: a row for each game. The columns are the index of the game (``game``), its tags, the number of
+            its moves (``plies``), the moves in UCI notation (``moves``), and two lists: the clocks after the moves in
             seconds, and the scores after the moves as in `GameArrays`. ``"positions"``: a row for each move, with the
-            position before it. Its columns are ``game``, ``ply``, ``position`` (32 bytes of ``PACKED``), ``move`` in
-            UCI notation, and the clock and the evaluation after the move, if known: ``clock`` in seconds, ``cp`` in
+            position before it. The columns are ``game``, ``ply``, ``position`` (32 bytes of ``PACKED``), ``move`` in
+            UCI notation, and the clock and evaluation after the move, if known: ``clock`` in seconds, ``cp`` in
             centipawns or ``mate`` in moves, both from White's view.
         tags : iterable of str, optional
-            The tags that have a column. By default fifteen usual ones for games, and none for positions.
+            The tags that have a column. The default is fifteen common tags for games, and none for positions.
         fen : bool
             Whether positions have a column ``fen``, which takes some time.
 
@@ -191,7 +191,7 @@ class Games:
         return pandas.concat(parts, ignore_index=True)
 
     def to_arrow(self, rows: Rows = "games", *, tags: Iterable[str] | None = None, fen: bool = False) -> pyarrow.Table:
-        """Make an Arrow table of all games, which polars and DuckDB take. The parameters are the same as for
+        """Make an Arrow table of all games, as used by polars and DuckDB. The parameters are the same as for
         `to_frame`.
 
         Raises
@@ -206,7 +206,7 @@ class Games:
     def to_parquet(
         self, file: str | PathLike[str], rows: Rows = "games", *, tags: Iterable[str] | None = None, fen: bool = False
     ) -> None:
-        """Write all games to a Parquet file, part by part, so that they need not fit in memory.
+        """Write all games to a Parquet file, part by part, so that they need not all fit in memory.
 
         Parameters
         ----------
@@ -234,14 +234,14 @@ class Games:
                     writer.close()
 
     def _arrays(self) -> Iterator[tuple[list[GameRecord], int, GameArrays]]:
-        """Return the games in parts, with the index of the first one, and their arrays."""
+        """Return the games in parts, each with the index of its first game and its arrays."""
         first = 0
         for games in blocks_of(self, _GAMES):
             yield games, first, _arrays(games, first)
             first += len(games)
 
     def _columns(self, rows: Rows, tags: Iterable[str] | None, fen: bool) -> Iterator[_Columns]:
-        """Return the columns of a table, part by part; at least one part, which may be empty."""
+        """Return the columns of a table, part by part. There is at least one part, which may be empty."""
         if rows not in ("games", "positions"):
             raise ValueError(f"rows must be 'games' or 'positions', not {rows!r:.60}")
         names = (TAGS if rows == "games" else ()) if tags is None else tuple(tags)

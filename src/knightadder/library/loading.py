@@ -1,4 +1,4 @@
-"""Loading of the compiled core at the library's first call; a line of log says so if the core must be compiled."""
+"""Loading of the compiled core at the library's first call. A warning says so if the core must be compiled."""
 
 import logging
 
@@ -10,11 +10,11 @@ logger = logging.getLogger("knightadder")
 
 
 def load_core() -> None:
-    """Load the compiled core, unless it is there; EngineError if there is none and none can be built.
+    """Load the compiled core unless it is loaded; EngineError if there is none and none can be built.
 
-    If it must be compiled first, a warning says so once, because warnings are shown without any configuration.
-    Ctrl-C meanwhile raises a KeyboardInterrupt whose traceback does not go through the compiler; the next call
-    compiles.
+    If it must be compiled first, a warning says so once, because warnings are shown without any configuration. Ctrl-C
+    during the compilation raises a KeyboardInterrupt whose traceback does not go through the compiler. The next call
+    then compiles again.
     """
     told = False
 

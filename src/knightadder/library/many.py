@@ -1,4 +1,4 @@
-"""Analysis of many positions, by several threads within the process, or by an executor."""
+"""Analysis of many positions, by several threads in this process or by an executor."""
 
 import itertools
 import math
@@ -40,14 +40,14 @@ from knightadder.library.shared import Stock, tables_of
 from knightadder.native.processors import processors
 from knightadder.native.records import new_record
 
-_MOST_HASH = 33_554_432  # MiB, the maximum of the option Hash
+_MOST_HASH = 33_554_432  # maximum of the option Hash, in MiB
 _MOST_MEGABYTES = 16  # default maximum of the hash table
 _NODES_A_MEGABYTE = 1 << 15  # half the number of entries in a megabyte
-_DEEPEST = 20  # plies; deeper searches get the largest table anyway
+_DEEPEST = 20  # plies; deeper searches get the largest table in any case
 
-# A block takes a part of a second: much longer than handing it out, but not so long that others wait.
+# A block takes a fraction of a second: much longer than handing it out, but not so long that other workers wait.
 _MOST_POSITIONS = 64  # maximum number of positions in a block
-_NODES_HERE, _NODES_AWAY = 50_000, 200_000  # nodes of a block, in threads and in an executor
+_NODES_HERE, _NODES_AWAY = 50_000, 200_000  # nodes per block, in threads and in an executor
 _NODES_A_SECOND = 1_000_000  # rough speed, for time limits
 
 
@@ -68,35 +68,36 @@ def analyse_many(
 
     Each position is searched by one thread, as by a new `Engine` with the same hash size, so the searches are
     independent. Unless the limit is a time, the analyses depend only on the position, the limit and the other settings,
-    not on the number of threads or the executor. An exception, such as Ctrl-C, ends all searches of threads; an
-    executor finishes the searches that it has begun.
+    not on the number of threads or on the executor. An exception, such as Ctrl-C, stops all searches in threads. An
+    executor still finishes the searches that it has begun.
 
     Parameters
     ----------
     boards : iterable of chess.Board or str, or array
-        Boards, whose moves since the last capture or pawn move count for repetitions; FENs; or ``"startpos"``. An array
-        of FENs (of ``str`` or ``bytes``) or of packed positions from `pack` is also possible.
+        Boards, whose moves since the last capture or pawn move count for repetitions; FENs; or ``"startpos"``. This may
+        also be an array of FENs (of ``str`` or ``bytes``) or of packed positions from `pack`.
     limit : chess.engine.Limit
         The limit for each position: a depth, a number of nodes, a mate, or a time.
     workers : int, optional
-        Number of threads (default: one for each processor). With an executor, its number of workers, so that each gets
-        enough work (default: 64, or the number that a client reports).
+        Number of threads (default: one for each processor). With an executor, the number of its workers, so that each
+        gets enough work (default: 64, or the number that a client reports).
     multipv : int
         Number of best lines to find.
     hash_mb : int, optional
-        Size of each thread's hash table in MiB. By default it depends on the depth and the nodes of the limit, and is
-        16 at most.
+        Size of each thread's hash table in MiB. The default depends on the depth and the nodes of the limit, and is at
+        most 16.
     evaluation : str, optional
-        ``"classical"``, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType`` if missing.
+        ``"classical"``, ``"pesto"`` or ``"nnue"``. The default is that of the option ``EvalType``.
     syzygy_path : path or several, optional
-        Folders of Syzygy tablebases, which must exist; with an executor, on all machines.
+        Folders of Syzygy tablebases, which must exist, with an executor on all machines.
     illegal : Analysis, optional
-        The result for illegal positions, and for boards with illegal moves, such as ``Analysis((), None,
-        None)``; by default, they raise an error.
+        The result for illegal positions, and for boards with illegal moves, such as ``Analysis((), None, None)``. By
+        default, they are errors.
     executor : concurrent.futures.Executor or distributed.Client, optional
-        Other processes or machines for the searches, which must have the same version of this package.
+        Other processes or machines that do the searches. They must have the same version of this package.
     on_result : callable, optional
-        Called in the caller's thread with the index and the analysis of each finished position, as soon as it is ready.
+        Function that the caller's thread calls with the index and the analysis of each position as soon as they are
+        ready.
 
     Returns
     -------
@@ -106,14 +107,14 @@ def analyse_many(
     Raises
     ------
     PositionError
-        If a position or a move on its board is illegal and ``illegal`` is not given; the text gives its index, counted
-        from 0.
+        If a position, or a move on its board, is illegal and ``illegal`` is not given; the message gives the position's
+        index, counted from 0.
     OptionError
-        If there is no such evaluation or folder, its network cannot be used, or there is too little memory.
+        If the evaluation or a folder does not exist, the network cannot be used, or there is too little memory.
     EngineError
         If a worker of the executor has a different version.
     ValueError, TypeError
-        If the limit sets none of the above, or a number is invalid.
+        If the limit sets none of its kinds above, or a number is invalid.
     """
     settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)
@@ -146,15 +147,16 @@ def analyse_iter(
     illegal: Analysis | None = None,
     executor: Elsewhere = None,
 ) -> Generator[tuple[Position, Analysis], None, None]:
-    """Analyse positions one after another, as they arrive, with the parameters and errors of `analyse_many`.
+    """Analyse positions one after another, as they arrive. Parameters and errors are the same as for `analyse_many`.
 
-    Only a few hundred positions are read ahead for each worker, and none while there is a result, so their generator
-    may be endless. It may continue to change the same board. Closing this generator ends the searches.
+    Only a few hundred positions are read ahead for each worker, and none while there is a result, so the positions may
+    come from an endless generator. It may yield the same board again after changing it. Closing the returned generator
+    ends the searches.
 
     Yields
     ------
     tuple of (chess.Board or str) and Analysis
-        Each position, in order, with its analysis. A board is a copy.
+        Each position, in order, with its analysis. A board is returned as a copy.
     """
     settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)
@@ -192,7 +194,7 @@ class _Settings:
     illegal: Analysis | None
 
     def block_size(self, away: bool) -> int:
-        """Choose a number of positions that is worth handing out."""
+        """Return a number of positions that is large enough to be worth handing out."""
         nodes = self.limits.nodes or _NODES_AWAY
         if self.limits.movetime:
             nodes = min(nodes, self.limits.movetime * _NODES_A_SECOND // 1000)
@@ -218,7 +220,7 @@ def _settings(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """The part of a task that is not in the position's record: the moves played from it, and the position they lead to.
+    """The part of a task besides its packed position: the moves played from that position, and the position after them.
 
     The moves are squares and promotion in int64. `chess960` says whether castling is written as king takes rook.
     """
@@ -243,7 +245,7 @@ def _analysed(
     threads: int,
     in_order: bool,
 ) -> Generator[tuple[_Block, list[Analysis]], None, None]:
-    """Analyse blocks of positions, by an executor or by threads; errors of the settings are raised at once."""
+    """Analyse blocks of positions, by an executor or by threads. Errors in the settings are raised immediately."""
     if executor is not None:
         return results_elsewhere(blocks, partial(analyse_block, settings), executor, workers, in_order)
     tablebases = _open_tablebases(settings)
@@ -268,7 +270,7 @@ def _by_threads(
                 analyst.cancel()
 
 
-_own = threading.local()  # for each thread of an executor, its last `settings` and its `analyst`
+_own = threading.local()  # for each thread of an executor: its last `settings`, and its `analyst`
 
 
 def analyse_block(settings: _Settings, block: _Block) -> list[Analysis]:
@@ -312,7 +314,7 @@ class _Analyst:
         return self._searched(task)
 
     def _searched(self, task: _Task) -> Analysis:
-        """Search the position of the game from a fresh state, in this thread."""
+        """Search the game's position from a fresh state, in this thread."""
         self._table.clear()
         forget(self._worker)
         if self._options.chess960 != task.chess960:
@@ -343,7 +345,7 @@ class _Analyst:
         return Analysis(lines, best, reply)
 
     def cancel(self) -> None:
-        """End the running search, or the next one, soon; callable from any thread."""
+        """Stop the running search, or the next one, soon. Any thread may call this."""
         self._cancelled = True
         if self._search is not None:
             self._search.stop()
@@ -365,7 +367,7 @@ def _shipped_tablebases(evaluation: str) -> Tablebases:
 
 
 def _megabytes(limits: Limits, lines: int) -> int:
-    """Choose the size of the hash table: clearing a large table takes as long as searching thousands of nodes."""
+    """Choose the size of the hash table. Clearing a large table takes as long as searching thousands of nodes."""
     nodes = limits.nodes or math.inf
     if limits.depth:
         nodes = min(nodes, lines << min(limits.depth, _DEEPEST) + 7)  # nearly all searches visit fewer nodes
@@ -377,7 +379,7 @@ def _positions_in(boards: Positions, settings: _Settings) -> Iterator[Position]:
 
 
 def _tasks(boards: Iterable[Position], settings: _Settings, first: int = 0) -> tuple[list[_Task], NDArray[np.void]]:
-    """Convert boards to packed positions and the moves from there; `first` is the index of the first."""
+    """Convert boards to packed positions and the moves from there; `first` is the index of the first board."""
     roots: list[str] = []
     tasks = []
     strict = settings.illegal is None
@@ -388,7 +390,7 @@ def _tasks(boards: Iterable[Position], settings: _Settings, first: int = 0) -> t
             root, moves = position_of(board, what)
         except PositionError:
             if strict:
-                pack_from(first, roots)  # reports an earlier position if that is also illegal
+                pack_from(first, roots)  # reports an earlier position instead if that is illegal, too
                 raise
             board, root, moves = chess.Board(None), "", ()
         roots.append(root)

@@ -1,4 +1,6 @@
-"""Finds games that are probably the same: one begins with all moves of the other, and the names are similar."""
+"""Finds games that are probably the same: one begins with all moves of the other, and the players' names are
+similar.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import TypeAlias
 
-# A game: the FEN of its first position, its moves with two bytes each, and its number.
+# A game: the FEN of its first position, its moves in two bytes each, and its number.
 Text: TypeAlias = tuple[str, bytes, int]
-# Both players' names and the year, 0 if it is not known, by the number of a game.
+# A function from the number of a game to both players' names and the year, which is 0 if unknown.
 Facts: TypeAlias = Callable[[int], tuple[str, str, int]]
 
 LEAST_PLIES = 20  # minimum number of plies that two games must share
@@ -21,9 +23,11 @@ _YEARS = 1  # maximum difference in years between the dates of the same game in 
 
 
 def similar_games(texts: Sequence[Text], facts: Facts) -> list[list[int]]:
-    """Return groups of games that are probably the same, by their numbers; the longest of a group first."""
+    """Return groups of games that are probably the same, as game numbers; the longest game of each group comes
+    first.
+    """
     groups: dict[int, list[int]] = {}  # the group of each game
-    # In this order, a game comes after all games whose moves it continues, and only other continuations of them come
+    # In this order, a game comes after all games whose moves it continues. Only other continuations of those games come
     # between.
     order = sorted(text for text in texts if len(text[1]) >= 2 * LEAST_PLIES)
     lengths = {number: len(moves) for _, moves, number in order}

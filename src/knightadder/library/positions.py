@@ -1,6 +1,6 @@
 """Queries about one position: its value, its legal moves, its exchanges, and its perft counts.
 
-All functions may be called from any thread; those that take long release the GIL.
+All functions may be called from any thread. Those that take long release the GIL.
 """
 
 from bisect import bisect_left
@@ -43,11 +43,11 @@ class Evaluation(Tabular):
     ----------
     centipawns : int
         The value from White's view, as the search uses it: corrected for known endings, and reduced as the fifty-move
-        rule comes near.
+        rule comes closer.
     turn : chess.Color
         The side to move.
     in_check : bool
-        Whether that side is in check; then a static value means little, and the search does not use one.
+        Whether that side is in check. A static value then means little, and the search does not use one.
     breakdown : Breakdown or None
         The terms of the value; ``None`` for an evaluation other than the classical one.
     fen : str
@@ -75,9 +75,10 @@ class Evaluation(Tabular):
 
     @cached_property
     def pieces(self) -> dict[chess.Square, int]:
-        """The value minus the value without a piece, for each piece except the kings, in centipawns from White's view.
+        """The worth of each piece except the kings: the value minus the value without it, in centipawns from White's
+        view.
 
-        A useful black piece has a worth below zero. The worths are computed at the first access. They do not add up to
+        A useful black piece has a negative worth. The worths are computed at the first access. They do not add up to
         the value, because pieces work together.
         """
         with _games(self.evaluation).lend() as game:
@@ -85,7 +86,7 @@ class Evaluation(Tabular):
             return piece_worths(game, self.centipawns)
 
     def to_dict(self) -> dict[str, Cell]:
-        """Return the evaluation as plain values: ``cp`` and ``score``, as text in pawns, are from White's view."""
+        """Return the evaluation as plain values. ``cp`` and ``score`` (text in pawns) are from White's view."""
         return {
             "fen": self.fen,
             "evaluation": self.evaluation,
@@ -103,7 +104,7 @@ class Evaluation(Tabular):
         orientation : chess.Color
             The side at the bottom.
         size : int or None
-            Width and height in pixels; ``None`` to fill the available space.
+            Width and height in pixels; ``None`` fills the available space.
 
         Returns
         -------
@@ -132,8 +133,8 @@ def evaluate(board: Position, evaluation: str | None = None) -> Evaluation:
     board : chess.Board or str
         The position: a board, a FEN or ``"startpos"``.
     evaluation : str, optional
-        ``"classical"``, which also gives its terms, ``"pesto"`` or ``"nnue"``; the default of the option ``EvalType``
-        if missing.
+        ``"classical"``, which also gives its terms, ``"pesto"`` or ``"nnue"``. The default is that of the option
+        ``EvalType``.
 
     Raises
     ------
@@ -173,19 +174,20 @@ def legal_moves(board: Position) -> list[chess.Move]:
 
 
 def see(board: Position, move: Move) -> int:
-    """Return the value of the exchange that a move starts, for the side that moves, by static exchange evaluation.
+    """Return the value of the exchange that a move starts, for the side that moves (static exchange evaluation).
 
-    After the move both sides may capture on its target square in turn, each with its least valuable piece and only
-    while that pays. X-ray attackers join in; pins are ignored; a king captures only undefended pieces. The value is the
-    material that the mover wins minus what it loses: pawn 100, knight and bishop 300, rook 500, queen 900. If the move
-    promotes, that counts as well; later promotions do not. Castling is worth 0.
+    After the move, both sides may capture on its target square in turn, each with its least valuable piece and only
+    while that pays. X-ray attackers join in. Pins are ignored, and a king captures only undefended pieces. The value is
+    the material that the mover wins minus the material that it loses: pawn 100, knight and bishop 300, rook 500, queen
+    900. If the move itself promotes, that counts; later promotions do not. Castling is worth 0. A quiet move is worth
+    0, or less if its piece is lost.
 
     Parameters
     ----------
     board : chess.Board or str
         The position: a board, a FEN or ``"startpos"``.
     move : chess.Move or str
-        A legal move, also as text in algebraic or UCI notation; a quiet one is worth 0, or less if it loses the piece.
+        A legal move. Text is in algebraic or UCI notation.
 
     Returns
     -------
@@ -203,7 +205,7 @@ def see(board: Position, move: Move) -> int:
     with _games().lend() as game:
         _set_up(game, board)
         name = name_of(board, move)
-        # The core only tells whether an exchange wins at least a given value. The result is the greatest such value.
+        # The core only tells whether an exchange wins at least a certain value. The result is the greatest such value.
         steps = range(_LEAST + _STEP, _MOST + _STEP, _STEP)
         return _LEAST + _STEP * bisect_left(steps, True, key=lambda value: not game.exchange_wins(name, value))
 
@@ -256,7 +258,7 @@ def divide(board: Position, depth: int) -> dict[chess.Move, int]:
     games, counts, stop = _games(), Future[dict[str, int]](), np.zeros(1, np.uint64)
 
     def count() -> None:
-        # This thread returns the game to the pool, because Ctrl-C may end the caller's wait at any moment.
+        # This thread itself returns the game to the pool, because Ctrl-C may end the caller's wait at any moment.
         try:
             with games.lend() as game:
                 game.set_up(fen)

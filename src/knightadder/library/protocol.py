@@ -1,4 +1,4 @@
-"""The engine as python-chess's asynchronous `Protocol`, within the process: the same names, arguments and results."""
+"""The engine as python-chess's asynchronous `Protocol`, in this process: the same names, arguments and results."""
 
 import asyncio
 import contextlib
@@ -37,9 +37,9 @@ from knightadder.library.engine_options import Setting
 from knightadder.library.results import Line
 from knightadder.library.stream import Stream
 
-# Each analysis and each game sets this option, and no caller can.
+# Each analysis and each game sets this option; callers cannot.
 _NOT_OFFERED = "UCI_AnalyseMode"
-# The library's engine always computes expected wins, draws and losses; this option only decides if callers see them.
+# The library's engine always computes expected wins, draws and losses. This option only says whether callers see them.
 _SHOW_WDL = "UCI_ShowWDL"
 NO_OPTIONS: ConfigMapping = MappingProxyType({})
 CLOSED = "the engine has been closed"
@@ -54,15 +54,15 @@ def load() -> Engine:
 
 
 class UciProtocol(chess.engine.UciProtocol):
-    """The coroutines of ``chess.engine.UciProtocol`` for an engine within this process; `popen` makes one.
+    """The coroutines of ``chess.engine.UciProtocol`` for an engine in this process; `popen` makes one.
 
-    Differences: root moves may also be text. A call waits until the searches of `play` and `analyse` before it have
-    ended, instead of cancelling them; as with python-chess, it ends an `analysis`. Pondering continues as
-    the next search only if the limit is as expected; see `Engine.play`.
+    There are a few differences. Root moves may also be text. A call waits until earlier searches of `play` and
+    `analyse` have ended, instead of cancelling them. As with python-chess, it stops an `analysis`. Pondering continues
+    as the next search only if the limit is as expected; see `Engine.play`.
 
-    ``options`` has the options that `configure` can set as ``chess.engine.Option``, by name in upper or lower case.
-    ``id`` has the engine's ``name`` and ``author``. ``returncode`` is a future; it gets 0 when the engine has been
-    closed.
+    ``options`` are the options that `configure` can set, as ``chess.engine.Option`` by name; case does not matter.
+    ``id`` contains the engine's ``name`` and ``author``. ``returncode`` is a future, whose result is 0 when the engine
+    has been closed.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -87,7 +87,7 @@ class UciProtocol(chess.engine.UciProtocol):
     async def popen(
         cls, command: str | list[str] = "", *, setpgrp: bool = False, **popen_args: object
     ) -> tuple[asyncio.SubprocessTransport, Self]:
-        """Make an engine, as `knightadder.popen` does; the arguments, which describe a process, are not used."""
+        """Make an engine, as `knightadder.popen` does. The arguments, which describe a process, are ignored."""
         protocol = cls(await asyncio.to_thread(load))
         assert protocol.transport is not None
         return protocol.transport, protocol
@@ -105,12 +105,12 @@ class UciProtocol(chess.engine.UciProtocol):
     # --- commands --------------------------------------------------------------------------------------------------
 
     async def ping(self) -> None:
-        """Wait until the engine is idle; ends a running `analysis`."""
+        """Wait until the engine is idle. A running `analysis` is stopped."""
         async with self._command():
             pass
 
     async def configure(self, options: ConfigMapping) -> None:
-        """Set options by name for all further calls; ``None`` presses a button."""
+        """Set options by name for all further calls. The value ``None`` presses a button."""
         async with self._command(options):
             self.target_config.update({name: value for name, value in options.items() if value is not None})
 
@@ -136,15 +136,15 @@ class UciProtocol(chess.engine.UciProtocol):
         limit : chess.engine.Limit
             A time, a depth, a number of nodes, or the clocks of a game.
         game : object
-            Any object that identifies the game; if it differs from the last call's, a new game begins.
+            Any object that identifies the game. If it differs from that of the last call, a new game begins.
         info : chess.engine.Info
-            The values to give in ``PlayResult.info``.
+            The values to include in ``PlayResult.info``.
         ponder : bool
             Whether to continue to search after the answer.
         draw_offered, opponent
-            Not used.
+            Ignored.
         root_moves : iterable of chess.Move or str, optional
-            The moves to choose from; text is in algebraic or UCI notation.
+            The moves to choose from. Text is in algebraic or UCI notation.
         options : mapping
             Options for this call only.
 
@@ -208,8 +208,8 @@ class UciProtocol(chess.engine.UciProtocol):
     ) -> InfoDict | list[InfoDict]:
         """Analyse a position until the limit is reached; cancelling the task ends the search.
 
-        The parameters and errors are as for `play`. The result is a ``chess.engine.InfoDict``, or with ``multipv`` a
-        list of them, one for each of the best lines.
+        The parameters and errors are as for `play`. The result is a ``chess.engine.InfoDict`` or, with ``multipv``, a
+        list with one for each of the best lines.
         """
         async with self._command(options):
             await self._enter(game)
@@ -230,7 +230,7 @@ class UciProtocol(chess.engine.UciProtocol):
         root_moves: Iterable[Move] | None = None,
         options: ConfigMapping = NO_OPTIONS,
     ) -> AnalysisResult:
-        """Start an analysis and return at once.
+        """Start an analysis and return immediately.
 
         It runs until the limit is reached, ``stop`` is called on the result, its ``with`` block is left, or the next
         call begins. Without a limit it does not end by itself. The parameters and errors are as for `play`.
@@ -248,7 +248,7 @@ class UciProtocol(chess.engine.UciProtocol):
         return result
 
     async def quit(self) -> None:
-        """End the engine. A running search returns what it has found; waiting calls raise an error."""
+        """Close the engine. A running search returns what it has found; waiting calls raise an error."""
         self.refuse_calls()
         async with self._turn:
             self._engine.close()  # not in a thread: when the interpreter ends, there are no new threads
@@ -258,19 +258,19 @@ class UciProtocol(chess.engine.UciProtocol):
             self.returncode.set_result(0)
 
     def end_search(self) -> None:
-        """End the running search soon; callable from any thread."""
+        """Stop the running search soon. Any thread may call this."""
         self._engine.stop()
 
     def refuse_calls(self) -> None:
-        """End the running search soon, and let calls that wait raise an error; callable from any thread."""
-        self._closed = True  # first: a call that waits gets its turn as soon as the search ends
+        """Stop the running search soon, and let waiting calls raise an error. Any thread may call this."""
+        self._closed = True  # first, because a waiting call gets its turn as soon as the search ends
         self.end_search()
 
     # --- one command at a time -------------------------------------------------------------------------------------
 
     @contextlib.asynccontextmanager
     async def _command(self, options: ConfigMapping = NO_OPTIONS) -> AsyncIterator[None]:
-        """Wait for this call's turn, end the running analysis, and set the options."""
+        """Wait for this call's turn, stop the running analysis, and set the options."""
         async with self._turn:
             with self._errors_of_python_chess():
                 self._check_open()
@@ -283,7 +283,7 @@ class UciProtocol(chess.engine.UciProtocol):
                 yield
 
     async def _enter(self, game: object) -> None:
-        """Begin a new game if `game` differs from the last one; the first game needs no preparation."""
+        """Begin a new game if `game` differs from the last one. The first game needs no preparation."""
         if not self.first_game and game != self.game:
             await self._in_thread(self._engine.new_game)
         self.game, self.first_game = game, False
@@ -297,7 +297,7 @@ class UciProtocol(chess.engine.UciProtocol):
             raise kind(str(error)) from None
 
     async def _set(self, options: ConfigMapping) -> None:
-        """Set the options of a call, and reset those of the last one; an error sets none."""
+        """Set the options of a call, and reset those of the last call. If there is an error, none is set."""
         wanted: UciOptionMap[ConfigValue] = UciOptionMap(self.target_config.items())
         wanted.update(options)
         changed: dict[str, ConfigValue] = {}
@@ -321,7 +321,7 @@ class UciProtocol(chess.engine.UciProtocol):
         try:
             if settings:
                 self._engine.configure(settings)
-        except EngineError:  # options before the impossible one have been set: the next call resets them
+        except EngineError:  # options before the invalid one have been set; the next call resets them
             self.config.update(_values_of(self._engine))
             raise
         self.config.update({name: value for name, value in changed.items() if value is not None})
@@ -331,7 +331,7 @@ class UciProtocol(chess.engine.UciProtocol):
             raise EngineTerminatedError(CLOSED)
 
     async def _in_thread(self, work: Callable[..., object], *arguments: object) -> None:
-        """Do slow work in a thread, and wait for its end, even if the caller is cancelled."""
+        """Do slow work in a thread and wait for its end, even if the caller is cancelled."""
         working = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
         try:
             await asyncio.shield(working)
@@ -349,7 +349,7 @@ class UciProtocol(chess.engine.UciProtocol):
         return 1 if multipv is None else int(self.options["MultiPV"].parse(multipv) or 1)
 
     async def _post(self, stream: Stream, result: AnalysisResult, info: Info) -> None:
-        """Post the lines of a search, as they come, and its end."""
+        """Post the lines of a search as they arrive, and its end."""
         try:
             async for line in stream:
                 result.post(self._info_of(line, info))
@@ -378,7 +378,7 @@ class UciProtocol(chess.engine.UciProtocol):
 
 
 class _Transport(asyncio.SubprocessTransport):
-    """Stands for the process of an engine: it is this process, and its end is the engine's end."""
+    """Stands for the process of an engine, which is this process. Closing it closes the engine."""
 
     def __init__(self, protocol: UciProtocol) -> None:
         super().__init__()
@@ -399,7 +399,7 @@ class _Transport(asyncio.SubprocessTransport):
         return self._closing
 
     def close(self) -> None:
-        """End the engine soon; callable from any thread."""
+        """Close the engine soon. Any thread may call this."""
         if self._closing:
             return
         self._closing = True
@@ -433,8 +433,8 @@ def _values_of(engine: Engine) -> dict[str, ConfigValue]:
 def _as_sent(limit: Limit) -> Limit:
     """Return the limit that python-chess would send to a process.
 
-    Fractions of counts are dropped, counts and times that are too small become the least, and no moves to go mean
-    sudden death. The clock of one side stands for both.
+    Fractions of counts are dropped. Counts and times that are too small are raised to the minimum. Zero moves to go
+    mean sudden death. The clock of one side stands for both.
     """
     check_limit(limit)
     white, black = limit.white_clock, limit.black_clock
@@ -455,7 +455,7 @@ def _count(number: float | None, least: int) -> int | None:
 
 
 async def popen(*, options: ConfigMapping | None = None) -> tuple[asyncio.SubprocessTransport, UciProtocol]:
-    """Make an engine for coroutines, as ``chess.engine.popen_uci`` does, but within this process.
+    """Make an engine for coroutines, as ``chess.engine.popen_uci`` does, but in this process.
 
     Parameters
     ----------
@@ -465,7 +465,7 @@ async def popen(*, options: ConfigMapping | None = None) -> tuple[asyncio.Subpro
     Returns
     -------
     tuple of asyncio.SubprocessTransport and UciProtocol
-        The engine is the second; closing the first ends it, too.
+        The second item is the engine. Closing the first closes the engine, too.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The results of a search by the library: lines, analyses and moves, in python-chess's terms.
 
-Their text is short; Jupyter shows a board beside the lines. Both have scores in pawns from White's view.
+Their text is short. Jupyter shows a board beside the lines. Both show scores in pawns from White's view.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class Line(Tabular):
     wdl : chess.engine.PovWdl
         Expected wins, draws and losses in 1000 games.
     nodes, nps : int
-        Positions visited since the search began, and per second.
+        Positions visited since the search began, and positions per second.
     hashfull : int
-        The part of the hash table in use, in per mille.
+        The share of the hash table in use, in per mille.
     tbhits : int
         Positions found in endgame tablebases.
     time : float
         Seconds since the search began.
     pv : tuple of chess.Move
-        The moves; empty when the game is over.
+        The moves; empty if the game is over.
     fen : str
-        The position in which the moves begin.
+        The position before the first move.
     """
 
     rank: int
@@ -67,7 +67,7 @@ class Line(Tabular):
 
     @property
     def move(self) -> chess.Move | None:
-        """The first move; ``None`` when the game is over."""
+        """The first move; ``None`` if the game is over."""
         return self.pv[0] if self.pv else None
 
     @property
@@ -81,8 +81,8 @@ class Line(Tabular):
         Returns
         -------
         dict
-            The attributes by name, with the score as text (in pawns), in centipawns (``cp``) or in moves to mate
-            (``mate``); score, bound, ``wins``, ``draws`` and ``losses`` are from White's view. ``pv`` has the moves in
+            The attributes by name. The score is given as text (in pawns), and in centipawns (``cp``) or moves to mate
+            (``mate``). Score, bound, ``wins``, ``draws`` and ``losses`` are from White's view. ``pv`` has the moves in
             UCI notation, ``san`` in algebraic notation.
         """
         score, wdl = self.score.white(), self.wdl.white()
@@ -109,7 +109,7 @@ class Line(Tabular):
         }
 
     def to_info(self) -> InfoDict:
-        """Return the line as a ``chess.engine.InfoDict``, as python-chess's engines do."""
+        """Return the line as a ``chess.engine.InfoDict``, the type that python-chess's engines return."""
         return InfoDict(
             depth=self.depth,
             seldepth=self.seldepth,
@@ -125,7 +125,7 @@ class Line(Tabular):
         )
 
     def _san(self, plies: int) -> str:
-        """Write the first moves, up to an illegal one: the end of a line can come from another position."""
+        """Write the first moves, up to an illegal one: the end of a line may belong to another position."""
         board = board_of(self.fen)
         end, moves = board.copy(), []
         for move in self.pv[:plies]:
@@ -151,9 +151,9 @@ class Analysis(Tabular):
     lines : tuple of Line
         The latest line of each rank, the best first; at least one.
     best_move : chess.Move or None
-        The move to play; ``None`` when there is none, in checkmate and stalemate.
+        The move to play; ``None`` in checkmate and stalemate.
     ponder : chess.Move or None
-        The reply to expect.
+        The expected reply.
     """
 
     lines: tuple[Line, ...]
@@ -181,7 +181,9 @@ class Analysis(Tabular):
         return self.best.fen
 
     def to_dict(self) -> dict[str, Cell | Rows]:
-        """Return the analysis as plain values: ``fen``, both moves in UCI notation, and ``lines`` (`Line.to_dict`)."""
+        """Return the analysis as plain values: ``fen``, both moves in UCI notation, and ``lines`` (see
+        `Line.to_dict`).
+        """
         return {
             "fen": self.fen,
             "best_move": self.best_move.uci() if self.best_move else None,
@@ -211,9 +213,9 @@ class PlayResult(Tabular):
     Attributes
     ----------
     move : chess.Move or None
-        The move; ``None`` when there is none, in checkmate and stalemate.
+        The move; ``None`` in checkmate and stalemate.
     ponder : chess.Move or None
-        The reply to expect.
+        The expected reply.
     line : Line
         The line that begins with the move, with its score.
     """
@@ -251,10 +253,10 @@ def _html(lines: Sequence[Line]) -> str:
 
 
 def line_of(info: Info, fen: str) -> Line:
-    """Return the line of a position, given as FEN, that the engine has reported."""
+    """Return the line that the engine has reported for the position of a FEN."""
     turn = fen.split()[1] == "w"
     score = Mate(info.score.mate) if info.score.mate is not None else Cp(info.score.cp or 0)
-    # The engine gives no probabilities if the game is over: then the side to move is checkmated or stalemated.
+    # The engine gives no probabilities if the game is over. The side to move is then checkmated or stalemated.
     wdl = info.wdl or ((0, 0, 1000) if score.is_mate() else (0, 1000, 0))
     return Line(
         rank=info.multipv,

@@ -1,4 +1,4 @@
-"""Scores as text; a separate module, so that the web board starts without the library's other modules."""
+"""Scores as text, in a separate module so that the web board can start without the rest of the library."""
 
 from chess.engine import PovScore
 

@@ -18,9 +18,9 @@ Item = TypeVar("Item")
 def tables_of(evaluation: str | None = None) -> np.record:
     """Return the core's read-only tables for an evaluation: ``"classical"``, ``"pesto"`` or ``"nnue"``.
 
-    By default it is the engine's default; if its network is damaged or missing, a warning says so, and it is
-    ``"classical"``. OptionError if there is no such evaluation, or its network is damaged or missing; EngineError if
-    the core cannot be loaded.
+    The default is that of the engine. If its network is damaged or missing, a warning says so, and ``"classical"`` is
+    used. OptionError if the given evaluation does not exist, or its network is damaged or missing; EngineError if the
+    core cannot be loaded.
     """
     if evaluation is not None and (not isinstance(evaluation, str) or evaluation not in EVALUATIONS):
         raise OptionError(f"evaluation must be {' or '.join(EVALUATIONS)}, not {evaluation}")
@@ -47,7 +47,7 @@ def _evaluator(evaluation: str) -> Evaluator:
 
 
 class Stock(Generic[Item]):
-    """A pool of objects for use by one thread at a time; a new object is made when none is free."""
+    """A pool of objects, each for use by one thread at a time. A new object is made if none is free."""
 
     def __init__(self, make: Callable[[], Item]) -> None:
         self._make = make

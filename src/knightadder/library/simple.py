@@ -1,4 +1,4 @@
-"""The engine as python-chess's `SimpleEngine`, within the process: the same names, arguments and results."""
+"""The engine as python-chess's `SimpleEngine`, in this process: the same names, arguments and results."""
 
 import asyncio
 import contextlib
@@ -34,17 +34,16 @@ T = TypeVar("T")
 
 
 class SimpleEngine(chess.engine.SimpleEngine):
-    """The methods of ``chess.engine.SimpleEngine`` for an engine within this process.
+    """The methods of ``chess.engine.SimpleEngine`` for an engine in this process.
 
-    A script needs one line changed: ``engine = knightadder.SimpleEngine.popen_uci()``. See `UciProtocol` for the few
-    differences. Any exception while a caller waits, such as Ctrl-C, ends its search. An engine without references ends
-    its search.
+    A script needs only one changed line: ``engine = knightadder.SimpleEngine.popen_uci()``. See `UciProtocol` for the
+    few differences. An exception in a waiting caller, such as Ctrl-C, stops its search. A search also ends when nothing
+    refers to its engine any longer.
 
     Parameters
     ----------
     timeout : float, optional
-        A call that takes this many seconds longer than expected raises a ``TimeoutError``. With ``None``, there is no
-        limit.
+        If a call takes this many seconds longer than expected, it raises a ``TimeoutError``. ``None`` means no limit.
     options : mapping, optional
         Values of UCI options by name.
 
@@ -97,8 +96,8 @@ class SimpleEngine(chess.engine.SimpleEngine):
     ) -> Self:
         """Make an engine.
 
-        All arguments except ``timeout`` describe a process. They are accepted, so that scripts need not change them,
-        but ignored: the engine is always Knightadder, whatever ``command`` names.
+        All arguments except ``timeout`` describe a process. They are accepted, so that scripts need not be changed, but
+        ignored: the engine is always Knightadder, whatever ``command`` names.
         """
         return cls(timeout=timeout)
 
@@ -108,7 +107,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
 
     @property
     def options(self) -> MutableMapping[str, chess.engine.Option]:
-        """The options that `configure` can set, by name in upper or lower case."""
+        """The options that `configure` can set, by name; case does not matter."""
         self._check_open()
         return UciOptionMap(self.protocol.options.items())
 
@@ -130,15 +129,15 @@ class SimpleEngine(chess.engine.SimpleEngine):
         raise AssertionError
 
     def ping(self) -> None:
-        """Wait until the engine is idle; ends a running `analysis`."""
+        """Wait until the engine is idle. A running `analysis` is stopped."""
         self._call(self.protocol.ping(), self.timeout)
 
     def configure(self, options: ConfigMapping) -> None:
-        """Set options by name for all further calls; ``None`` presses a button."""
+        """Set options by name for all further calls. The value ``None`` presses a button."""
         self._call(self.protocol.configure(options), self.timeout)
 
     def send_opponent_information(self, *, opponent: Opponent | None = None, engine_rating: int | None = None) -> None:
-        """Do nothing, because the engine plays the same against everybody."""
+        """Do nothing, because the engine plays the same against every opponent."""
         self._call(
             self.protocol.send_opponent_information(opponent=opponent, engine_rating=engine_rating), self.timeout
         )
@@ -243,19 +242,19 @@ class SimpleEngine(chess.engine.SimpleEngine):
         root_moves: Iterable[Move] | None = None,
         options: ConfigMapping = NO_OPTIONS,
     ) -> "SimpleAnalysisResult":
-        """Start an analysis and return at once; see `UciProtocol.analysis`."""
+        """Start an analysis and return immediately; see `UciProtocol.analysis`."""
         work = self.protocol.analysis(
             board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves, options=options
         )
         return SimpleAnalysisResult(self, self._call(work, self.timeout))
 
     def quit(self) -> None:
-        """End the engine. A running search returns what it has found; waiting calls raise an error."""
+        """Close the engine. A running search returns what it has found; waiting calls raise an error."""
         self._check_open()
         self.close()
 
     def close(self) -> None:
-        """End the engine, if it has not been ended; see `quit`."""
+        """Close the engine, unless that has been done; see `quit`."""
         if self._closed or not self._is_here():
             return
         self.protocol.refuse_calls()
@@ -307,7 +306,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
             raise
         try:
             return result_of(asyncio.run_coroutine_threadsafe(run(), self._loop))
-        except BaseException:  # Ctrl-C may come when the future is not known here yet
+        except BaseException:  # Ctrl-C may come before the future is known here
             given_up = True
             if task is not None:
                 self._loop.call_soon_threadsafe(task.cancel)
@@ -315,9 +314,9 @@ class SimpleEngine(chess.engine.SimpleEngine):
 
 
 class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
-    """The lines of a running analysis; `SimpleEngine.analysis` gives it.
+    """The lines of a running analysis, returned by `SimpleEngine.analysis`.
 
-    It is an iterator over dictionaries, and as a context manager it ends the analysis when the block is left.
+    It is an iterator over dictionaries. As a context manager, it stops the analysis at the end of the block.
     """
 
     simple_engine: SimpleEngine
@@ -333,12 +332,12 @@ class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
         return [info.copy() for info in self.inner.multipv]
 
     def stop(self) -> None:
-        """End the analysis soon; callable from any thread."""
+        """Stop the analysis soon. Any thread may call this."""
         if not self.simple_engine._closed and self.simple_engine._is_here():
             self.simple_engine._loop.call_soon_threadsafe(self.inner.stop)
 
     def wait(self) -> BestMove:
-        """Wait for the end of the analysis, and give the best move."""
+        """Wait for the end of the analysis, and return the best move."""
         return self.simple_engine._call(self.inner.wait())
 
     def would_block(self) -> bool:
@@ -346,18 +345,18 @@ class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
         return self.inner.would_block()
 
     def empty(self) -> bool:
-        """Whether all lines so far have been given."""
+        """Whether all lines so far have been returned."""
         return self.inner.empty()
 
     def get(self) -> InfoDict:
-        """Wait for a line and give it; raises ``chess.engine.AnalysisComplete`` when there are no more."""
+        """Wait for a line and return it; raises ``chess.engine.AnalysisComplete`` if there are no more."""
         info = self.next()
         if info is None:
             raise AnalysisComplete
         return info
 
     def next(self) -> InfoDict | None:
-        """Wait for a line and give it; ``None`` when there are no more."""
+        """Wait for a line and return it; ``None`` if there are no more."""
         return self.simple_engine._call(self.inner.next())
 
     def __iter__(self) -> Self:
@@ -379,18 +378,18 @@ class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
 
 
 class _Loop:
-    """The event loop of all these engines, in a thread of its own, which begins with the first engine."""
+    """The event loop of all these engines, in a separate thread that starts with the first engine."""
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
 
     def start(self) -> asyncio.AbstractEventLoop:
-        """Start the loop, unless it runs, and give it."""
+        """Start the loop, unless it is running, and return it."""
         with self._lock:
             if self.loop is None:
                 self.loop = asyncio.new_event_loop()
-                # A daemon, so that the interpreter can end although an engine has not been closed.
+                # A daemon, so that the interpreter can end even if an engine has not been closed.
                 threading.Thread(target=self.loop.run_forever, name="engines", daemon=True).start()
             return self.loop
 

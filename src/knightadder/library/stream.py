@@ -24,10 +24,10 @@ LOST = "the engine was searching when this process was forked: make another one"
 
 
 class Feed:
-    """The reports of a search: the engine's threads store them here, and callers wait for them.
+    """The reports of a search. The engine's threads store them here, and callers wait for them.
 
-    A caller holds no lock that the engine's threads need, so Ctrl-C may interrupt it anywhere. `analysis` is the
-    result, once the search has ended; `ending` says whether it has ended, or has been told to end.
+    A caller holds no lock that the engine's threads need, so Ctrl-C may interrupt it anywhere. `analysis` is the result
+    once the search has ended. `ending` says whether the search has ended or has been told to end.
     """
 
     def __init__(self, fen: str) -> None:
@@ -44,7 +44,7 @@ class Feed:
     # --- for the engine's threads ----------------------------------------------------------------------------------
 
     def report(self, news: Info | CurrentMove | Message) -> None:
-        """Accept a report of the engine."""
+        """Accept a report from the engine."""
         if isinstance(news, Message):
             logger.info("%s", news.text)
         elif isinstance(news, Info):
@@ -58,14 +58,14 @@ class Feed:
         best, ponder = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
         lines = tuple(self._newest[rank] for rank in sorted(self._newest))
         self.analysis = Analysis(lines, best, ponder)
-        self.ending, self._stop = True, None  # cleared because the search refers to this feed
+        self.ending, self._stop = True, None  # cleared, because the search refers to this feed
         self._wake(self._wakers)
         self._wake(self._wakers_at_end)
 
     def _wake(self, wakers: deque[Callable[[], object]]) -> None:
-        # A later waiter sees the change itself, because it looks after it has registered.
+        # A later waiter sees the change itself, because it checks after it has registered.
         while wakers:
-            # A different thread woke the waiter, or its event loop was closed.
+            # Another thread has woken the waiter, or its event loop has been closed.
             with contextlib.suppress(IndexError, RuntimeError):
                 wakers.popleft()()
 
@@ -78,7 +78,7 @@ class Feed:
             self._stop = None
 
     def stop(self) -> None:
-        """End the search soon; callable from any thread."""
+        """Stop the search soon. Any thread may call this."""
         if (stop := self._stop) is not None:
             stop()
             self.ending = True
@@ -88,7 +88,7 @@ class Feed:
         self._lost, self._stop = True, None
 
     def result(self) -> Analysis:
-        """Wait for the end of the search and give its result."""
+        """Wait for the end of the search, and return its result."""
         while self.analysis is None:
             bell = self._bell(self._wakers_at_end)
             if self.analysis is None:
@@ -97,7 +97,7 @@ class Feed:
         return self.analysis
 
     def line(self) -> Line | None:
-        """Wait for a line and give it; None once there are no more."""
+        """Wait for a line and return it; None once there are no more."""
         while True:
             ended = self.analysis is not None
             with contextlib.suppress(IndexError):
@@ -118,7 +118,7 @@ class Feed:
         return bell
 
     async def result_async(self) -> Analysis:
-        """Wait for the end of the search and give its result; for coroutines."""
+        """Wait for the end of the search, and return its result; for coroutines."""
         while self.analysis is None:
             change = self._event(self._wakers_at_end)
             if self.analysis is None:
@@ -126,7 +126,7 @@ class Feed:
         return self.analysis
 
     async def line_async(self) -> Line | None:
-        """Wait for a line and give it; None once there are no more; for coroutines."""
+        """Wait for a line and return it; None once there are no more; for coroutines."""
         while True:
             ended = self.analysis is not None
             with contextlib.suppress(IndexError):
@@ -152,14 +152,14 @@ class Feed:
 class Stream:
     """The lines of a running search, each of them once, and its result.
 
-    Both an iterator and an asynchronous iterator. As a context manager it ends the search when the block is left.
-    Without one, the search also ends when a loop over the lines is left, or when nothing refers to the stream any more.
-    Any exception while a caller waits, such as Ctrl-C, ends the search.
+    It is both an iterator and an asynchronous iterator. As a context manager, it stops the search at the end of the
+    block. Without a block, the search also stops when a loop over the lines is left, or when nothing refers to the
+    stream any longer. An exception in a waiting caller, such as Ctrl-C, stops the search.
 
     Parameters
     ----------
     feed : Feed
-        Receives the search's reports.
+        The reports of the search.
     engine : object, optional
         The engine, which must live as long as the stream.
     """
@@ -174,7 +174,7 @@ class Stream:
         return self._feed.analysis is not None
 
     def stop(self) -> None:
-        """End the search soon; the result is the best found until then."""
+        """Stop the search soon. The result is the best that it has found by then."""
         self._feed.stop()
 
     def __del__(self) -> None:
@@ -200,7 +200,7 @@ class Stream:
             self.stop()
 
     def result(self) -> Analysis:
-        """Wait for the end of the search and give its result; an exception, such as Ctrl-C, ends the search."""
+        """Wait for the end of the search, and return its result. An exception, such as Ctrl-C, stops the search."""
         with self._ended_by_errors():
             return self._feed.result()
 
@@ -236,7 +236,7 @@ class Stream:
         return line
 
     async def result_async(self) -> Analysis:
-        """Wait for the end of the search and give its result; cancelling the task ends the search."""
+        """Wait for the end of the search, and return its result. Cancelling the task stops the search."""
         with self._ended_by_errors():
             return await self._feed.result_async()
 

@@ -1,4 +1,4 @@
-"""Waiting for the result of a different thread, so that Ctrl-C ends the wait on every system."""
+"""Waiting for the result of another thread in such a way that Ctrl-C ends the wait on every system."""
 
 import time
 from concurrent.futures import Future, wait
@@ -10,7 +10,7 @@ LOOK_UP = 0.5  # seconds after which a waiting thread checks for Ctrl-C, because
 
 
 def result_of(future: Future[T], timeout: float | None = None) -> T:
-    """Wait for a result and give it, or raise its exception; TimeoutError if it takes longer, in seconds."""
+    """Wait for a result and return it, or raise its exception; TimeoutError if it takes more than `timeout` seconds."""
     end = None if timeout is None else time.monotonic() + timeout
     while not future.done():
         left = LOOK_UP if end is None else min(LOOK_UP, end - time.monotonic())
