@@ -19,14 +19,7 @@ from engine_process import TIMEOUT
 from knightadder import __version__, cli
 from knightadder.core.compilation import core
 from knightadder.engine.errors import EngineError, OptionError, PositionError
-from knightadder.engine.info import (
-    Bound,
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-    Score,
-)
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
 from knightadder.engine.limits import Limits
 from knightadder.library.results import line_of
 

@@ -5,6 +5,7 @@ import re
 import chess
 import make_opening_names
 import pytest
+from game_texts import after
 
 from knightadder.opening_names import Opening, find_opening, named_lines
 
@@ -14,18 +15,8 @@ def boards():
     """Give the position of each line of the table."""
     boards = []
     for opening, moves in named_lines():
-        board = chess.Board()
-        for move in moves.split():
-            board.push_san(move)
-        boards.append((opening, board))
+        boards.append((opening, after(moves)))
     return boards
-
-
-def after(moves, board=None):
-    board = board or chess.Board()
-    for move in moves.split():
-        board.push_san(move)
-    return board
 
 
 def test_every_code_has_a_name_and_every_position_one_only(boards):

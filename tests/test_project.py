@@ -11,9 +11,7 @@ import pytest
 
 import knightadder
 from knightadder.cli import build_parser
-from knightadder.engine.options import (
-    OPTIONS,
-)
+from knightadder.engine.options import OPTIONS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

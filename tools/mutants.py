@@ -3,7 +3,8 @@
     python tools/mutants.py src/knightadder/engine src/knightadder/protocols --count 30 --seed 1
 
 draws thirty places in the two folders. For each place, it changes a copy of the checkout, and runs the tests that
-concern the file there: tests that name its module, and the tests of its folder. Arguments after ``--`` go to pytest.
+concern the file there: tests that name its module, and the tests of its folder; for the core, first those of
+``bench``. Arguments after ``--`` go to pytest.
 
 The draw depends on the seed and the text of each function, not on the order of functions or files. So different commits
 have nearly the same mutants, and their tests can be compared.
@@ -149,7 +150,7 @@ def draw(folders: Sequence[Path], count: int, seed: int) -> list[Mutant]:
 
 
 def concerned_tests(file: Path) -> list[str]:
-    """Return the tests that name a module, followed by the nearest folder of tests."""
+    """Return the tests that name a module, followed by the nearest folder of tests; for the core, ``bench`` first."""
     parts = file.with_suffix("").parts[1:]  # without src
     names = (".".join(parts), f"from {'.'.join(parts[:-1])} import {parts[-1]}")
     tests = sorted((ROOT / "tests").rglob("test_*.py"))
@@ -157,8 +158,9 @@ def concerned_tests(file: Path) -> list[str]:
     folder = ROOT / "tests" / Path(*parts[1:-1])
     while not folder.is_dir():
         folder = folder.parent
-    near = [] if folder == ROOT / "tests" else [test for test in sorted(folder.rglob("test_*.py")) if test not in own]
-    return [str(test.relative_to(ROOT)) for test in own + near]
+    near = [] if folder == ROOT / "tests" else sorted(folder.rglob("test_*.py"))
+    quick = [ROOT / "tests" / "engine" / "test_bench.py"] if parts[1:2] == ("core",) else []  # it notices most changes
+    return [str(test.relative_to(ROOT)) for test in dict.fromkeys(quick + own + near)]
 
 
 def outcome(mutant: Mutant, folder: Path, seconds: float, options: Sequence[str]) -> str:

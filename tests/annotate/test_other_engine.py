@@ -1,7 +1,6 @@
 """`annotate --engine` and `puzzles --engine`: another UCI engine evaluates."""
 
 import contextlib
-import io
 import shlex
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import chess.pgn
 import pytest
 from chess.engine import Cp, Limit, Mate, Wdl
 from fake_analyst import FakeAnalyst, Here
+from game_texts import read_game
 
 from knightadder import cli
 from knightadder.annotate import command
@@ -63,12 +63,12 @@ def analyst(request):
 
 def test_its_scores_are_stockfish_s_and_its_name_is_the_annotator_s(file, capsys):
     assert cli.main(["annotate", str(file), "--nodes", "5", "--engine", f"cmd={engine_command()}"]) == 0
-    wanted = chess.pgn.read_game(io.StringIO(GAME))
+    wanted = read_game(GAME)
     board = wanted.end().board()
     evaluations = evaluate(board, FakeAnalyst(), Limit(nodes=1))
     found = review(board, evaluations, unchanged)
     annotate(wanted, found, "Material 2.1")
-    written = chess.pgn.read_game(io.StringIO(file.with_name("games.annotated.pgn").read_text("utf-8")))
+    written = read_game(file.with_name("games.annotated.pgn").read_text("utf-8"))
     assert str(written) == str(wanted)
     assert written.headers["Annotator"].startswith("Material 2.1 (Knightadder ")
     white, black = play([each.score.white() for each in evaluations])  # not converted
@@ -81,7 +81,7 @@ def test_puzzles_are_found_by_it(tmp_path):
     file.write_text(FOOL, "utf-8")
     arguments = ["puzzles", str(file), "--out", str(out), "--nodes", "2000"]
     assert cli.main([*arguments, "--engine", f"cmd={engine_command()}"]) == 0
-    game = chess.pgn.read_game(io.StringIO(out.read_text("utf-8")))
+    game = read_game(out.read_text("utf-8"))
     assert [move.uci() for move in game.mainline_moves()] == ["d8h4"]
 
 

@@ -1,6 +1,5 @@
 """Games that workers evaluate: all of them, in whatever order their blocks are done, with single games' errors."""
 
-import io
 import itertools
 import json
 import pickle
@@ -11,6 +10,7 @@ import chess.engine
 import chess.pgn
 import pytest
 from fake_analyst import FakeAnalyst
+from game_texts import read_game
 
 from knightadder.annotate.workers import BlockEvaluator, evaluate_games
 from knightadder.engine.errors import EngineError, OptionError
@@ -24,7 +24,7 @@ GAMES = ["1. e4 *", "1. d4 d5 2. c4 dxc4 *", f"{LONG} *", "1. f3 e5 2. g4 Qh4# *
 
 
 def games():
-    return [chess.pgn.read_game(io.StringIO(text)) for text in GAMES]
+    return [read_game(text) for text in GAMES]
 
 
 def items():

@@ -1,7 +1,7 @@
 """The subcommand `drills`: repertoires, and where games leave them."""
 
-import chess
 import pytest
+from game_texts import after
 
 from knightadder import cli
 from knightadder.drills.box import Choice, DrillBox
@@ -68,13 +68,6 @@ def drills(tmp_path, monkeypatch):
     return lambda *arguments: cli.main(["drills", *arguments, "--drills-file", "drills.sqlite"])
 
 
-def board_after(line):
-    board = chess.Board()
-    for move in line.split():
-        board.push_san(move)
-    return board
-
-
 def test_a_repertoire_with_variations_becomes_drills(drills, tmp_path, capsys):
     assert drills("repertoire", "white.pgn", "--side", "white") == 0
     said = capsys.readouterr()
@@ -86,7 +79,7 @@ def test_a_repertoire_with_variations_becomes_drills(drills, tmp_path, capsys):
     expected |= {"Nf3 e5": "e4"}
     found = box.repertoires()[True]
     for line, moves in expected.items():
-        board = board_after(line)
+        board = after(line)
         key = board.fen().rsplit(" ", 2)[0]
         assert found.pop(key) == tuple(board.parse_san(move).uci() for move in moves.split()), line
     assert found == {}

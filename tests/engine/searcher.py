@@ -9,13 +9,7 @@ import chess
 from waiting import TIMEOUT, eventually
 
 from knightadder.engine.engine import Engine
-from knightadder.engine.info import (
-    Bound,
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-)
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"

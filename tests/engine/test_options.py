@@ -3,13 +3,7 @@
 import pytest
 
 from knightadder.engine.errors import OptionError
-from knightadder.engine.options import (
-    BUILT_IN,
-    DEFAULT_EVALUATION,
-    OPTIONS,
-    Option,
-    Options,
-)
+from knightadder.engine.options import BUILT_IN, DEFAULT_EVALUATION, OPTIONS, Option, Options
 from knightadder.engine.strength import DEFAULT_ELO, MAX_ELO, MIN_ELO
 
 

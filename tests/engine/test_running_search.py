@@ -24,12 +24,7 @@ from searcher import (
 
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.engine import running_search, search_thread
-from knightadder.engine.info import (
-    Bound,
-    CurrentMove,
-    Info,
-    Message,
-)
+from knightadder.engine.info import Bound, CurrentMove, Info, Message
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import Progress, TimeBudget
 

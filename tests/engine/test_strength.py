@@ -5,13 +5,7 @@ from itertools import pairwise
 import pytest
 
 from knightadder.engine.options import Options
-from knightadder.engine.strength import (
-    FULL_SKILL,
-    MAX_ELO,
-    MIN_ELO,
-    Handicap,
-    handicap_for,
-)
+from knightadder.engine.strength import FULL_SKILL, MAX_ELO, MIN_ELO, Handicap, handicap_for
 
 
 def _options(**values):

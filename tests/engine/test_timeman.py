@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from knightadder.engine.limits import Limits
-from knightadder.engine.timeman import (
-    Progress,
-    TimeBudget,
-    allot,
-    scale,
-)
+from knightadder.engine.timeman import Progress, TimeBudget, allot, scale
 
 CLOCKS = st.integers(-10_000, 10**15)
 INCREMENTS = st.integers(0, 10**15)

@@ -5,14 +5,7 @@ import math
 import chess
 import pytest
 
-from knightadder.engine.wdl import (
-    FULL_MATERIAL,
-    LEAST_MATERIAL,
-    material_of_sets,
-    parameters,
-    win_draw_loss,
-    win_rate,
-)
+from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, material_of_sets, parameters, win_draw_loss, win_rate
 
 SCORES = range(-32_000, 32_001, 7)
 

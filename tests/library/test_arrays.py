@@ -20,13 +20,7 @@ from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.library import arrays
-from knightadder.library.arrays import (
-    evaluate_iter,
-    evaluate_many,
-    pack,
-    unpack,
-    unpack_fens,
-)
+from knightadder.library.arrays import evaluate_iter, evaluate_many, pack, unpack, unpack_fens
 from knightadder.library.many import analyse_iter, analyse_many
 from knightadder.library.positions import evaluate, legal_moves
 from knightadder.library.shared import tables_of

@@ -18,13 +18,7 @@ import pytest
 from chess.engine import Cp, Limit, Mate
 
 import knightadder
-from knightadder import (
-    Bound,
-    Engine,
-    EngineError,
-    OptionError,
-    PositionError,
-)
+from knightadder import Bound, Engine, EngineError, OptionError, PositionError
 from knightadder.engine.limits import Limits
 from knightadder.library.board_engine import _are_kept
 

@@ -12,6 +12,7 @@ from statistics import fmean
 import chess
 import chess.pgn
 import pytest
+from explorer_index import make_index
 from random_games import STARTS, count, random_game
 
 from knightadder import Explorer, ExplorerGame, ExplorerMove, OptionError, PositionError, to_frame
@@ -23,13 +24,6 @@ from knightadder.web.site.exploring import explorer_view
 PLIES = 30  # in the index; the games are longer
 
 
-def index(folder: Path, text: str, *options: object) -> Path:
-    games, out = folder / "games.pgn", folder / "games.sqlite"
-    games.write_text(text, "utf-8")
-    assert main(["book", "index", str(games), "--out", str(out), *map(str, options)]) == 0
-    return out
-
-
 @pytest.fixture(scope="module")
 def games() -> list[chess.pgn.Game]:
     random = Random(5)
@@ -39,7 +33,7 @@ def games() -> list[chess.pgn.Game]:
 @pytest.fixture(scope="module")
 def explorer(games, tmp_path_factory):
     text = "\n\n".join(map(str, games))
-    with Explorer(index(tmp_path_factory.mktemp("index"), text, "--plies", PLIES)) as explorer:
+    with Explorer(make_index(tmp_path_factory.mktemp("index"), text, "--plies", PLIES)) as explorer:
         yield explorer
 
 
@@ -101,7 +95,7 @@ def test_positions_of_no_game_have_no_moves(explorer, games) -> None:
 def test_the_order_of_moves_does_not_matter(tmp_path) -> None:
     text = '[Result "1-0"]\n\n1. d4 d5 2. c4 e6 1-0\n\n[Result "0-1"]\n\n1. c4 e6 2. d4 d5 3. Nc3 0-1\n\n'
     text += '[Result "1/2-1/2"]\n\n1. d4 e6 2. c4 d5 3. Nf3 Nf6 1/2-1/2\n'
-    with Explorer(index(tmp_path, text)) as explorer:
+    with Explorer(make_index(tmp_path, text)) as explorer:
         board = chess.Board("rnbqkbnr/ppp2ppp/4p3/3p4/2PP4/8/PP2PPPP/RNBQKBNR w KQkq - 0 3")
         assert {each.san: each.games for each in explorer.moves(board)} == {"Nc3": 1, "Nf3": 1}
         assert {each.san: each.games for each in explorer.moves("startpos")} == {"d4": 2, "c4": 1}
@@ -110,14 +104,14 @@ def test_the_order_of_moves_does_not_matter(tmp_path) -> None:
 
 def test_a_game_counts_once_with_its_last_move_in_a_position(tmp_path) -> None:
     text = '[Result "1/2-1/2"]\n\n1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 5. e4 1/2-1/2\n'
-    with Explorer(index(tmp_path, text)) as explorer:
+    with Explorer(make_index(tmp_path, text)) as explorer:
         assert [(each.san, each.games) for each in explorer.moves(chess.Board())] == [("e4", 1)]
 
 
 def test_moves_are_sorted_and_become_plain_values_and_tables(tmp_path) -> None:
     text = '[White "Anna"]\n[WhiteElo "2500"]\n[Date "2001.03.??"]\n[Result "1-0"]\n\n1. e4 e5 1-0\n\n'
     text += '[Black "Ben"]\n[BlackElo "2301"]\n[Result "1/2-1/2"]\n\n1. e4 c5 1/2-1/2\n\n[Result "0-1"]\n\n1. d4 0-1\n'
-    with Explorer(index(tmp_path, text)) as explorer:
+    with Explorer(make_index(tmp_path, text)) as explorer:
         first, second = explorer.moves(chess.Board())
         assert first == ExplorerMove(chess.Move.from_uci("e2e4"), "e4", 1, 1, 0, 2500, 2301, "2001-03")
         values = {"move": "e2e4", "san": "e4", "games": 2, "white": 1, "draws": 1, "black": 0}
@@ -162,7 +156,7 @@ def test_several_threads_may_ask(explorer) -> None:
 
 
 def test_an_index_is_read_where_nothing_can_be_written(tmp_path) -> None:
-    file = index(tmp_path, '[Result "1-0"]\n\n1. e4 1-0\n')
+    file = make_index(tmp_path, '[Result "1-0"]\n\n1. e4 1-0\n')
     odd = file.rename(tmp_path / "a?b#c%41.sqlite")
     odd.chmod(0o400)
     tmp_path.chmod(0o500)
@@ -175,7 +169,7 @@ def test_an_index_is_read_where_nothing_can_be_written(tmp_path) -> None:
 
 
 def test_what_is_no_index_is_refused_in_a_line(tmp_path) -> None:
-    file = index(tmp_path, '[Result "1-0"]\n\n1. e4 1-0\n')
+    file = make_index(tmp_path, '[Result "1-0"]\n\n1. e4 1-0\n')
     foreign = tmp_path / "foreign.sqlite"
     with sqlite3.connect(foreign) as database:
         database.execute("CREATE TABLE moves (key, move)")
@@ -200,7 +194,7 @@ def test_what_is_no_index_is_refused_in_a_line(tmp_path) -> None:
 
 
 def test_a_damaged_index_is_one_line(tmp_path, games) -> None:
-    file = index(tmp_path, "\n\n".join(map(str, games)))
+    file = make_index(tmp_path, "\n\n".join(map(str, games)))
     content = file.read_bytes()
     file.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))  # the first page has the schema
     with pytest.raises(OptionError, match=r"cannot read .*games\.sqlite: database disk image is malformed"):
@@ -244,7 +238,7 @@ def test_any_value_in_any_column_is_at_most_one_line(small, tmp_path, capsys, ta
 def small(games, tmp_path_factory) -> Path:
     with pytest.MonkeyPatch.context() as changed:
         changed.setattr(explorer_file, "_COMMON", 2)
-        return index(tmp_path_factory.mktemp("small"), "\n\n".join(map(str, games[:5])))
+        return make_index(tmp_path_factory.mktemp("small"), "\n\n".join(map(str, games[:5])))
 
 
 def test_what_is_no_position_is_refused(explorer) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from random import Random
 
 import chess
 import chess.pgn
 import pytest
+from explorer_index import make_index
 from random_games import STARTS, count, random_game
 
 from knightadder import Explorer, GameFilter, OptionError
@@ -60,15 +60,8 @@ def played(games) -> dict[str, dict[str, list[chess.pgn.Headers]]]:
 
 @pytest.fixture(scope="module")
 def explorer(games, tmp_path_factory):
-    with Explorer(index(tmp_path_factory.mktemp("index"), "\n\n".join(map(str, games)))) as explorer:
+    with Explorer(make_index(tmp_path_factory.mktemp("index"), "\n\n".join(map(str, games)))) as explorer:
         yield explorer
-
-
-def index(folder: Path, text: str) -> Path:
-    games, out = folder / "games.pgn", folder / "games.sqlite"
-    games.write_text(text, "utf-8")
-    assert main(["book", "index", str(games), "--out", str(out)]) == 0
-    return out
 
 
 def passes(headers: chess.pgn.Headers, wanted: GameFilter) -> bool:
@@ -174,7 +167,7 @@ def test_near_duplicates(tmp_path) -> None:
         f'[White "{white}"]\n[Black "{black}"]\n[Date "{date}"]\n[Result "1-0"]\n\n{moves} 1-0\n\n'
         for white, black, date, moves in headers
     )
-    file = index(tmp_path, text)
+    file = make_index(tmp_path, text)
     with Explorer(file) as explorer:
         assert len(explorer) == 7
         assert [[game.number for game in group] for group in explorer.duplicates()] == [[0, 2, 1]]

@@ -21,13 +21,7 @@ from knightadder.engine.errors import OptionError, PositionError
 from knightadder.engine.evaluator import BUILT_IN_FILE
 from knightadder.engine.options import DEFAULT_EVALUATION, EVALUATION_NAMES
 from knightadder.library.arrays import pack
-from knightadder.library.positions import (
-    divide,
-    evaluate,
-    legal_moves,
-    perft,
-    see,
-)
+from knightadder.library.positions import divide, evaluate, legal_moves, perft, see
 from knightadder.workshop.train.integer_model import integer_values
 
 SVG = "{http://www.w3.org/2000/svg}"

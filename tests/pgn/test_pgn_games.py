@@ -13,16 +13,7 @@ import pytest
 import knightadder
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.game_files import game_files
-from knightadder.pgn.games import (
-    BrokenGame,
-    GameText,
-    headers_of,
-    parse,
-    read_games,
-    read_texts,
-    remarks,
-    text_of,
-)
+from knightadder.pgn.games import BrokenGame, GameText, headers_of, parse, read_games, read_texts, remarks, text_of
 
 ONE = '[Event "one"]\n[White "Müller"]\n\n1. e4 e5 2. Nf3 *'
 TWO = '[Event "two"]\n[White "B"]\n\n1. d4 {a comment\n\nwith an empty line} d5\n2. c4 1-0'

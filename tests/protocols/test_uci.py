@@ -10,12 +10,7 @@ from samples import LINE
 
 from knightadder import __version__
 from knightadder.engine.errors import PositionError
-from knightadder.engine.info import (
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-)
+from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import OnStep, load_engine
 from knightadder.engine.options import OPTIONS, Options

@@ -4,22 +4,9 @@ import pytest
 from samples import LINE
 
 from knightadder.engine.errors import EngineError
-from knightadder.engine.info import (
-    Bound,
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-    Score,
-)
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
 from knightadder.engine.limits import Limits
-from knightadder.protocols.uci_text import (
-    format_info,
-    format_result,
-    parse_go,
-    parse_position,
-    parse_setoption,
-)
+from knightadder.protocols.uci_text import format_info, format_result, parse_go, parse_position, parse_setoption
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ import chess.engine
 import pytest
 
 from knightadder.engine.info import Bound, Ending, Info, Score
-from knightadder.engine.options import (
-    Option,
-)
+from knightadder.engine.options import Option
 from knightadder.protocols.xboard_text import (
     declare_option,
     format_ending,

@@ -7,15 +7,7 @@ import chess
 from loop_talk import TIMEOUT, Load, LoopTalk
 
 from knightadder.engine.errors import PositionError
-from knightadder.engine.info import (
-    Bound,
-    CurrentMove,
-    Ending,
-    Info,
-    Message,
-    Result,
-    Score,
-)
+from knightadder.engine.info import Bound, CurrentMove, Ending, Info, Message, Result, Score
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Option, Options
 from knightadder.protocols.conversation import Connection

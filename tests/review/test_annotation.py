@@ -11,6 +11,7 @@ import chess
 import chess.pgn
 import pytest
 from chess.engine import Cp, Limit, PovScore
+from game_texts import read_game
 
 from knightadder import Engine, annotate_game, cli, to_frame
 from knightadder.engine.errors import EngineError, PositionError
@@ -25,30 +26,24 @@ DAMIANO = """[White "Greco"]
 LIMIT = Limit(nodes=1000)
 
 
-def read(text: str) -> chess.pgn.Game:
-    game = chess.pgn.read_game(io.StringIO(text))
-    assert game is not None
-    return game
-
-
 def test_a_game_is_annotated_as_by_the_command(tmp_path: Path) -> None:
     file, table = tmp_path / "game.pgn", tmp_path / "table.csv"
     file.write_text(DAMIANO, "utf-8")
     assert cli.main(["annotate", str(file), "--nodes", "1000", "--multipv", "2", "--summary", str(table)]) == 0
-    game = read(DAMIANO)
+    game = read_game(DAMIANO)
     found = annotate_game(game, LIMIT, multipv=2)
     assert f"{found}\n" == (tmp_path / "game.annotated.pgn").read_text("utf-8").rstrip("\n") + "\n"
     [row] = csv.DictReader(io.StringIO(table.read_text("utf-8")))
     summary = found.to_dict()
     assert {name: "" if value is None else str(value) for name, value in summary.items()}.items() <= row.items()
     assert summary["black_blunders"] == found.black.blunders > 0
-    assert str(game) == str(read(DAMIANO))  # it stays as it is
+    assert str(game) == str(read_game(DAMIANO))  # it stays as it is
     assert repr(found) == "<AnnotatedGame: Greco - NN, 1-0, 27 plies>"
     assert to_frame([found])["ply"].tolist() == [*range(1, 28)]
 
 
 def test_its_scores_are_those_in_the_comments() -> None:
-    found = annotate_game(read(DAMIANO), LIMIT)
+    found = annotate_game(read_game(DAMIANO), LIMIT)
     assert len(found.scores) == 28 and found.scores[-1] is not None and found.scores[-1].is_mate()
     written = [node.eval() for node in found.game.mainline()]
     assert written[:-1] == [score.pov(chess.WHITE) and PovScore(score.white(), True) for score in found.scores[1:-1]]
@@ -56,12 +51,12 @@ def test_its_scores_are_those_in_the_comments() -> None:
 
 def test_an_engine_of_the_callers_is_used_and_lives_on() -> None:
     with Engine(hash_mb=16, evaluation="pesto") as engine:
-        first = annotate_game(read(DAMIANO), LIMIT, engine=engine)
+        first = annotate_game(read_game(DAMIANO), LIMIT, engine=engine)
         engine.analyse("startpos", Limit(nodes=5000))
-        assert str(annotate_game(read(DAMIANO), LIMIT, engine=engine)) == str(first)
-        assert str(annotate_game(read(DAMIANO), LIMIT)) != str(first)  # by the network
+        assert str(annotate_game(read_game(DAMIANO), LIMIT, engine=engine)) == str(first)
+        assert str(annotate_game(read_game(DAMIANO), LIMIT)) != str(first)  # by the network
         with engine.stream("startpos"), pytest.raises(EngineError, match="is searching"):
-            annotate_game(read(DAMIANO), LIMIT, engine=engine)
+            annotate_game(read_game(DAMIANO), LIMIT, engine=engine)
 
 
 def test_a_game_without_moves_has_a_score() -> None:
@@ -81,13 +76,13 @@ def with_move(uci: str) -> chess.pgn.Game:
     ("game", "limit", "options", "error", "message"),
     [
         (DAMIANO, LIMIT, {}, TypeError, r"^game must be a chess\.pgn\.Game, not "),
-        (read("1. e4 e4 *"), LIMIT, {}, PositionError, "^the game is broken: illegal san: 'e4'"),
-        (read('[Variant "Atomic"]\n\n1. e4 *'), LIMIT, {}, PositionError, "illegal game: atomic is not supported"),
+        (read_game("1. e4 e4 *", broken=True), LIMIT, {}, PositionError, "^the game is broken: illegal san: 'e4'"),
+        (read_game('[Variant "Atomic"]\n\n1. e4 *'), LIMIT, {}, PositionError, "illegal game: atomic is not supported"),
         (with_move("e2e5"), LIMIT, {}, PositionError, "^the game is broken: illegal move e2e5 in rnbqkbnr/"),
-        (read(DAMIANO), None, {}, TypeError, r"^limit must be a chess\.engine\.Limit, not None"),
-        (read(DAMIANO), Limit(), {}, ValueError, "a limit must set"),
-        (read(DAMIANO), Limit(white_clock=1, black_clock=1), {}, ValueError, "has no clock"),
-        (read(DAMIANO), LIMIT, {"multipv": 0}, ValueError, "multipv must be at least 1"),
+        (read_game(DAMIANO), None, {}, TypeError, r"^limit must be a chess\.engine\.Limit, not None"),
+        (read_game(DAMIANO), Limit(), {}, ValueError, "a limit must set"),
+        (read_game(DAMIANO), Limit(white_clock=1, black_clock=1), {}, ValueError, "has no clock"),
+        (read_game(DAMIANO), LIMIT, {"multipv": 0}, ValueError, "multipv must be at least 1"),
     ],
 )
 def test_other_things_are_refused(

@@ -1,12 +1,11 @@
 """A mistake is explained by what the engine's lines prove."""
 
-import io
-
 import chess
 import chess.pgn
 import pytest
 from chess.engine import Cp, InfoDict, Limit, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate
+from game_texts import read_game
 
 from knightadder import explain
 from knightadder.review.coach import KINDS, fault_of, with_explanation
@@ -141,7 +140,7 @@ def test_old_evaluations_are_replaced(old):
 
 
 def test_marked_moves_are_explained_once():
-    game = chess.pgn.read_game(io.StringIO("1. e4 e5 2. Qf3 Nc6 3. Qf6 { oh } Nxf6 *"))
+    game = read_game("1. e4 e5 2. Qf3 Nc6 3. Qf6 { oh } Nxf6 *")
     found = review(game.end().board(), evaluate(game.end().board(), FakeAnalyst(), Limit(depth=1)))
     for _ in range(2):
         annotate(game, found)
@@ -149,9 +148,9 @@ def test_marked_moves_are_explained_once():
         assert sum("[%eval" in node.comment and len(node.comment) > 20 for node in game.mainline()) == 2
     # Evaluations of an earlier search are replaced. The user's own words stay.
     old = "1. e4 e5 2. Qf3 Nc6 3. Qf6 { oh The evaluation goes from +0.30 to -2.00. ah } Nxf6 *"
-    again = chess.pgn.read_game(io.StringIO(old))
+    again = read_game(old)
     annotate(again, found)
     assert [node.comment for node in again.mainline()][4] == "oh Hangs the queen on f6. ah [%eval -9.00,7]"
-    plain = chess.pgn.read_game(io.StringIO("1. e4 e5 2. Qf3 Nc6 3. Qf6 Nxf6 *"))
+    plain = read_game("1. e4 e5 2. Qf3 Nc6 3. Qf6 Nxf6 *")
     annotate(plain, found, explain=False)
     assert "Hangs" not in str(plain)

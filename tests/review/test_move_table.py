@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 
 import chess
@@ -10,6 +9,7 @@ import chess.pgn
 import pytest
 from chess.engine import Limit
 from fake_analyst import FakeAnalyst
+from game_texts import read_game
 
 from knightadder import AnnotatedMove, annotate_game, to_frame
 from knightadder.review.accuracy import unchanged
@@ -28,14 +28,8 @@ GAME = """[White "One"]
 """
 
 
-def read(text: str) -> chess.pgn.Game:
-    game = chess.pgn.read_game(io.StringIO(text))
-    assert game is not None
-    return game
-
-
 def table_of(text: str) -> tuple[AnnotatedMove, ...]:
-    game = read(text)
+    game = read_game(text)
     board = game.end().board()
     return moves_table(game, review(board, evaluate(board, FakeAnalyst(), Limit(nodes=1)), unchanged))
 
@@ -75,7 +69,7 @@ def test_a_row_tells_all_of_a_move() -> None:
 
 
 def test_the_frame_of_an_annotated_game_has_a_row_for_each_move() -> None:
-    found = annotate_game(read(GAME), Limit(nodes=500))
+    found = annotate_game(read_game(GAME), Limit(nodes=500))
     frame = found.to_frame()
     assert frame["san"].tolist() == [move.san for move in found.moves]
     assert frame.columns.tolist() == list(found.moves[0].to_dict())
@@ -104,7 +98,7 @@ def test_a_game_from_a_position_begins_with_its_move_number() -> None:
 
 
 def test_times_are_the_differences_of_the_clocks() -> None:
-    assert move_times(read(GAME))[:8] == [
+    assert move_times(read_game(GAME))[:8] == [
         MoveTime(180, 180, 0),
         MoveTime(180, 179, 1),
         MoveTime(180, 172, 10),
@@ -120,7 +114,7 @@ def test_times_are_the_differences_of_the_clocks() -> None:
 
 def test_a_clock_that_gains_a_new_period_tells_no_time() -> None:
     text = '[TimeControl "2/60:300"]\n\n1. e4 {[%clk 0:00:50]} e5 2. Nf3 {[%clk 0:05:10]} *'
-    assert [time.spent for time in move_times(read(text))] == [10, None, None]
+    assert [time.spent for time in move_times(read_game(text))] == [10, None, None]
 
 
 @pytest.mark.parametrize(

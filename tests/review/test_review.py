@@ -1,6 +1,5 @@
 """What is said of a game, and how it is written into it; python-chess reads it again."""
 
-import io
 import re
 
 import chess
@@ -9,6 +8,7 @@ import chess.pgn
 import pytest
 from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate, positions
+from game_texts import read_game
 
 from knightadder.opening_names import Opening
 from knightadder.pgn.games import text_of
@@ -28,12 +28,6 @@ SCHOLAR = """\
 """
 
 
-def read(text):
-    game = chess.pgn.read_game(io.StringIO(text))
-    assert not game.errors
-    return game
-
-
 def reviewed(game, multipv=1, analyst=None):
     board = game.end().board()
     return review(board, evaluate(board, analyst or FakeAnalyst(), chess.engine.Limit(nodes=1), multipv))
@@ -51,7 +45,7 @@ def evaluations(end, scores, best=None):
 
 
 def test_marks_accuracy_and_opening():
-    board = read("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *").end().board()
+    board = read_game("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *").end().board()
     scores = [Cp(15), Cp(20), Cp(30), Cp(25), Cp(-60), Cp(-90), Cp(200)]
     found = review(board, evaluations(board, scores))
     assert found.judgements == (None, None, None, None, None, Judgement.BLUNDER)
@@ -61,7 +55,7 @@ def test_marks_accuracy_and_opening():
 
 
 def test_marks_count_for_the_side_that_moved_also_where_black_begins():
-    game = read('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"]\n\n1... Kd7 2. e4 Kd6 *')
+    game = read_game('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1"]\n\n1... Kd7 2. e4 Kd6 *')
     board = game.end().board()
     found = review(board, evaluations(board, [Cp(0), Cp(300), Cp(300), Cp(500)]))
     assert found.judgements == (Judgement.BLUNDER, None, Judgement.INACCURACY)
@@ -73,13 +67,13 @@ def test_marks_count_for_the_side_that_moved_also_where_black_begins():
 
 def test_a_loss_in_a_decided_position_is_no_blunder():
     # So far from equality, Stockfish's scores change little: from 593 to 702 in this case.
-    board = read("1. e4 e5 *").end().board()
+    board = read_game("1. e4 e5 *").end().board()
     scores = [Cp(-421), Cp(-1103), Cp(-1103)]
     assert review(board, evaluations(board, scores)).judgements[0] is Judgement.INACCURACY
 
 
 def test_the_best_move_is_never_marked():
-    board = read("1. e4 e5 *").end().board()
+    board = read_game("1. e4 e5 *").end().board()
     scores = [Cp(0), Cp(-500), Cp(-500)]
     assert review(board, evaluations(board, scores)).judgements[0] is Judgement.BLUNDER
     best = {0: chess.Move.from_uci("e2e4")}
@@ -87,16 +81,16 @@ def test_the_best_move_is_never_marked():
 
 
 def test_a_game_with_a_null_move_has_marks_but_no_accuracy():
-    board = read("1. e4 -- 2. d4 a5 *").end().board()
+    board = read_game("1. e4 -- 2. d4 a5 *").end().board()
     found = review(board, evaluations(board, [Cp(0), Cp(0), Cp(0), Cp(-500), Cp(0)]))
     assert found.judgements == (None, None, Judgement.BLUNDER, Judgement.BLUNDER)
     assert (found.white, found.black) == (None, None)
 
 
 def test_what_is_written():
-    game = read(SCHOLAR)
+    game = read_game(SCHOLAR)
     annotate(game, reviewed(game))
-    again = read(text_of(game))
+    again = read_game(text_of(game))
     assert str(again) == str(game)
     nodes = list(again.mainline())
     # The fake counts wood: after 3... Nf6 there is mate in one, and before a pawn to take.
@@ -122,16 +116,16 @@ def test_what_is_written():
 
 
 def test_evaluations_are_written_as_lichess_writes_them():
-    game = read("1. e4 e5 *")
+    game = read_game("1. e4 e5 *")
     board = game.end().board()
     annotate(game, review(board, evaluations(board, [Cp(0), Cp(-7), Mate(-3)])))
     assert re.findall(r"\[%eval [^]]*\]", text_of(game)) == ["[%eval -0.07,12]", "[%eval #-3,12]"]
 
 
 def test_what_the_user_wrote_stays():
-    before, game = read(SCHOLAR), read(SCHOLAR)
+    before, game = read_game(SCHOLAR), read_game(SCHOLAR)
     annotate(game, reviewed(game, multipv=3))
-    again = read(text_of(game))
+    again = read_game(text_of(game))
 
     def same(old, new):
         assert new.comment.startswith(old.comment)
@@ -144,7 +138,7 @@ def test_what_the_user_wrote_stays():
 
 
 def test_marks_and_names_of_the_user_stay():
-    game = read('[ECO "X99"]\n[Opening "Mine"]\n[Annotator "Me"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6! 4. Qxf7# 1-0')
+    game = read_game('[ECO "X99"]\n[Opening "Mine"]\n[Annotator "Me"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6! 4. Qxf7# 1-0')
     annotate(game, reviewed(game))
     assert [game.headers[name] for name in ("ECO", "Opening", "Annotator")] == ["X99", "Mine", "Me"]
     assert list(game.mainline())[5].nags == {chess.pgn.NAG_GOOD_MOVE}
@@ -163,31 +157,31 @@ def test_marks_and_names_of_the_user_stay():
     ],
 )
 def test_a_code_and_a_name_of_different_openings_are_never_mixed(before, after):
-    game = read("1. d4 d5 2. c4 *")
+    game = read_game("1. d4 d5 2. c4 *")
     game.headers.update(before)
     annotate(game, reviewed(game))
     assert {name: game.headers[name] for name in ("ECO", "Opening") if name in game.headers} == after
 
 
 def test_a_result_that_is_none_stays_in_its_header():
-    game = read('[Result "1. e5 won?"]\n\n1. e4 *')
+    game = read_game('[Result "1. e5 won?"]\n\n1. e4 *')
     annotate(game, reviewed(game))
-    again = read(text_of(game))
+    again = read_game(text_of(game))
     assert again.headers["Result"] == "1. e5 won?"
     assert [move.uci() for move in again.mainline_moves()] == ["e2e4"]
 
 
 def test_to_annotate_twice_is_to_annotate_once():
-    game = read(SCHOLAR)
+    game = read_game(SCHOLAR)
     annotate(game, reviewed(game, 2))
     once = text_of(game)
-    again = read(once)
+    again = read_game(once)
     annotate(again, reviewed(again, 2))
     assert text_of(again) == once
 
 
 def test_several_lines_without_the_move_that_was_played():
-    game = read(SCHOLAR)
+    game = read_game(SCHOLAR)
     annotate(game, reviewed(game, 3))
     before = list(game.mainline())[4]
     moves = [variation.move.uci() for variation in before.variations]
@@ -197,11 +191,11 @@ def test_several_lines_without_the_move_that_was_played():
 
 def test_chess960_with_castling_in_a_line():
     fen = "nqbbk1r1/pppppppp/8/8/8/8/PPPPPPPP/NQBBK1R1 w Gg - 0 1"
-    game = read(f'[Variant "Chess960"]\n[FEN "{fen}"]\n\n1. e4 e5 *')
+    game = read_game(f'[Variant "Chess960"]\n[FEN "{fen}"]\n\n1. e4 e5 *')
     board = game.end().board()
     castling = chess.Move.from_uci("e1g1")
     assert board.root().is_castling(castling)
     annotate(game, review(board, evaluations(board, [Cp(0), Cp(-500), Cp(-500)], {0: castling})))
-    again = read(text_of(game))
+    again = read_game(text_of(game))
     assert again.variations[1].move == castling
     assert again.variations[1].san() == "O-O"

@@ -1,6 +1,5 @@
 """Evaluating the positions of a game, with an analyst that the tests understand."""
 
-import io
 import itertools
 import json
 import pickle
@@ -12,6 +11,7 @@ import chess.variant
 import pytest
 from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 from fake_analyst import FakeAnalyst, evaluate, positions
+from game_texts import read_game
 
 from knightadder.engine.errors import PositionError
 from knightadder.library.boards import position_of
@@ -24,19 +24,13 @@ from knightadder.review.review import review
 LIMIT = chess.engine.Limit(nodes=1)
 
 
-def game_of(text):
-    game = chess.pgn.read_game(io.StringIO(text))
-    assert not game.errors
-    return game
-
-
 def evaluated(text, multipv=1, analyst=None):
-    board = game_of(text).end().board()
+    board = read_game(text).end().board()
     return positions(board), evaluate(board, analyst or FakeAnalyst(), LIMIT, multipv)
 
 
 def test_the_board_of_a_game_is_left_as_it_is():
-    board = game_of("1. e4 e5 (1... c5 2. Nf3) 2. Nf3 *").end().board()
+    board = read_game("1. e4 e5 (1... c5 2. Nf3) 2. Nf3 *").end().board()
     before = board.copy()
     found = evaluate(board, FakeAnalyst(), LIMIT)
     assert from_json(to_json(found), board) == found
@@ -163,7 +157,7 @@ def test_a_block_has_its_first_position_and_its_kind_of_castling():
 
 
 def test_through_json_and_back():
-    board = game_of("1. f3 e5 2. g4 Qh4# 0-1").end().board()
+    board = read_game("1. f3 e5 2. g4 Qh4# 0-1").end().board()
     found = evaluate(board, FakeAnalyst(), LIMIT, 2)
     again = from_json(json.loads(json.dumps(to_json(found))), board)
     assert again == found
@@ -220,7 +214,7 @@ def test_through_json_and_back():
     ],
 )
 def test_what_is_no_evaluation_of_the_game_is_refused(damage):
-    board = game_of("1. e4 *").end().board()
+    board = read_game("1. e4 *").end().board()
     assert from_json([None, [3, 5, [["#3", "e7e5 d2d4"]]]], board)[1].depth == 5
     with pytest.raises(ValueError, match=r"."):
         from_json(damage, board)
@@ -242,7 +236,7 @@ def test_the_work_grows_with_the_length_of_a_game_and_no_faster(monkeypatch):
     def work_of(moves):
         """Count the moves that are copied, made and taken back for a game of so many times four moves."""
         nonlocal work
-        game = game_of(" ".join(["Nf3 Nf6 Ng1 Ng8"] * moves))
+        game = read_game(" ".join(["Nf3 Nf6 Ng1 Ng8"] * moves))
         work = 0
         board = game.end().board()
         analysed = [each for block in blocks(1, board) for each in evaluate_block(block, FakeAnalyst(), LIMIT)]
@@ -267,7 +261,7 @@ def test_the_engine_itself():
     from knightadder import Engine
 
     with Engine() as engine:
-        board = game_of("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0").end().board()
+        board = read_game("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0").end().board()
         found = evaluate(board, engine, chess.engine.Limit(nodes=500), 2)
         again = evaluate(board, engine, chess.engine.Limit(nodes=500), 2)
         # It knows nothing of the first time.

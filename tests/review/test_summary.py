@@ -8,11 +8,7 @@ from knightadder.opening_names import Opening
 from knightadder.review.accuracy import SideAccuracy
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
-from knightadder.review.summary import (
-    Side,
-    players_table,
-    row,
-)
+from knightadder.review.summary import Side, players_table, row
 
 HEADERS = {
     "Event": 'The "open",\nsecond part',

@@ -4,12 +4,7 @@ import threading
 
 import chess
 
-from knightadder.engine.info import (
-    Bound,
-    Info,
-    Result,
-    Score,
-)
+from knightadder.engine.info import Bound, Info, Result, Score
 from knightadder.library.stream import Feed, Stream
 
 

@@ -1,11 +1,11 @@
 """Analysing on the page, in a browser, with a stand-in for the engine and once with the real one."""
 
-import io
 import re
 
 import chess
 import chess.pgn
 import pytest
+from game_texts import read_game
 from on_page import (
     analyse_tab,
     choose_game,
@@ -168,20 +168,14 @@ Nc6 $1 $14 ( 2... d6 ) 3. Bb5 a6 1/2-1/2
 def test_the_game_goes_out_as_pgn(page, pgn):
     load_pgn(page, pgn)
     expect(page.locator("#moves")).to_contain_text("a6" if "a6" in pgn else "No moves yet")
-    expect(page.locator("#player-bottom .name")).to_have_text(_read_game(pgn).headers["White"].replace("?", "White"))
+    expect(page.locator("#player-bottom .name")).to_have_text(read_game(pgn).headers["White"].replace("?", "White"))
     with page.expect_download() as download:
         page.get_by_role("button", name="Save PGN").click()
     assert download.value.suggested_filename == ("Nobody.pgn" if "Nobody" in pgn else "Ägir - Ben.pgn")
     with open(download.value.path(), encoding="utf-8") as file:
         text = file.read()
     assert all(len(line) <= 80 or "{" in line for line in text.splitlines())
-    assert str(_read_game(text)) == str(_read_game(pgn))
-
-
-def _read_game(pgn):
-    game = chess.pgn.read_game(io.StringIO(pgn))
-    assert game.errors == []
-    return game
+    assert str(read_game(text)) == str(read_game(pgn))
 
 
 def test_positions_in_and_out(page):

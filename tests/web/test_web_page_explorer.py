@@ -3,16 +3,7 @@
 import pytest
 from board_server import BoardServer
 from explorer_index import make_index
-from on_page import (
-    analyse_tab,
-    click_move,
-    expect_moves,
-    expect_piece,
-    expect_shown,
-    load_pgn,
-    set_up,
-    start_game,
-)
+from on_page import analyse_tab, click_move, expect_moves, expect_piece, expect_shown, load_pgn, set_up, start_game
 from playwright.sync_api import expect
 
 from knightadder import Explorer

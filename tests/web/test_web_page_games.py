@@ -1,11 +1,11 @@
 """Games that are loaded and evaluated, on the page, in a browser, with a stand-in for the engine."""
 
-import io
 import re
 
 import chess.engine
 import chess.pgn
 import pytest
+from game_texts import read_game
 from on_page import LAYOUTS, analyse_tab, expect_moves, expect_shown, load_pgn
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine, material
@@ -24,12 +24,6 @@ def _saved(page):
         page.get_by_role("button", name="Save PGN").click()
     with open(download.value.path(), encoding="utf-8") as file:
         return file.read()
-
-
-def _read(pgn):
-    game = chess.pgn.read_game(io.StringIO(pgn))
-    assert game.errors == []
-    return game
 
 
 def _drawn(page):
@@ -81,8 +75,8 @@ def test_arrows_and_circles_of_comments_are_drawn(engine, open_page, width, heig
 def test_arrows_and_circles_are_written_and_not_shown_as_words(page):
     load_pgn(page, SHAPES)
     expect(page.locator("#moves .comment")).to_have_text("best")
-    saved = _read(_saved(page))
-    wanted = _read(SHAPES)
+    saved = read_game(_saved(page))
+    wanted = read_game(SHAPES)
     for node, same in zip((saved, *saved.mainline()), (wanted, *wanted.mainline()), strict=True):
         assert list(map(str, node.arrows())) == list(map(str, same.arrows()))
     page.reload()
@@ -107,7 +101,7 @@ def test_a_file_is_read_whatever_its_encoding(page):
         expect(page.locator("#player-bottom .name")).to_have_text(f"Müller {encoding}")
         expect(page.locator("#pgn-file")).to_have_value("")  # so that the same file can be chosen again
         expect(page.locator("#moves .comment")).to_have_text("schön")
-        saved = _read(_saved(page))
+        saved = read_game(_saved(page))
         assert saved.headers["Black"] == "Núñez" and saved.next().comment == "schön"
 
 
@@ -148,7 +142,7 @@ def test_glyphs_are_shown_and_written(page):
     expect(faults).to_have_text(["e5?", shown[4], "a6?!"])
     expect(page.get_by_role("button", name="a6?!")).to_have_attribute("title", "inaccuracy")
     expect(page.locator("#moves .blunder")).to_have_attribute("title", "blunder, White is slightly better")
-    written, wanted = _read(_saved(page)), _read(pgn)
+    written, wanted = read_game(_saved(page)), read_game(pgn)
     assert [node.nags for node in written.mainline()] == [node.nags for node in wanted.mainline()]
     assert str(written) == str(wanted)
 
@@ -180,7 +174,7 @@ def counting(engine):
 
 def _annotated():
     """Give the game as `annotate` writes it with the same engine, and the summary of it."""
-    game = _read(BLUNDERS)
+    game = read_game(BLUNDERS)
     board = game.end().board()
     found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
     notes.annotate(game, found, explain=False)
@@ -213,7 +207,7 @@ def test_an_evaluated_game_has_marks_and_a_summary_as_annotate_gives_them(counti
             [name, f"{played.accuracy:.1f} %", *counts, str(played.centipawn_loss)]
         )
     expect(page.locator("#summary .opening")).to_have_text(f"{summary.eco} {summary.opening}")
-    saved = _read(_saved(page))
+    saved = read_game(_saved(page))
     saved.set_eval(None)
     assert str(saved) == str(game)
     page.keyboard.press("End")

@@ -1,15 +1,6 @@
 """Going through moves and lines on the page: by keys, by the wheel, by typing."""
 
-from on_page import (
-    LAYOUTS,
-    analyse_tab,
-    click_move,
-    expect_moves,
-    expect_piece,
-    expect_shown,
-    load_pgn,
-    square,
-)
+from on_page import LAYOUTS, analyse_tab, click_move, expect_moves, expect_piece, expect_shown, load_pgn, square
 from playwright.sync_api import expect
 
 PGN = "1. e4 e5 (1... c5 2. Nf3) (1... e6 2. d4) 2. Nf3 Nc6 *"

@@ -1,13 +1,13 @@
 """Games that are evaluated: every position with full nodes, and reviewed as `annotate` does, which is the oracle."""
 
 import dataclasses
-import io
 
 import chess
 import chess.engine
 import chess.pgn
 import pytest
 from board_tab import open_tab
+from game_texts import read_game
 from stand_in_engine import StandInEngine, material
 
 from knightadder.pgn.games import text_of
@@ -43,7 +43,7 @@ def tab(server, engine):
 
 
 def read(pgn):
-    return chess.pgn.read_game(io.StringIO(pgn))
+    return read_game(pgn)
 
 
 def annotated(pgn):

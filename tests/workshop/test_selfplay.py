@@ -11,14 +11,7 @@ from knightadder.engine.info import Bound, Info, Result, Score
 from knightadder.workshop import selfplay as module
 from knightadder.workshop.match.time_control import TimeControl
 from knightadder.workshop.opening_book import BookLine, load_book
-from knightadder.workshop.selfplay import (
-    DRAW,
-    LOSS,
-    WIN,
-    SelfPlay,
-    StoppedError,
-    adjudicate,
-)
+from knightadder.workshop.selfplay import DRAW, LOSS, WIN, SelfPlay, StoppedError, adjudicate
 
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"
 # Sees no captures beyond the horizon, few before it, and none at all where a position seems bad.

@@ -10,12 +10,7 @@ from pathlib import Path
 import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.uci.client import (
-    EngineEndedError,
-    EngineSilentError,
-    UciClient,
-    resolve_command,
-)
+from knightadder.uci.client import EngineEndedError, EngineSilentError, UciClient, resolve_command
 
 WAIT = 60
 

@@ -8,13 +8,7 @@ from core_helpers import random_positions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knightadder.core.board.fen import (
-    START,
-    FenError,
-    parse_fen,
-    square_name,
-    write_fen,
-)
+from knightadder.core.board.fen import START, FenError, parse_fen, square_name, write_fen
 from knightadder.core.layout import NO_SQUARE
 from knightadder.native.program import INTERPRETED
 

@@ -10,15 +10,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, encode, is_noisy, new_game, random_positions, set_up
 
-from knightadder.core.board.movegen import (
-    ALL,
-    NOISY,
-    QUIET,
-    count_moves,
-    generate,
-    is_legal,
-    is_pseudo_legal,
-)
+from knightadder.core.board.movegen import ALL, NOISY, QUIET, count_moves, generate, is_legal, is_pseudo_legal
 from knightadder.native.program import INTERPRETED
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 
 import chess
+import core_helpers
 import pytest
 
 from knightadder.engine.engine import Engine
@@ -15,19 +16,7 @@ pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 
 GAMES = 2 if INTERPRETED else 4  # a start position
-PLIES = 60  # a game at most
-
-# Random games from the start position hardly ever promote, castle or capture en passant; these do.
-STARTS = [
-    chess.STARTING_FEN,
-    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
-    "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
-    "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
-    "4k3/p1p1p1p1/8/1P1P1P1P/1p1p1p1p/8/P1P1P1P1/4K3 w - - 0 1",
-    "r2q1rk1/pP1p2pp/Q4n2/bbp1p3/Np6/1B3NBn/pPPP1PPP/R3K2R b KQ - 0 1",
-    "3k4/3p4/8/K1P4r/8/8/8/8 b - - 0 1",
-]
+STARTS = [*core_helpers.STARTS, "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "3k4/3p4/8/K1P4r/8/8/8/8 b - - 0 1"]
 
 
 def uci_moves(board: chess.Board, chess960: bool) -> set[str]:
@@ -45,22 +34,18 @@ def assert_agrees(engine: Engine, board: chess.Board, chess960: bool) -> None:
     assert chess.Board(engine.fen(), chess960=True) == expected, board.fen()
 
 
-def random_game(board: chess.Board, generator: random.Random) -> Iterator[chess.Board]:
-    """Play random moves on a board, castling, promotion and en passant whenever a coin says so."""
-    for _ in range(PLIES):
+def positions_of(board: chess.Board, generator: random.Random) -> Iterator[chess.Board]:
+    """Play random moves on a board; yields it before each move, and at the end."""
+    for _ in core_helpers.random_game(board, generator):
         yield board
-        moves = list(board.legal_moves)
-        if not moves:
-            return
-        rare = [move for move in moves if move.promotion or board.is_castling(move) or board.is_en_passant(move)]
-        board.push(generator.choice(rare if rare and generator.random() < 0.5 else moves))
+    yield board
 
 
 @pytest.mark.parametrize("start", STARTS)
 def test_random_games(engine: Engine, start: str) -> None:
     generator = random.Random(start)
     for _ in range(GAMES):
-        for board in random_game(chess.Board(start), generator):
+        for board in positions_of(chess.Board(start), generator):
             engine.set_position(board.fen())
             assert_agrees(engine, board, chess960=False)
 
@@ -70,7 +55,7 @@ def test_random_chess960_games(chess960_engine: Engine, seed: int) -> None:
     generator = random.Random(seed)
     for _ in range(GAMES):
         start = chess.Board.from_chess960_pos(generator.randrange(960))
-        for number, board in enumerate(random_game(start, generator)):
+        for number, board in enumerate(positions_of(start, generator)):
             chess960_engine.set_position(board.shredder_fen() if number % 2 else board.fen())
             assert_agrees(chess960_engine, board, chess960=True)
 
@@ -79,7 +64,7 @@ def test_random_chess960_games(chess960_engine: Engine, seed: int) -> None:
 def test_moves_from_the_start_reach_the_same_position(engine: Engine, seed: int) -> None:
     generator = random.Random(seed)
     for start in STARTS:
-        *_, board = random_game(chess.Board(start), generator)
+        *_, board = positions_of(chess.Board(start), generator)
         engine.set_position(start, [move.uci() for move in board.move_stack])
         assert_agrees(engine, board, chess960=False)
 
@@ -90,7 +75,7 @@ def test_moves_of_chess960_games_reach_the_same_position(chess960_engine: Engine
     for _ in range(4):
         start = chess.Board.from_chess960_pos(generator.randrange(960))
         fen = start.fen()
-        *_, board = random_game(start, generator)
+        *_, board = positions_of(start, generator)
         moves = [board.uci(move, chess960=True) for move in board.move_stack]
         chess960_engine.set_position(fen, moves)
         assert_agrees(chess960_engine, board, chess960=True)

@@ -13,12 +13,7 @@ from core_helpers import random_positions
 
 from knightadder.core.api.static_eval import evaluate_position, static_trace, static_value
 from knightadder.core.evaluation.evaluate import CLASSICAL
-from knightadder.core.evaluation.terms import (
-    PIECE_NAMES,
-    SIZES,
-    START,
-    read_values,
-)
+from knightadder.core.evaluation.terms import PIECE_NAMES, SIZES, START, read_values
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.native.program import INTERPRETED

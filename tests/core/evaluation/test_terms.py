@@ -8,13 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from knightadder.core.evaluation.terms import (
-    START,
-    TERM_VALUES,
-    TERMS,
-    read_values,
-    write_values,
-)
+from knightadder.core.evaluation.terms import START, TERM_VALUES, TERMS, read_values, write_values
 
 
 def test_the_terms_stand_one_after_the_other() -> None:

@@ -8,12 +8,7 @@ import chess
 import pytest
 
 from knightadder.engine.engine import Engine
-from knightadder.engine.info import (
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-)
+from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 
 

@@ -10,13 +10,7 @@ import pytest
 from core_helpers import DATA, random_placement, random_positions
 
 from knightadder.engine.engine import Engine
-from knightadder.engine.info import (
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-    Score,
-)
+from knightadder.engine.info import CurrentMove, Info, Message, Result, Score
 from knightadder.engine.limits import Limits
 from knightadder.native.program import INTERPRETED
 

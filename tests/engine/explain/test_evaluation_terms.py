@@ -7,12 +7,7 @@ import pytest
 
 from knightadder.core.evaluation.terms import TERMS
 from knightadder.core.tables import new_tables
-from knightadder.engine.explain.breakdown import (
-    Breakdown,
-    Tapered,
-    Term,
-    break_down,
-)
+from knightadder.engine.explain.breakdown import Breakdown, Tapered, Term, break_down
 from knightadder.engine.explain.table import evaluation_table
 from knightadder.engine.game import Game
 

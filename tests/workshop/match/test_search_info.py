@@ -5,13 +5,7 @@ import pytest
 
 from knightadder.engine.info import Bound, Score
 from knightadder.workshop.match import search_info
-from knightadder.workshop.match.search_info import (
-    check_best_move,
-    check_pv,
-    last_info,
-    parse_info,
-    warning_text,
-)
+from knightadder.workshop.match.search_info import check_best_move, check_pv, last_info, parse_info, warning_text
 
 
 def test_a_whole_line_is_read():

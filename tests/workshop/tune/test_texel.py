@@ -15,12 +15,7 @@ from knightadder.core.api.tracing import Tracer
 from knightadder.core.board import packed
 from knightadder.core.board.packed import PACKED
 from knightadder.core.evaluation.evaluate import CLASSICAL
-from knightadder.core.evaluation.terms import (
-    SIZES,
-    START,
-    TERM_VALUES,
-    read_values,
-)
+from knightadder.core.evaluation.terms import SIZES, START, TERM_VALUES, read_values
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
 from knightadder.workshop.tune import texel

@@ -7,20 +7,8 @@ from random import Random
 import pytest
 from command_line import run_command
 
-from knightadder.engine.wdl import (
-    FULL_MATERIAL,
-    LEAST_MATERIAL,
-    parameters,
-    win_rate,
-)
-from knightadder.workshop.tune.wdl_fit import (
-    DRAW,
-    LOSS,
-    WIN,
-    WdlCounts,
-    fit,
-    read_games,
-)
+from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, parameters, win_rate
+from knightadder.workshop.tune.wdl_fit import DRAW, LOSS, WIN, WdlCounts, fit, read_games
 
 HEADERS = '[Event "a"]\n[White "{white}"]\n[Black "{black}"]\n[Result "{result}"]\n{more}\n{moves} {result}\n\n'
 

@@ -1,4 +1,6 @@
-"""An index of a few games, for the tests of the explorer on the board."""
+"""An index of games for the opening explorer."""
+
+from pathlib import Path
 
 from knightadder.cli import main
 
@@ -34,9 +36,9 @@ GAMES = """\
 """
 
 
-def make_index(folder):
-    """Index the games in a folder, and give the file."""
+def make_index(folder: Path, text: str = GAMES, *options: object) -> Path:
+    """Index games in a folder, and give the file."""
     games, out = folder / "games.pgn", folder / "games.sqlite"
-    games.write_text(GAMES)
-    assert main(["book", "index", str(games), "--out", str(out)]) == 0
+    games.write_text(text, "utf-8")
+    assert main(["book", "index", str(games), "--out", str(out), *map(str, options)]) == 0
     return out
