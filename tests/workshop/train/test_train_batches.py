@@ -13,7 +13,6 @@ from train_data import games_folder, packed, random_boards
 
 from knightadder.engine.errors import OptionError
 from knightadder.library.arrays import evaluate_many
-from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train import batches
 from knightadder.workshop.train.batches import Distiller, Mixture, PositionStream, ahead
@@ -42,10 +41,7 @@ def games(folder: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Monk
 
 
 def open_all(folder: Path, wanted: Filter = WANTED) -> SelectedGames:
-    parts = Parts(folder)
-    parts.load()
-    chunks = [(each.number, each.moves, each.crc) for _, each in sorted(parts.chunks.items())]
-    return SelectedGames([folder], Selection([chunks], 0), wanted, Targets(0.0, 200))
+    return SelectedGames([folder], Selection.of([folder]), wanted, Targets(0.0, 200))
 
 
 def rows(records: np.ndarray) -> list[bytes]:

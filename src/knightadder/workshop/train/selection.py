@@ -1,7 +1,7 @@
 """The positions of a run: its games are chosen once, and each pass reads them again.
 
-Games take an eighth of the space of their positions, and are read ten times as fast as a network learns. So a run needs
-no file of positions and little memory, and begins immediately.
+Games take an eighth of the space of their positions, and are read several times as fast as a network learns. So a run
+needs no file of positions and little memory, and begins immediately.
 """
 
 from __future__ import annotations
