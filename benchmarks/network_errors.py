@@ -24,7 +24,10 @@ import chess.engine
 import numpy as np
 
 import knightadder
+from knightadder.cli import EXIT_OK, exit_status
 from knightadder.core.board.packed import record_fen
+from knightadder.engine.errors import OptionError
+from knightadder.files import reading
 from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train.selection import SelectedGames, Selection, Targets
 
@@ -57,7 +60,18 @@ def labels(folder: Path, engine: str, nodes: int, count: int, file: Path) -> Non
                 if len(lines) == count:
                     file.write_text("".join(lines))
                     return
-    sys.exit(f"there are only {len(lines)} positions in {folder}")
+    raise OptionError(f"there are only {len(lines)} positions in {folder}")
+
+
+def read_labels(file: Path) -> tuple[list[chess.Board], np.ndarray]:
+    """Return the positions in a file, with the expected results; OptionError if it is not such a file."""
+    with reading(file):
+        data = file.read_bytes()
+    try:
+        rows = [line.split(";") for line in data.decode().splitlines()]
+        return [chess.Board(fen, chess960=True) for fen, _ in rows], np.array([float(result) for _, result in rows])
+    except ValueError:
+        raise OptionError(f"{file} is not a file of positions with expected results") from None
 
 
 def errors(network: Path, boards: list[chess.Board], expected: np.ndarray) -> np.ndarray:
@@ -70,8 +84,8 @@ def errors(network: Path, boards: list[chess.Board], expected: np.ndarray) -> np
     return min(((1 / (1 + np.exp(-value * slope)) - expected) ** 2 for slope in _SLOPES), key=np.mean)
 
 
-def main() -> None:
-    """Label positions unless the file exists, and print the error of each network."""
+def main() -> int:
+    """Label positions unless the file exists, print the error of each network, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", type=Path, help="folder of games made by `knightadder datagen`")
     parser.add_argument("networks", type=Path, nargs="+")
@@ -82,21 +96,24 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=3000, help="number of positions (default: 3000)")
     parser.add_argument("--labels", type=Path, required=True, help="file for the positions; an existing file is used")
     given = parser.parse_args()
+    return exit_status("network_errors", lambda: run(given))
+
+
+def run(given: argparse.Namespace) -> int:
     if not given.labels.exists():
         labels(given.games, given.engine, given.nodes, given.positions, given.labels)
-    rows = [line.split(";") for line in given.labels.read_text().splitlines()]
-    boards = [chess.Board(fen, chess960=True) for fen, _ in rows]
-    expected = np.array([float(result) for _, result in rows])
+    boards, expected = read_labels(given.labels)
     first = None
     for network in given.networks:
         found = errors(network, boards, expected)
-        text = f"{network}: {found.mean():.5f} ({len(rows)} positions)"
+        text = f"{network}: {found.mean():.5f} ({len(boards)} positions)"
         if first is not None:
             change = (found - first) / first.mean()
-            text += f", {change.mean():+.1%} ± {1.96 * change.std() / len(rows) ** 0.5:.1%}"
+            text += f", {change.mean():+.1%} ± {1.96 * change.std() / len(boards) ** 0.5:.1%}"
         first = found if first is None else first
         print(text, flush=True)
+    return EXIT_OK
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
