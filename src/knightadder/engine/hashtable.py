@@ -7,12 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from knightadder.core.search.transposition import (
-    BUCKET_BYTES,
-    ENTRIES,
-    GENERATION_SHIFT,
-    GENERATIONS,
-)
+from knightadder.core.search.transposition import BUCKET_BYTES, ENTRIES, GENERATION_SHIFT, GENERATIONS
 from knightadder.engine.errors import OptionError
 from knightadder.native.memory import Clearing, zeroed_bytes
 

@@ -1,17 +1,11 @@
 """Engine options: their declarations in UCI's terms, and their values."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from knightadder.engine.errors import OptionError
-from knightadder.engine.strength import (
-    DEFAULT_ELO,
-    FULL_SKILL,
-    MAX_ELO,
-    MIN_ELO,
-    Handicap,
-    handicap_for,
-)
+from knightadder.engine.strength import DEFAULT_ELO, FULL_SKILL, MAX_ELO, MIN_ELO, Handicap, handicap_for
 
 Value: TypeAlias = int | bool | str
 T = TypeVar("T")
@@ -132,7 +126,7 @@ class _Setting(Generic[T]):
 
 
 class Options:
-    """The values of all options. Each starts at its default."""
+    """The values of options, by default all of the engine's. Each starts at its default."""
 
     hash_mb = _Setting("Hash", int)  # size of the transposition table in MiB
     threads = _Setting("Threads", int)
@@ -156,9 +150,9 @@ class Options:
     syzygy_probe_limit = _Setting("SyzygyProbeLimit", int)  # maximum number of men, with kings, of a position to probe
     syzygy_50_move_rule = _Setting("Syzygy50MoveRule", bool)  # whether the fifty-move rule makes some wins draws
 
-    def __init__(self) -> None:
-        self._declared = {option.name.lower(): option for option in OPTIONS}
-        self._values = {option.name: option.default for option in OPTIONS if option.default is not None}
+    def __init__(self, declared: Iterable[Option] = OPTIONS) -> None:
+        self._declared = {option.name.lower(): option for option in declared}
+        self._values = {option.name: option.default for option in self._declared.values() if option.default is not None}
 
     def set(self, name: str, text: str | None) -> Option:
         """Set an option from text, as in UCI's ``setoption``, and return its declaration.

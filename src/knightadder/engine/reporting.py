@@ -57,11 +57,11 @@ class Reporter:
         """Return a move in UCI notation."""
         return to_uci(move, self._chess960)
 
-    def describe(self, lines: Sequence[Variation]) -> tuple[Info, ...]:
-        """Return reports of the best lines, the best first."""
+    def lines(self, lines: Sequence[Variation]) -> None:
+        """Report the best lines, the best first."""
         nodes, nps, hashfull, time_ms = self._counters()
         tb_hits = self._root_hits + sum(thread.tb_hits for thread in self._threads)
-        infos = tuple(
+        infos = [
             Info(
                 depth=line.depth,
                 seldepth=line.seldepth,
@@ -77,13 +77,9 @@ class Reporter:
                 pv=tuple(self.name(move) for move in line.moves),
             )
             for rank, line in enumerate(lines, 1)
-        )
+        ]
         self.last_info = infos[0]
-        return infos
-
-    def lines(self, lines: Sequence[Variation]) -> None:
-        """Report the best lines, the best first."""
-        for info in self.describe(lines):
+        for info in infos:
             self.tell(info)
 
     def current_move(self, depth: int, move: int, index: int) -> None:

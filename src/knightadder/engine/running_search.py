@@ -31,12 +31,7 @@ from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, no_moves
 from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation, Weakness, vote
-from knightadder.engine.tablebases.play import (
-    Probing,
-    Ranking,
-    consult,
-    play_out,
-)
+from knightadder.engine.tablebases.play import Probing, Ranking, consult, play_out
 from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.engine.timeman import Progress, allot, scale
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from knightadder.engine.errors import OptionError
 from knightadder.engine.info import Score
-from knightadder.engine.options import Option
+from knightadder.engine.options import Option, Options
 
 _DRAW_FROM_MOVE = 35  # minimum move number for a draw by level scores
 _DRAW_MOVES = 8  # number of the engine's moves with a level score
@@ -30,18 +29,14 @@ class Settlement:
     """
 
     def __init__(self) -> None:
-        self._values = {option.name: int(option.default or 0) for option in OPTIONS}
+        self._options = Options(OPTIONS)
         self._scores: list[int] = []
         self._move_number = 0
         self._offered_at: int | None = None
 
     def set(self, name: str, text: str | None) -> Option:
         """Set an option from text and return its declaration; OptionError if the option or the value is invalid."""
-        for option in OPTIONS:
-            if option.name.lower() == name.lower():
-                self._values[option.name] = int(option.parse(text) or 0)
-                return option
-        raise OptionError(f"unknown option: {name}")
+        return self._options.set(name, text)
 
     def reset(self) -> None:
         """Forget the scores, because a new game begins or the game continues from a different position."""
@@ -58,12 +53,12 @@ class Settlement:
 
     def resigns(self) -> bool:
         """Return whether to resign instead of moving."""
-        limit, moves = self._values["Resign Score"], self._values["Resign Moves"]
+        limit, moves = int(self._options["Resign Score"]), int(self._options["Resign Moves"])
         return bool(limit and moves) and stayed_within(self._scores, moves, -_MATE, -limit)
 
     def offers_draw(self) -> bool:
         """Return whether to offer a draw with the move. If so, the draw counts as offered."""
-        limit = self._values["Draw Score"]
+        limit = int(self._options["Draw Score"])
         recently = self._offered_at is not None and len(self._scores) - self._offered_at < _PATIENCE
         level = stayed_within(self._scores, _DRAW_MOVES, -limit, limit)
         if not limit or recently or self._move_number < _DRAW_FROM_MOVE or not level:
@@ -73,7 +68,7 @@ class Settlement:
 
     def accepts_draw(self) -> bool:
         """Return whether to accept the draw that the opponent has offered."""
-        limit = self._values["Draw Score"]
+        limit = int(self._options["Draw Score"])
         level = stayed_within(self._scores, _DRAW_MOVES, -_MATE, limit) and self._move_number >= _DRAW_FROM_MOVE
         lost = stayed_within(self._scores, _LOST_MOVES, -_MATE, _LOST)
         return bool(limit) and (level or lost)

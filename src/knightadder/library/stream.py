@@ -10,12 +10,7 @@ from types import TracebackType
 import chess
 
 from knightadder.engine.errors import EngineError
-from knightadder.engine.info import (
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-)
+from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.library.loading import logger
 from knightadder.library.results import Analysis, Line, line_of
 from knightadder.library.waiting import LOOK_UP

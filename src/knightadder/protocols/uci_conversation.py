@@ -32,14 +32,7 @@ from knightadder.engine.limits import MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
 from knightadder.protocols.conversation import PATIENCE, TICK, Command, Connection, Conversation, Handler, Needs, speak
-from knightadder.protocols.uci_text import (
-    HELP,
-    format_info,
-    format_result,
-    parse_go,
-    parse_position,
-    parse_setoption,
-)
+from knightadder.protocols.uci_text import HELP, format_info, format_result, parse_go, parse_position, parse_setoption
 from knightadder.text import one_line
 
 _NO_POSITION = "there is no position: the last one was refused"

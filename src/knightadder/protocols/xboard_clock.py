@@ -4,12 +4,7 @@ from dataclasses import replace
 
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import allot
-from knightadder.protocols.xboard_text import (
-    parse_clock,
-    parse_depth,
-    parse_level,
-    parse_seconds,
-)
+from knightadder.protocols.xboard_text import parse_clock, parse_depth, parse_level, parse_seconds
 
 _MINUTES = 5  # minutes per game, if no time control has been set
 # When the expected move has been played, pondering continues as the search for a move. But if the clock now shows

@@ -11,12 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import EngineError, PositionError
-from knightadder.engine.info import (
-    CurrentMove,
-    Info,
-    Message,
-    Result,
-)
+from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import OPTIONS
 from knightadder.engine.settlement import Settlement
@@ -25,13 +20,7 @@ from knightadder.protocols.lines import Output
 from knightadder.protocols.xboard_clock import GameClocks, still_good
 from knightadder.protocols.xboard_game import XBoardGame
 from knightadder.protocols.xboard_search import Aim, SearchDone, XBoardSearch
-from knightadder.protocols.xboard_text import (
-    OFFERED,
-    format_ending,
-    format_thinking,
-    option_value,
-    parse_option,
-)
+from knightadder.protocols.xboard_text import OFFERED, format_ending, format_thinking, option_value, parse_option
 from knightadder.text import one_line
 
 if TYPE_CHECKING:

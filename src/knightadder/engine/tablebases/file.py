@@ -94,10 +94,8 @@ class SyzygyFile:
 
     def _bytes(self, count: int) -> bytes:
         # All parts lie before the checksum. Compiled code relies on this, because it reads 8 bytes at a time.
-        if self._at + count > len(self._data) - CHECKSUM:
-            raise TableError("truncated, or its header is damaged")
-        self._at += count
-        return self._data[self._at - count : self._at].tobytes()
+        start = self._skip(count)
+        return self._data[start : self._at].tobytes()
 
     def _number(self, size: int) -> int:
         return int.from_bytes(self._bytes(size), "little")
