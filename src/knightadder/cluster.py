@@ -225,7 +225,7 @@ class _Cluster(Pool):
 
     def place(self) -> str:
         machines = {address.rpartition(":")[0] for address in self._workers}
-        return f"{counted(len(machines), 'machine')}, {len(self._workers)} workers"
+        return f"{counted(len(machines), 'machine')}, {counted(len(self._workers), 'worker')}"
 
 
 def _lost() -> EngineError:

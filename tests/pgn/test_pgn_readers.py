@@ -17,6 +17,7 @@ import pytest
 from knightadder import cli
 from knightadder.engine.errors import PositionError
 from knightadder.puzzles.finding import Findings
+from knightadder.text import counted
 from knightadder.web.loaded_pgn import load_pgn
 from knightadder.web.messages import MessageError
 from knightadder.workshop.opening_book import load_book
@@ -236,7 +237,7 @@ def test_puzzles(
     file.write_bytes(content)
     assert cli.main(["puzzles", str(file), "--out", str(tmp_path / "out.csv")]) == 0
     printed = capsys.readouterr().err
-    assert f"0 puzzles from {len(lines)} games" in printed
+    assert f"0 puzzles from {counted(len(lines), 'game')}" in printed
     assert told(printed, file, "is left out") == broken
 
 

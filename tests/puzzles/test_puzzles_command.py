@@ -105,7 +105,7 @@ def test_a_position_that_the_engine_refuses_costs_only_its_game(file, here, caps
     printed = capsys.readouterr().err
     assert "game 1, line 1, is left out: illegal position: White has more pieces" in printed and f"({fen})" in printed
     assert "game 2, line 5, is left out: illegal position: " in printed
-    assert printed.endswith(f"{out}: 1 puzzles from 1 games, 2 left out\n")
+    assert printed.endswith(f"{out}: 1 puzzle from 1 game, 2 left out\n")
 
 
 def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch):

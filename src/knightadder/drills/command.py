@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from knightadder.text import counted
 if TYPE_CHECKING:
     from knightadder.drills.box import DrillBox
     from knightadder.drills.repertoire import Departure
-    from knightadder.pgn.games import PgnGame
 
 _COLOURS = {True: "White", False: "Black"}
 _SHOWN_MOVES = 3
@@ -94,29 +93,19 @@ def _add_left(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run_left(arguments: argparse.Namespace) -> int:
     from knightadder.drills.repertoire import departures
     from knightadder.pgn.game_files import game_files
+    from knightadder.pgn.games import sound_games
 
     box = open_box(arguments.drills_file)
     repertoires = box.repertoires()
     if not any(repertoires.values()):
         raise PositionError(f"there is no repertoire in {box.file}: `knightadder drills repertoire` adds one")
     with game_files(arguments.files) as files:
-        reached, left = departures(_sound(files), arguments.player, repertoires)
+        games = (game for name, file in files for game in sound_games(file, name) if game)
+        reached, left = departures(games, arguments.player, repertoires)
     print(f"{counted(reached, 'game')} of {arguments.player[0]} reached a repertoire.")
     _show("You left it", [each for each in left if each.own])
     _show("The repertoire has no answer", [each for each in left if not each.own])
     return 0
-
-
-def _sound(files: Sequence[tuple[str, Path]]) -> Iterator[PgnGame]:
-    """Yield the sound games, and report the broken games."""
-    from knightadder.pgn.games import BrokenGame, read_games, tell_left_out
-
-    for name, file in files:
-        for text, game in read_games(file):
-            if isinstance(game, BrokenGame):
-                tell_left_out(name, text, game)
-            else:
-                yield game
 
 
 def _show(title: str, left: Sequence[Departure]) -> None:

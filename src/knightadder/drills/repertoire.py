@@ -13,7 +13,7 @@ import chess.pgn
 
 from knightadder.drills.drill import Drill, position_key
 from knightadder.opening_names import opening_at
-from knightadder.pgn.games import BrokenGame, PgnGame, read_games, result_of, tell_left_out
+from knightadder.pgn.games import PgnGame, result_of, sound_games
 from knightadder.rules import POINTS
 from knightadder.text import one_line, plain_name
 
@@ -30,10 +30,7 @@ def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
     """
     found: dict[str, Drill] = {}
     for file in files:
-        for text, game in read_games(file):
-            if isinstance(game, BrokenGame):
-                tell_left_out(file, text, game)
-                continue
+        for game in filter(None, sound_games(file)):
             for key, drill in _drills(game, white):
                 known = found.get(key)
                 if known is None:

@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     broken = sum(told is None for told in found.values())
     where = f"{out}: " if out else ""
     bad = f", {broken} left out" if broken else ""
-    print(f"{where}{written} puzzles from {len(found) - broken} games{bad}", file=sys.stderr)
+    print(f"{where}{counted(written, 'puzzle')} from {counted(len(found) - broken, 'game')}{bad}", file=sys.stderr)
     _tell_reasons(told for told in found.values() if told)
     return 0
 
