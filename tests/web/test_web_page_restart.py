@@ -19,9 +19,11 @@ from on_page import (
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
+from knightadder.web.saved_games import SavedGames
 
-def _serve(engine=None, port=0):
-    server = BoardServer(port=port)
+
+def _serve(engine=None, port=0, saved=None):
+    server = BoardServer(port=port, saved=saved)
     server.make_engine = lambda: engine or StandInEngine()
     return server
 
@@ -31,8 +33,9 @@ def _expect_lost(page, text):
     expect(page.locator("#lost")).to_contain_text(text)
 
 
-def test_a_restart_locks_the_board_stops_the_clock_and_has_a_way_back(open_page):
-    with _serve(StandInEngine(["e5"])).running() as first:
+def test_a_restart_locks_the_board_stops_the_clock_and_has_a_way_back(open_page, tmp_path):
+    saved = SavedGames(tmp_path / "games.sqlite")
+    with _serve(StandInEngine(["e5"]), saved=saved).running() as first:
         page = open_page(*LAYOUTS["phone"], at=first)
         page.get_by_label("Clock").select_option("5 minutes")
         start_game(page)
@@ -54,7 +57,7 @@ def test_a_restart_locks_the_board_stops_the_clock_and_has_a_way_back(open_page)
     page.keyboard.press("Enter")
     expect(page.locator("#toast")).to_have_text("There is no connection to the server")
     expect_moves(page, "e4", "e5")
-    with _serve(StandInEngine(["Nc6"]), port=first.port).running() as second:
+    with _serve(StandInEngine(["Nc6"]), port=first.port, saved=saved).running() as second:
         page.get_by_role("button", name="Try now").click()
         _expect_lost(page, "The server was restarted")
         page.clock.run_for(5000)
@@ -76,6 +79,7 @@ def test_a_restart_locks_the_board_stops_the_clock_and_has_a_way_back(open_page)
         click_move(page, "g1", "f3")
         expect_moves(page, "e4", "e5", "Nf3", "Nc6")
         page.context.close()
+    assert saved.find("", 0, 10)[1] == 1  # it is still the same game
 
 
 def test_a_file_with_its_edits_and_the_place_come_back(open_page):

@@ -259,6 +259,23 @@ def test_moves_are_marked_while_they_are_analysed_and_said_is_what_was_best(engi
     assert rows["Qf3"]["verdict"] is None  # it is not the engine's mark
 
 
+def test_a_mark_that_the_user_removes_is_not_set_again_by_a_search(engine, tab):
+    evaluated(tab.ask("load_pgn", pgn="1. e4 Nf6 2. Qg4 h6 *"))
+    qg4, h6 = [next(row for row in tab.tree.nodes() if row["san"] == san) for san in ("Qg4", "h6")]
+    assert nags(tab) == {"Qg4": [4], "h6": [4]}
+    tab.ask("remark", node=qg4["id"], comment="", nags=[])
+    tab.ask("remark", node=h6["id"], comment="", nags=[4, 14])  # another sign leaves the engine's judgement
+    assert tab.tree.rows[h6["id"]]["verdict"]["word"] == "blunder"
+    evaluated(tab)
+    engine.nodes = FULL_NODES
+    tab.ask("go_to", node=qg4["id"]).send("analyse", on=True)
+    tab.until("lines", lambda message: message["node"] == qg4["id"])
+    tab.ask("analyse", on=False)
+    assert nags(tab) == {"h6": [4, 14]}
+    evaluated(tab.ask("undo").ask("undo"))
+    assert nags(tab)["Qg4"] == [4]
+
+
 def test_comments_marks_and_the_order_of_variations_are_changed_and_undone(tab):
     tab.ask("load_pgn", pgn="1. e4 { [%eval 0.3] old } e5 (1... c5) (1... e6) *")
     before = tab.tree.pgn()

@@ -107,6 +107,25 @@ def test_games_against_the_engine_are_saved_with_each_move(server, saved):
     assert "1. e4" in later.get(game.number)[0] and "a5" in later.get(game.number)[0]
 
 
+def test_a_game_that_comes_back_at_a_new_server_keeps_its_place_and_goes_on_there(server, saved):
+    with open_tab(server) as tab:
+        tab.ask("new_game", color="white")
+        tab.play("e4", "a5")
+        tab.ask("draw", node=tab.position["node"], shapes=["Gd2d4"])
+        tab.ask("save_game")  # waits for what is written before
+        place, pgn = tab.newest["place"]["place"], tab.tree.pgn()
+    with open_tab(server) as tab:  # a new session, as after a restart
+        tab.ask("restore", edited={"0": pgn}, places={"0": place}, path=[0, 0])
+        assert tab.newest["games"]["place"] == place
+        tab.ask("save_game")
+        tab.ask("new_game", color="white", start="here")
+        tab.play("d4", "a4").ask("save_game")
+        [game] = saved.find("", 0, 10)[0]
+        assert "[%cal Gd2d4]" in saved.get(game.number)[0] and "2. d4 a4" in saved.get(game.number)[0]
+        tab.ask("resign").ask("new_game", color="white", start="here").play("h4", "a3").ask("save_game")
+        assert saved.find("", 0, 10)[1] == 2  # the finished game is not replaced
+
+
 def test_a_deleted_game_does_not_come_back_when_it_is_shown_again(server, saved):
     with open_tab(server) as tab:
         for move in ("e4", "d4"):

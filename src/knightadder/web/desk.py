@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from knightadder.web.played_game import PlayedGame
     from knightadder.web.saved_games import SavedPlace
 
+EVENT = "Game on the web board"  # the header Event of games against the engine
+
 _numbers = count(1)
 _MOST_STEPS = 10_000
 _MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks, which take about 100 MB
@@ -31,13 +33,15 @@ _MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks, 
 class GameFile:
     """The games of a file or a text, of which one is on the board; the content is empty if the game has no file.
 
-    `edited` maps the index of a game to its PGN with the edits made at an earlier server; `desks` maps the index of a
-    game that has been on the board to its desk. The page tells files apart by their number.
+    `edited` maps the index of a game to its PGN with the edits made at an earlier server, and `places` maps it to the
+    place where that server saved it; `desks` maps the index of a game that has been on the board to its desk. The page
+    tells files apart by their number.
     """
 
     content: bytes = b""
     titles: list[Title] = field(default_factory=list)
     edited: dict[int, bytes] = field(default_factory=dict)
+    places: dict[int, SavedPlace] = field(default_factory=dict)
     desks: dict[int, Desk] = field(default_factory=dict)
     number: int = field(default_factory=_numbers.__next__)
 
@@ -99,7 +103,7 @@ class Desk:
         self.file = file or GameFile()
         self.index = index
         self.file.desks[index] = self
-        self.saved: SavedPlace | None = None
+        self.saved: SavedPlace | None = self.file.places.get(index)
         self.kept: tuple[chess.pgn.GameNode, str] | None = None
         self._undo: list[Step] = []
         self._redo: list[Step] = []
@@ -108,6 +112,12 @@ class Desk:
     def tree(self) -> GameTree:
         """The tree of moves."""
         return self.reviews.tree
+
+    def is_interrupted(self) -> bool:
+        """Return whether this is a game against the engine that an earlier server did not finish, shown at its end."""
+        headers, end = self.tree.game.headers, self.tree.game.end()
+        unfinished = headers.get("Event") == EVENT and headers.get("Result") == "*"
+        return unfinished and self.game is None and self.tree.cursor is end
 
     def names(self) -> tuple[str | None, str | None]:
         """Return the names of the edits that would be undone and redone; None if there is no such edit."""

@@ -266,10 +266,15 @@ def tree_of(board: chess.Board) -> GameTree:
 
 
 def tree_of_line(tree: GameTree) -> GameTree:
-    """Return a tree of only the moves from the root to the tree's cursor, with its cursor at their end."""
+    """Return a tree of only the moves from the root to the tree's cursor, with its cursor at their end.
+
+    Their comments and marks are kept.
+    """
     game = chess.pgn.Game()
     game.setup(tree.game.board())
     end = game.add_line(tree.cursor.board().move_stack)
+    for new, old in zip(ancestry(end), ancestry(tree.cursor), strict=True):
+        new.comment, new.starting_comment, new.nags = old.comment, old.starting_comment, set(old.nags)
     copy = GameTree(game)
     copy.cursor = end
     return copy

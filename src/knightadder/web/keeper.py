@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.games import text_of
 from knightadder.web.messages import MessageError
-from knightadder.web.views import View
+from knightadder.web.views import View, place_view
 
 if TYPE_CHECKING:
     from knightadder.web.desk import Desk
@@ -57,6 +57,7 @@ class Keeper:
         games = self._checked()
         async with self._writing:  # in the order of the calls
             desk.saved = await asyncio.to_thread(games.put, text, dict(desk.tree.game.headers), desk.saved, once)
+        self._send(place_view(desk))
 
     async def open(self, number: int) -> tuple[bytes, SavedPlace]:
         """Return the PGN of a saved game, and its place; OptionError or MessageError if the game cannot be read."""

@@ -26,6 +26,7 @@ _LONGEST_COMPLAINT = 120  # characters; limited because a complaint may quote th
 _Node: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 _Index: TypeAlias = Annotated[int, Meta(ge=0, le=10**6)]
 _Fen: TypeAlias = Annotated[str, Meta(max_length=200)]
+_Whole: TypeAlias = Annotated[int, Meta(ge=0, le=2**62)]
 _Moves: TypeAlias = Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(min_length=1, max_length=64)]
 
 
@@ -233,15 +234,16 @@ class SaveGame(_Message):
 class OpenSaved(_Message):
     """Show the user's saved game that has this number."""
 
-    number: Annotated[int, Meta(ge=0, le=2**62)]
+    number: _Whole
 
 
 class Restore(_Message):
     """Restore the content of the tab's board when an earlier server ended.
 
     `pgn`, `raw` and `index` are as in `LoadPgn`; without a file, `pgn` is empty. `edited` maps the index of each
-    edited game to its PGN. `path` leads from the start to the position shown: at each move, it has the index of the
-    variation to follow.
+    edited game to its PGN, and `places` the index of each saved game to its number and version among the user's games;
+    the page writes the indexes as text. `path` leads from the start to the position shown: at each move, it has the
+    index of the variation to follow.
     """
 
     pgn: str = ""
@@ -249,6 +251,7 @@ class Restore(_Message):
     index: _Index = 0
     edited: dict[str, str] = {}
     path: list[_Index] = []
+    places: dict[str, tuple[_Whole, _Whole]] = {}
 
     def content(self) -> bytes:
         """Return the content of the file, as `LoadPgn.content` does."""
@@ -256,9 +259,11 @@ class Restore(_Message):
 
     def edited_games(self) -> dict[int, bytes]:
         """Return the edited games in UTF-8, by their index; MessageError if an index is invalid."""
-        if not all(index.isdecimal() and len(index) <= 6 for index in self.edited):
-            raise MessageError("bad message: an edited game has no index")
-        return {int(index): game.encode("utf-8", "replace") for index, game in self.edited.items()}
+        return {_index(key): game.encode("utf-8", "replace") for key, game in self.edited.items()}
+
+    def saved_games(self) -> dict[int, tuple[int, int]]:
+        """Return the number and version of each saved game, by its index; MessageError if an index is invalid."""
+        return {_index(key): place for key, place in self.places.items()}
 
 
 class Undo(_Message):
@@ -267,6 +272,13 @@ class Undo(_Message):
 
 class Redo(_Message):
     """Redo the edit that was undone last."""
+
+
+def _index(text: str) -> int:
+    """Return an index that the page has written as text."""
+    if not (text.isdecimal() and len(text) <= 6):
+        raise MessageError("bad message: a game has no index")
+    return int(text)
 
 
 def _content(text: str, raw: bool) -> bytes:

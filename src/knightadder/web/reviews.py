@@ -58,6 +58,7 @@ class NodeState:
     words: str
     marks: set[int] | None
     review: Review | None
+    decided: bool
 
 
 class Reviews:
@@ -72,6 +73,7 @@ class Reviews:
         self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[SearchedPosition, Effort]] = WeakKeyDictionary()
         self._commented: WeakSet[chess.pgn.GameNode] = WeakSet()  # the nodes whose comments have these evaluations
         self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # marks made by reviews
+        self._decided: WeakSet[chess.pgn.GameNode] = WeakSet()  # the nodes on whose marks the user has decided
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
         self._written: Review | None = None  # the review that the headers describe
         self._headers: dict[str, tuple[str | None, str]] = {}  # header -> its values before and after that review
@@ -113,11 +115,12 @@ class Reviews:
     def judge(self, node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
         """Mark the moves to and from a node, as far as both positions have been searched with `FULL_NODES`.
 
-        The user's marks stay. Returns the changed nodes.
+        The user's marks stay, and a move whose marks the user has changed or removed gets no other. Returns the
+        changed nodes.
         """
         changed = []
         for move in [node, *node.variations]:
-            if not isinstance(move, chess.pgn.ChildNode) or self.missing([move.parent, move]):
+            if not isinstance(move, chess.pgn.ChildNode) or move in self._decided or self.missing([move.parent, move]):
                 continue
             judgement = self._judgement(move)
             own = move.nags - self._marks.get(move, set())
@@ -131,12 +134,14 @@ class Reviews:
     def remark(self, node: chess.pgn.GameNode, words: str, nags: set[int]) -> list[chess.pgn.GameNode]:
         """Replace the words of a node's comment and its marks, both of which count as the user's from now on.
 
-        Returns the changed nodes.
+        If the user has changed or removed the judgement of the move, no later search judges it again. Returns the
+        changed nodes.
         """
         self.tree.set_words(node, words)
-        if nags != node.nags:
-            node.nags = set(nags)
+        if (nags ^ node.nags) & MARKS:
+            self._decided.add(node)
             _put(self._marks, node, None)
+        node.nags = set(nags)
         return _with_replies([node])
 
     def _judgement(self, node: chess.pgn.ChildNode) -> Judgement | None:
@@ -192,7 +197,8 @@ class Reviews:
         """Review a line: mark its moves, and add the better lines as variations.
 
         The nodes are those from the root to the end, all of them evaluated. Marks of the line's last review are
-        replaced; the user's marks stay. Returns the new and changed nodes, each after its parent.
+        replaced; the user's marks stay, and a move on whose marks the user has decided gets none. Returns the new and
+        changed nodes, each after its parent.
         """
         from knightadder.review.notes import annotate_line
 
@@ -204,6 +210,8 @@ class Reviews:
         own = [set(node.nags) for node in nodes]
         annotate_line(nodes, found if self._has_room(found) else _without_lines(found))
         for node, theirs in zip(nodes, own, strict=True):
+            if node in self._decided:
+                node.nags = theirs
             if node.nags != theirs:
                 self._marks[node] = node.nags - theirs
         changed = [node for node, nags in zip(nodes, before, strict=True) if node.nags != nags]
@@ -224,7 +232,8 @@ class Reviews:
         """Return the present state of a node's changeable parts."""
         marks, review = self._marks.get(node), self._reviews.get(node)
         shapes, words = self.tree.shapes(node), self.tree.words(node)
-        return NodeState(list(node.variations), set(node.nags), shapes, words, marks, review)
+        decided = node in self._decided
+        return NodeState(list(node.variations), set(node.nags), shapes, words, marks, review, decided)
 
     def restore(self, states: Mapping[chess.pgn.GameNode, NodeState]) -> None:
         """Restore the states of nodes, with the moves that followed them."""
@@ -236,6 +245,10 @@ class Reviews:
             if self.tree.words(node) != state.words:
                 self.tree.set_words(node, state.words)
             _put(self._marks, node, state.marks)
+            if state.decided:
+                self._decided.add(node)
+            else:
+                self._decided.discard(node)
             _put(self._reviews, node, state.review)
         for node in states:
             if node in self.tree:

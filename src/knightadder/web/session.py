@@ -24,7 +24,7 @@ from knightadder.rules import outcome_of
 from knightadder.web import messages
 from knightadder.web.analysis import analyse, analyse_threat, evaluate, evaluate_position
 from knightadder.web.clock import ChessClock
-from knightadder.web.desk import Desk, GameFile
+from knightadder.web.desk import EVENT, Desk, GameFile
 from knightadder.web.gametree import (
     GameTree,
     ancestry,
@@ -42,6 +42,7 @@ from knightadder.web.other_engine import OtherEngine
 from knightadder.web.played_game import PlayedGame
 from knightadder.web.resources import Resources
 from knightadder.web.reviews import Effort, Reviews
+from knightadder.web.saved_games import SavedPlace
 from knightadder.web.tab_engine import TabEngine
 from knightadder.web.views import (
     View,
@@ -169,13 +170,16 @@ class Session:
         clock = None if message.initial is None else ChessClock(message.initial, message.increment)
         game = PlayedGame(user, message.elo, clock, message.move_time, start_ply=board.ply(), pace=message.pace)
         headers = tree.game.headers
-        headers["Event"] = "Game on the web board"
+        headers["Event"] = EVENT
         headers["Date"] = f"{datetime.date.today():%Y.%m.%d}"
         headers["White"], headers["Black"] = (_USER, game.opponent) if user else (game.opponent, _USER)
         headers["TimeControl"] = "-" if clock is None else str(clock)
         self._analysing = False
         self._worker.new_game()
-        await self._change_to(Desk(tree, game).follow(self._desk, "the new game"))
+        desk = Desk(tree, game)
+        if message.start == "here" and self._desk.is_interrupted():
+            desk.saved = self._desk.saved
+        await self._change_to(desk.follow(self._desk, "the new game"))
 
     async def _play(self, message: messages.Play) -> None:
         node = self._tree.node(message.node)
@@ -465,13 +469,14 @@ class Session:
     async def _restore(self, message: messages.Restore) -> None:
         self._refuse_in_game("no game can be loaded")
         content, edited, index = message.content(), message.edited_games(), message.index
+        places = {each: SavedPlace(*place) for each, place in message.saved_games().items()}
         loaded = await _load(content, index) if content or index not in edited else None
         titles = [] if loaded is None else loaded.titles
         if index in edited:
             loaded = await _load(edited[index], 0)
         assert loaded is not None
         loaded.tree.go_along(message.path)
-        await self._change_to(Desk(loaded.tree, None, GameFile(content, titles, edited), index))
+        await self._change_to(Desk(loaded.tree, None, GameFile(content, titles, edited, places), index))
 
     def _tell_problems(self, loaded: LoadedPgn) -> None:
         problem = [] if loaded.problem is None else [f"Read up to an error in the PGN: {loaded.problem}"]

@@ -38,9 +38,15 @@ def nodes_view(reviews: Reviews, nodes: Iterable[chess.pgn.GameNode]) -> View:
 
 
 def games_view(desk: Desk) -> View:
-    """Describe the games that the tab can choose from, and which of them is on the board."""
+    """Describe the games that the tab can choose from, which of them is on the board, and where that is saved."""
     titles = [[title.players, title.result, title.event, title.date] for title in desk.file.titles]
-    return {"type": "games", "file": desk.file.number, "titles": titles, "index": desk.index}
+    return {**place_view(desk), "type": "games", "titles": titles}
+
+
+def place_view(desk: Desk) -> View:
+    """Describe the place of a desk's game among the user's games; the page keeps it for a restart of the server."""
+    place = None if desk.saved is None else [desk.saved.number, desk.saved.version]
+    return {"type": "place", "file": desk.file.number, "index": desk.index, "place": place}
 
 
 def history_view(undo: str | None, redo: str | None) -> View:

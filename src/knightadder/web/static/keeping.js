@@ -15,6 +15,7 @@ export class Keeping {
     this.texts.clear();
     this.file = this.index = null;
     this.edited = {}; // game index -> PGN of each game that differs from the file
+    this.places = {}; // game index -> place of each game that is saved among the user's games
   }
 
   /** The message that restores this tab at a new server; null if nothing is kept. */
@@ -22,29 +23,39 @@ export class Keeping {
     const { pgn = "", raw = false } = read("file") ?? {};
     const edited = read("edited") ?? {};
     if (!pgn && !Object.keys(edited).length) return null;
-    return { pgn, raw, edited, index: read("index") ?? 0, path: read("path") ?? [] };
+    return { pgn, raw, edited, places: read("places") ?? {}, index: read("index") ?? 0, path: read("path") ?? [] };
   }
 
   /** Go on with the kept games, which a new server has loaded. */
-  restored({ pgn, raw, edited }) {
+  restored({ pgn, raw, edited, places }) {
     this.sent = { pgn, raw };
-    this.restoring = edited;
+    this.restoring = { edited, places };
   }
 
   /** Take the file and the game that are on the board, as the server names them. */
-  open({ file, index, titles }, pgn, path) {
+  open({ file, index, titles, place }, pgn, path) {
     const same = file === this.file;
     if (!same) {
       if (!this.texts.has(file)) this.texts.set(file, titles.length > 1 ? this.sent : null);
       this.sent = null;
-      this.edited = this.restoring ?? {};
+      this.edited = this.restoring?.edited ?? {};
+      this.places = this.restoring?.places ?? {};
       this.restoring = null;
     }
     if (!same || index !== this.index) this.first = pgn;
     Object.assign(this, { file, index });
     if (!same) this.write("file", this.texts.get(file));
     this.write("index", index);
+    this.keepPlace({ file, index, place });
     this.keep(pgn, path);
+  }
+
+  /** Keep the place of a game among the user's games; null if the game is not saved. */
+  keepPlace({ file, index, place }) {
+    if (file !== this.file) return;
+    if (place) this.places[index] = place;
+    else delete this.places[index];
+    this.write("places", this.places);
   }
 
   /** Keep the game as it is now; `pgn` is "" for an empty game. */

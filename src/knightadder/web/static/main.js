@@ -339,6 +339,7 @@ socket.on("games", (message) => {
   myGames.opened();
 });
 socket.on("saved", () => myGames.saved());
+socket.on("place", (message) => keeping.keepPlace(message));
 socket.on("history", (names) => history.show(names));
 socket.on("progress", showProgress);
 
