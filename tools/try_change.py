@@ -189,7 +189,7 @@ def run_games(options: argparse.Namespace) -> int:
     """
     slug = re.sub(r"\W+", "-", options.change.lower()).strip("-")[:80]
     if not slug or re.search(r"[|\n]", options.change):
-        raise OptionError("describe the change in one line, without bars")
+        raise OptionError("describe the change in one line, without vertical bars")
     row_place(read_log(options.log))
     versions = find_versions(options.base, options.new, options.folder)
     run = options.folder / slug

@@ -105,7 +105,7 @@ def check_writable(folder: Path, file: Path) -> None:
 def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> None:
     """Raise OptionError if an output file, given by `option`, is one of the files of games that a run reads."""
     if file.is_file() and any(other.exists() and file.samefile(other) for other in map(Path, games)):
-        raise OptionError(f"{option} {file}: the file of games is not overwritten")
+        raise OptionError(f"{option} {file}: this file contains the games, so it is not overwritten")
 
 
 @contextlib.contextmanager

@@ -101,7 +101,9 @@ def test_filters_and_the_games_behind_a_move(ask, tmp_path: Path) -> None:
         "knightadder: expected a date such as 2024, 2024-03 or 2024-03-15, not 'May'"
     ]
     index = tmp_path / "games.sqlite"
-    assert ask("--pgn", str(index), status=2) == [f"knightadder: --pgn {index}: the file of games is not overwritten"]
+    assert ask("--pgn", str(index), status=2) == [
+        f"knightadder: --pgn {index}: this file contains the games, so it is not overwritten"
+    ]
 
 
 def test_find_by_pieces_or_material(tmp_path: Path, capsys: pytest.CaptureFixture[str], ask) -> None:

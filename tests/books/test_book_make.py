@@ -124,7 +124,7 @@ def test_the_games_are_not_overwritten(
     monkeypatch.chdir(games.parent)
     Path("no").mkdir()
     assert make("games.pgn", "-o", name) == 2
-    assert "the file of games is not overwritten" in capsys.readouterr().err
+    assert "this file contains the games, so it is not overwritten" in capsys.readouterr().err
     assert games.read_text() == GAMES
 
 

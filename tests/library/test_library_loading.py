@@ -81,7 +81,7 @@ def test_each_function_says_once_that_it_compiles() -> None:
     line = (
         "WARNING",
         "knightadder",
-        "compiling the core, since its sources have changed: this takes some 20 seconds, once",
+        "compiling the core, since its sources have changed: this takes about 20 seconds, only once",
     )
     told = run(FIRST_CALLS + TOLD)
     assert len(told) == 13

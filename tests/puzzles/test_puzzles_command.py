@@ -145,7 +145,10 @@ def test_nothing_is_written_if_nothing_was_done(file, here, capsys):
         (["games.pgn", "--out", "out.txt"], "--out out.txt: expected a name that ends in .pgn, .epd or .csv"),
         (["games.pgn", "--out", "empty.pgn"], "empty.pgn already exists: give --force to overwrite it"),
         (["games.pgn", "--out", "nowhere/out.pgn"], "cannot write nowhere/out.pgn: there is no folder nowhere"),
-        (["games.pgn", "--force", "--out", "./games.pgn"], "--out games.pgn: the file of games is not overwritten"),
+        (
+            ["games.pgn", "--force", "--out", "./games.pgn"],
+            "--out games.pgn: this file contains the games, so it is not overwritten",
+        ),
         (["."], "cannot read .: it is a folder"),
     ],
 )

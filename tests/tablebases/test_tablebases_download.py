@@ -285,7 +285,7 @@ def test_a_file_that_the_mirror_lacks(mirror: Mirror, folder: Path, capsys: Outp
     del mirror.files["/3-4-5-wdl/KPvK.rtbw"]
     assert download(mirror, folder) == 1
     out, err = capsys.readouterr()
-    assert "knightadder: KPvK.rtbw: the mirror does not have it" in err.splitlines()
+    assert "knightadder: KPvK.rtbw: not on the mirror" in err.splitlines()
     assert out.startswith("9 of 10 files")
     assert set(FILES) - set(content(folder)) == {"KPvK.rtbw"}
 

@@ -16,7 +16,7 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command = kinds.add_parser(
         "find",
         help="find games by pieces on squares or by material",
-        description="Find the games of an index that have a position with given pieces on squares, or with given "
+        description="Find the games of an index that have a position with certain pieces on squares, or with certain "
         "material. All games are replayed.",
     )
     add_filters(command)

@@ -20,7 +20,7 @@ _SHOWN_MOVES = 3
 
 _DESCRIPTION = """\
 Drills are positions to play on the board, with spaced repetition: your own mistakes, which `knightadder report
---drills` collects, and repertoires from PGN files. `knightadder play --drills` asks them. See docs/drills.md.
+--drills` collects, and repertoires from PGN files. `knightadder play --drills` shows them. See docs/drills.md.
 """
 
 
@@ -61,7 +61,9 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "side: give the command again after each change. Unchanged positions keep their progress.",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="FILE.pgn", help="files of one side's repertoire")
-    command.add_argument("--side", choices=("white", "black"), required=True, help="the side that has this repertoire")
+    command.add_argument(
+        "--side", choices=("white", "black"), required=True, help="the side that plays this repertoire"
+    )
     declare_file(command)
     command.set_defaults(run=_run_repertoire)
 

@@ -22,7 +22,7 @@ def load_core() -> None:
         nonlocal told
         if not told and step.startswith("compiling"):
             told = True
-            logger.warning("compiling the core, since its sources have changed: this takes some 20 seconds, once")
+            logger.warning("compiling the core, since its sources have changed: this takes about 20 seconds, only once")
         elif not told:
             logger.info("%s", step)
 

@@ -410,8 +410,8 @@ def for_this_processor(target: Target) -> Target:
 def main() -> None:
     """Build the images that the command line names, and print the progress."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("module", help="the module that has the program")
-    parser.add_argument("name", help="the program's name in it")
+    parser.add_argument("module", help="module that contains the program")
+    parser.add_argument("name", help="name of the program in that module")
     parser.add_argument("folder", type=Path)
     parser.add_argument("targets", nargs="+", choices=TARGETS)
     parser.add_argument("--tune", action="store_true", help="tune the code for this processor")

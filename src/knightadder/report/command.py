@@ -52,7 +52,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--drills",
         action="store_true",
-        help="also add the mistakes that have a clear solution to the drills, which `knightadder play --drills` asks",
+        help="also make drills, for `knightadder play --drills`, of the mistakes that have a clear solution",
     )
     declare_file(command)
     declare_limits(command, _NODES)

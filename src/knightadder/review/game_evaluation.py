@@ -280,7 +280,7 @@ def _from_json(value: Any, board: chess.Board) -> SearchedPosition | None:
     variations = tuple(_variation(line, board) for line in lines)
     wdl, rival, *more = [*rest, None, None][: max(2, len(rest))]
     if more:
-        raise ValueError(f"{more!r} are too many values")
+        raise ValueError(f"too many values: {more!r}")
     rated = None if rival is None else _score(rival, board.turn)
     return SearchedPosition(_score(score, board.turn), depth, variations, _wdl(wdl, board.turn), rated)
 
@@ -290,7 +290,7 @@ def _wdl(counts: Any, turn: chess.Color) -> PovWdl | None:
         return None
     wins, draws, losses = counts
     if any(type(count) is not int or not 0 <= count <= 1000 for count in (wins, draws, losses)):
-        raise ValueError(f"{counts!r} are not expected results")
+        raise ValueError(f"expected wins, draws and losses, not {counts!r}")
     return PovWdl(Wdl(wins, draws, losses), turn)
 
 

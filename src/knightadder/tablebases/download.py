@@ -103,7 +103,7 @@ class Download:
                 part.replace(target)
             check_header(target)
             return True
-        raise TableError("damaged on the mirror or on the way: its checksum is wrong")
+        raise TableError("damaged on the mirror or during the download: its checksum is wrong")
 
     def _receive(self, name: str, part: Path) -> None:
         """Fetch the missing part of a file; after a lost connection, retry as long as each attempt brings bytes."""
@@ -169,7 +169,7 @@ class Download:
             return response
         if not self._seen:
             raise EngineError(f"{self._url}: no tables found; looked for {' and '.join(places)}")
-        raise TableError("the mirror does not have it")
+        raise TableError("not on the mirror")
 
 
 def _size(path: Path) -> int:

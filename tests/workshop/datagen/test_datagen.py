@@ -138,7 +138,7 @@ def test_the_games_are_not_overwritten(data, tmp_path):
         assert data("games", "--merge", f"games/{name}") == (2, "", message)
     assert {file: file.read_bytes() for file in (tmp_path / "games").iterdir()} == before
     (tmp_path / "mine.pgn").write_text("1. e4 e5 *\n")
-    message = "knightadder: --merge mine.pgn: the file of games is not overwritten\n"
+    message = "knightadder: --merge mine.pgn: this file contains the games, so it is not overwritten\n"
     assert data("others", "--from-pgn", "mine.pgn", "--merge", "mine.pgn") == (2, "", message)
     assert (tmp_path / "mine.pgn").read_text() == "1. e4 e5 *\n"
 

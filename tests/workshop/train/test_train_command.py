@@ -189,7 +189,7 @@ def test_a_network_is_drawn(games: Path, tmp_path: Path, capsys: pytest.CaptureF
     arguments = ["train", str(games), "--plot", str(tmp_path / "one.npz"), "--out", str(tmp_path)]
     assert main(arguments) == 0
     pictures = [tmp_path / name for name in ("network-worth.png", "network-neurons.png")]
-    assert capsys.readouterr().out == "".join(f"A picture is in {picture}\n" for picture in pictures)
+    assert capsys.readouterr().out == "".join(f"Wrote the picture {picture}\n" for picture in pictures)
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
     assert main([*arguments, "--first-ply", "300"]) == 2
     assert capsys.readouterr().err == "knightadder: there are too few positions for pictures\n"

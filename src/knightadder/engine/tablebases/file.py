@@ -67,7 +67,7 @@ class SyzygyFile:
     def __init__(self, path: Path, table: np.record) -> None:
         material = material_of_name(path.stem)
         if material is None or path.suffix not in _MAGIC:
-            raise TableError("its name is not the name of a table")
+            raise TableError("its name is not that of a table")
         self._white, self._black = material
         self._is_dtz = path.suffix == DTZ
         self._table = table
@@ -76,7 +76,7 @@ class SyzygyFile:
         self._symbols: list[NDArray[np.uint32]] = []
         self._at = 0
         if self._bytes(4) != _MAGIC[path.suffix]:
-            raise TableError("not a Syzygy file of this kind")
+            raise TableError(f"not a Syzygy file of the kind {path.suffix}")
         if len(self._data) % 64 != CHECKSUM:
             raise TableError("truncated")
         table.address = self._data.ctypes.data

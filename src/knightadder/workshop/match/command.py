@@ -145,7 +145,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--check-pv",
         choices=("last", "all", "none"),
         default="last",
-        help="principal variations to check (default: last)",
+        help="check the moves of the last principal variation, of all, or of none (default: last)",
     )
     declare(output, "--interval")
     command.set_defaults(run=run)

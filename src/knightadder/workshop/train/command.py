@@ -349,7 +349,7 @@ def _draw(arguments: argparse.Namespace) -> None:
     compile_core()
     wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
     for picture in draw(*weights, arguments.games, wanted, arguments.out):
-        print(f"A picture is in {picture}")
+        print(f"Wrote the picture {picture}")
 
 
 def _export(folder: Path, file: Path) -> None:
