@@ -21,8 +21,8 @@ Grade: TypeAlias = Literal["again", "hard", "good"]
 
 _APPLICATION = 0x4B41_4452  # the file's application_id in SQLite: "KADR"
 _VERSION = 1  # version of the schema, in the file's user_version
-# A drill that is not `used` was in an earlier repertoire; it keeps its card in case it returns to a repertoire. `card`
-# is the state of the spaced repetition as JSON, and null until the first answer; `due` is a time in seconds, as in
+# A drill that is not `used` was in an earlier repertoire. It keeps its card in case it returns to a repertoire. `card`
+# is the state of the spaced repetition as JSON, and null until the first answer. `due` is a time in seconds, as in
 # Python's timestamps.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS drills (
@@ -36,14 +36,14 @@ INSERT INTO drills (key, kind, white, theme, opening, drill, used) VALUES (?, ?,
 ON CONFLICT (key) DO UPDATE
 SET theme = excluded.theme, opening = excluded.opening, drill = excluded.drill, used = 1
 """
-# If no other drill is due, a drill that is due within this time is asked now, as in Anki.
+# If no other drill is due, a drill that is due within this time is shown now, as in Anki.
 _AHEAD = timedelta(minutes=20)
 _RATINGS = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A filter for the drills to choose from; an empty field, or None, is no restriction."""
+    """A filter for the drills to choose from. An empty field or None means no restriction."""
 
     kind: str = ""
     white: bool | None = None
@@ -75,7 +75,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The drill to ask next and its number in the file, or None; and the time when the earliest drill is due."""
+    """The next drill and its number in the file, or None; and the time when the earliest drill is due."""
 
     number: int | None
     drill: Drill | None
@@ -102,17 +102,16 @@ class DrillBox:
         self._database = UserFile(file, "drills", _APPLICATION, _VERSION, _TABLES)
 
     def add(self, drills: Iterable[Drill]) -> int:
-        """Add drills; return the number of new drills. Existing drills get the new description, and keep their
-        progress.
-        """
+        """Add drills; return the number of new ones. Existing drills keep their progress, and get the new description."""
         with self._database.connected() as database:
             before = _count(database)
             database.executemany(_PUT, map(_row, drills))
             return _count(database) - before
 
     def set_repertoire(self, white: bool, drills: Sequence[Drill]) -> int:
-        """Replace the repertoire of a side; return the number of new drills. Drills that are in both repertoires keep
-        their progress.
+        """Replace the repertoire of a side; return the number of new drills.
+
+        Drills that are in both repertoires keep their progress.
         """
         with self._database.connected() as database:
             before = _count(database)
@@ -141,14 +140,14 @@ class DrillBox:
         return [Group(kind, bool(white), *rest) for kind, white, *rest in rows]
 
     def next(self, choice: Choice = ALL, after: int = 0) -> Asked:
-        """Return the drill to ask next: a due drill, else a new drill, else a drill that is due soon.
+        """Return the next drill: a due drill, else a new drill, else a drill that is due soon.
 
         Parameters
         ----------
         choice : Choice, optional
             The drills to choose from.
         after : int, optional
-            The number of the last drill, which is not asked again immediately if there is another drill.
+            The number of the last drill, which is not shown again immediately if there is another drill.
         """
         where, values = choice._where()
         now = self._now()

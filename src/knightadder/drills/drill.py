@@ -21,8 +21,7 @@ class Drill:
     fen : str
         The position.
     good : tuple of tuple of str
-        The right moves. Each is given as a line that begins with the move, in UCI notation; the first line is shown as
-        the solution.
+        The right moves in UCI notation, each followed by the moves of a line. The first line is shown as the solution.
     theme : str
         The kind of mistake, in a few words.
     opening : str

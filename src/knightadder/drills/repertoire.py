@@ -23,7 +23,7 @@ _SHOWN_PLIES = 7  # maximum plies shown of a line that begins with a right move
 
 
 def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
-    """Return a drill for each position of a side's repertoire, with all moves that the files have in the position.
+    """Return a drill for each position of a side's repertoire, with all moves that the files have in that position.
 
     Moves of the side that are marked ``?``, ``??`` or ``?!`` are not part of the repertoire. A line ends before a null
     move. Broken games are reported and left out. OptionError if a file cannot be read.
@@ -73,7 +73,7 @@ def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
 
 
 def _line(child: chess.pgn.ChildNode) -> tuple[str, ...]:
-    """Return a move and the main line after it, in UCI notation; it ends with a move of the same side."""
+    """Return a move and the main line after it, in UCI notation, up to a move of the same side."""
     nodes: list[chess.pgn.ChildNode] = [child]
     while len(nodes) < _SHOWN_PLIES and nodes[-1].variations and nodes[-1].variations[0].move:
         nodes.append(nodes[-1].variations[0])
@@ -92,7 +92,8 @@ class Departure:
     before : str
         The moves that led to the position in the first of the games, in algebraic notation.
     own : bool
-        Whether the player left the repertoire; if not, the opponents played a move without an answer in the repertoire.
+        Whether the player left the repertoire; otherwise the opponents played a move to which the repertoire has no
+        answer.
     played : Counter of str
         The moves played in the position, with the number of games.
     wanted : tuple of str
@@ -155,9 +156,9 @@ def departures(
 def _leave(
     game: chess.pgn.Game, white: bool, repertoire: Mapping[str, Sequence[str]]
 ) -> tuple[str, Departure, str] | None:
-    """Find where a game finally leaves a repertoire: the position's key, the departure, and the move played.
+    """Find where a game finally leaves a repertoire; return the position's key, the departure, and the move played.
 
-    None if the game never reached the repertoire; the move is empty if the game ended within the repertoire.
+    None if the game never reached the repertoire. The move is empty if the game ended within the repertoire.
     """
     board, reached, inside, last = game.board(), False, False, None
     left: tuple[str, Departure, str] | None = None

@@ -1,4 +1,4 @@
-"""A line played out on boards, in which the motifs of a solution are searched for."""
+"""A line played out on boards, in which motifs are searched for."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def boards_along(board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.
 
 @dataclass(frozen=True, slots=True)
 class PlayedLine:
-    """A solution: alternating moves of the solver and replies, the board before each move, and the board after the last
-    move.
-    """
+    """A solution: the solver's moves and the replies, the board before each move, and the board after the last move."""
 
     boards: Sequence[chess.Board]
     moves: Sequence[chess.Move]
@@ -44,7 +42,7 @@ class PlayedLine:
             yield self.moves[turn], self.boards[turn + 1], self.moves[turn + 1], self.moves[turn + 2]
 
     def takes_later(self, turn: int, square: chess.Square) -> bool:
-        """Return whether the solver, after the move with index `turn`, takes the piece that stands on a square then."""
+        """Return whether the solver, after move `turn`, takes the piece that then stands on a square."""
         for number in range(turn + 1, len(self.moves)):
             move = self.moves[number]
             if number % 2 and square in (move.from_square, move.to_square):

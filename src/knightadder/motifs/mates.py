@@ -233,7 +233,7 @@ MATES: dict[str, Callable[[_Mate], bool]] = {
 
 
 def named_mates(line: PlayedLine) -> list[str]:
-    """Return the names of the mate at the end of a line; an empty list if there is no mate, or the mate has no name."""
+    """Return the names of the mate at the end of a line; empty if there is no mate, or the mate has no name."""
     end = line.boards[-1]
     king = end.king(end.turn)
     if king is None or not end.is_checkmate():

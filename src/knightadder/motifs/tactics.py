@@ -1,7 +1,7 @@
 """Tactical motifs of a solution.
 
-Each motif is derived from the moves of the solution, not guessed from the first position: a fork counts only if a
-forked piece is later taken. So every reported motif is real, but some motifs are not reported.
+Each motif is derived from the moves of the solution, not guessed from the first position. For example, a fork counts
+only if a forked piece is later taken. So every reported motif is real, but some motifs are not reported.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ from knightadder.motifs.line import PlayedLine
 VALUES = {chess.PAWN: 1, chess.KNIGHT: 3, chess.BISHOP: 3, chess.ROOK: 5, chess.QUEEN: 9, chess.KING: 100}
 
 _SLIDERS = (chess.BISHOP, chess.ROOK, chess.QUEEN)
-_SACRIFICE = 2  # minimum points; less is an exchange of pieces of about the same value
+_SACRIFICE = 2  # minimum loss of material, in points; a smaller loss is an exchange of similar pieces
 
 
 @dataclass(frozen=True, slots=True)
 class MotifPlace:
-    """The place of a motif in a line: the index of the solver's move, and the squares of the opponent's pieces in the
-    motif.
-    """
+    """The place of a motif in a line: the index of the solver's move, and the squares of the attacked pieces."""
 
     turn: int
     squares: tuple[chess.Square, ...]
@@ -93,7 +91,7 @@ def find_skewer(line: PlayedLine) -> MotifPlace | None:
 
 
 def find_discovered_attack(line: PlayedLine) -> MotifPlace | None:
-    """Find a piece that moves out of the way of a second piece, which then takes the piece that it now attacks."""
+    """Find a piece that moves out of the way of a second piece, which then takes what it now attacks."""
     for turn in line.turns()[:-1]:
         before, move, after = line.boards[turn], line.moves[turn], line.boards[turn + 1]
         then = line.moves[turn + 2]
@@ -139,7 +137,7 @@ def has_hanging_piece(line: PlayedLine) -> bool:
 
 
 def has_sacrifice(line: PlayedLine) -> bool:
-    """Return whether the solver gives up two or more points of material, and does not regain them with the next move.
+    """Return whether the solver gives up two or more points of material without regaining them on the next move.
 
     Material lost to the promotion of a pawn is not a sacrifice.
     """
@@ -173,8 +171,9 @@ def has_attraction(line: PlayedLine) -> bool:
 
 
 def has_deflection(line: PlayedLine) -> bool:
-    """Return whether a guard takes a piece or answers a check, and therefore no longer guards the square on which the
-    solver takes, promotes or mates.
+    """Return whether a guard is deflected: it takes a piece or answers a check, and thereby leaves a square unguarded.
+
+    The solver must then take, promote or mate on that square.
     """
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
@@ -268,8 +267,7 @@ def has_exposed_king(line: PlayedLine) -> bool:
 
 
 def has_quiet_move(line: PlayedLine) -> bool:
-    """Return whether a move before the last move neither takes nor attacks anything, without a check before or after
-    it.
+    """Return whether a move before the last one neither takes nor attacks anything, without a check before or after it.
 
     Moves of the king or of an advanced pawn do not count as quiet.
     """
@@ -285,7 +283,7 @@ def has_quiet_move(line: PlayedLine) -> bool:
 
 
 def find_trapped_piece(line: PlayedLine) -> MotifPlace | None:
-    """Find an attacked piece that the solver takes, and that every move would have lost as well."""
+    """Find an attacked piece that the solver takes, and that would have been lost after any move."""
     for turn in line.turns()[1:]:
         target, reply, before = line.moves[turn].to_square, line.moves[turn - 1], line.boards[turn - 1]
         square = reply.from_square if reply.to_square == target else target
@@ -295,9 +293,7 @@ def find_trapped_piece(line: PlayedLine) -> MotifPlace | None:
 
 
 def _is_trapped(board: chess.Board, square: chess.Square) -> bool:
-    """Return whether a piece of the side to move is attacked, and can neither escape nor take a piece of the same
-    value.
-    """
+    """Return whether a piece of the side to move is attacked, and can neither escape nor take a piece of equal value."""
     kind = board.piece_type_at(square)
     if kind in (None, chess.PAWN, chess.KING) or board.is_check() or board.is_pinned(board.turn, square):
         return False
@@ -391,7 +387,7 @@ def has_interference(line: PlayedLine) -> bool:
         square = move.to_square
         if middle.piece_at(square) is None or not middle.is_capture(move) or _is_guarded(middle, square):
             continue
-        # The solver's last move may have come between the piece and its guard, or the reply.
+        # Either the solver's last move or the reply may have come between the piece and its guard.
         for back, cause in ((2, line.moves[turn - 2]), (1, line.moves[turn - 1])):
             if line.moves[turn - 1].to_square == square:
                 continue
@@ -451,7 +447,7 @@ def has_castling(line: PlayedLine) -> bool:
 
 
 def balance(board: chess.Board, side: chess.Color) -> int:
-    """Return the lead of a side in points of material; negative if it is behind."""
+    """Return a side's lead in points of material; negative if the side is behind."""
     return sum(VALUES[piece.piece_type] * (1 if piece.color == side else -1) for piece in board.piece_map().values())
 
 

@@ -61,7 +61,7 @@ class GameBlock:
 
 
 def decoded_lines(raw: bytes) -> str:
-    r"""Decode the lines of a game that the core has read: they end with ``\n`` or ``\r\n``."""
+    r"""Decode the lines of a game that the core has read. They end with ``\n`` or ``\r\n``."""
     raw = raw.replace(b"\r\n", b"\n")
     if raw.isascii():
         return raw.decode()
@@ -71,8 +71,8 @@ def decoded_lines(raw: bytes) -> str:
 def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) -> Iterator[GameBlock | GameText]:
     """Yield the games of a file in order: blocks of games that the core has read, and the text of each remaining game.
 
-    After each block, `update` is called with the bytes of the file that have been read, as it is on disk, and the
-    number of games read. An `OptionError` is raised if the file cannot be read.
+    After each block, `update` is called with the number of bytes read from the file (as stored, perhaps compressed) and
+    the number of games read. An `OptionError` is raised if the file cannot be read.
     """
     with opened(file) as (stream, tell):
         scanner = _Scanner(stream)
@@ -88,13 +88,13 @@ def blocks_in(stream: BinaryIO) -> Iterator[GameBlock | GameText]:
 
 
 class _Scanner:
-    """Reads a stream of bytes with both readers in turns."""
+    """Reads a stream of bytes with the two readers in turn."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.number = 0  # number of games found
         self._blocks = chunks_of(stream)
         self._text = b""
-        self._at = 0  # place where the next game begins
+        self._at = 0  # index of the next game's first byte
         self._line = 1
         self._ended = False  # whether the stream has ended
         self._core = _Core()
@@ -180,7 +180,7 @@ class _Core:
         self._size = -1
 
     def read(self, text: bytes, at: int, line: int, last: bool, number: int) -> tuple[int, GameBlock | None, int, int]:
-        """Read games from a place on; return why the reader stopped, the games, and where the next game begins."""
+        """Read games from `at` on; return why the reader stopped, the games, and where the next game begins."""
         if len(text) > self._size:
             self._size = len(text)
             self._games = np.empty(self._size // 4 + 2, GAME)
@@ -211,12 +211,12 @@ class _Core:
 
 
 def read_bytes(text: bytes, number: int) -> GameBlock | None:
-    """Read a whole text with the core; None if it cannot read any game. `number` is the first game's number."""
+    """Read a whole text with the core; None if the core cannot read any game. `number` is the first game's number."""
     return _Core().read(text, 0, 1, True, number)[1]
 
 
 def pack_block(block: GameBlock, which: slice) -> NDArray[np.void]:
-    """Return the positions before each move of some games of a block as an array of PACKED; see `replay_games`."""
+    """Return the positions before each move of some of a block's games, as an array of PACKED; see `replay_games`."""
     games = block.games[which]
     records = np.zeros(int(games["moves"].sum()), PACKED)
     _replay(block, games, records, np.empty(0, np.uint64))
@@ -224,7 +224,7 @@ def pack_block(block: GameBlock, which: slice) -> NDArray[np.void]:
 
 
 def keys_in(block: GameBlock, which: slice) -> NDArray[np.uint64]:
-    """Return the Polyglot keys of the positions before each move of some games of a block; see `polyglot_key`."""
+    """Return the Polyglot keys of the positions before each move of some of a block's games; see `polyglot_key`."""
     games = block.games[which]
     keys = np.zeros(int(games["moves"].sum()), np.uint64)
     _replay(block, games, np.empty(0, PACKED), keys)

@@ -12,8 +12,8 @@ _OPERATION = re.compile(r'\s*([A-Za-z]\w*)((?:"[^"]*"|[^";])*)(?:;|$)')
 def split_epd(line: str) -> tuple[str, str]:
     """Split a line of EPD into its position, as a FEN, and the text of its operations.
 
-    The counters of the FEN come from the text after the position, or else from ``hmvc`` and ``fmvn``, or else they are
-    0 and 1. A `ValueError` is raised if the line does not begin with a position.
+    The counters of the FEN come from the text after the position, or else from ``hmvc`` and ``fmvn``; if both are
+    missing, they are 0 and 1. A `ValueError` is raised if the line does not begin with a position.
     """
     match = _POSITION.match(line)
     if not match:

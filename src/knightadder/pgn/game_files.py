@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
 
-# The first bytes of compressed files. They decide how to open a file, not its name. A file of zstd may begin with a
+# The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
 # frame to be skipped; pzstd writes one before each frame.
 _ZSTD = (b"\x28\xb5\x2f\xfd", *(bytes([0x50 + number]) + b"\x2a\x4d\x18" for number in range(16)))
 _OPENERS: dict[bytes, Callable[[BinaryIO], object]] = {
@@ -34,13 +34,13 @@ _LONGEST_START = 8
 
 _BLOCK = 1 << 20  # bytes of a block
 _LINES = 20_000  # number of lines in a block that is decoded
-_ZSTD_BYTES = 1024  # compressed bytes to read at once; decompressed, they may be thirty thousand times as many
+_ZSTD_BYTES = 1024  # compressed bytes to read at a time; decompressed, they may be thirty thousand times as many
 _ZSTD_WINDOW = 31  # maximum window, which `zstd --long=31` writes
 
 #: The exceptions that reading a file can raise.
 UNREADABLE = (OSError, EOFError, UnicodeError, lzma.LZMAError, zlib.error)
 
-# UTF-32 first, because its mark begins with UTF-16's.
+# UTF-32 comes first, because its mark begins with that of UTF-16.
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -80,8 +80,7 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
 def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
     """Open a file to read its decompressed bytes; OptionError if that fails.
 
-    Yield the stream, and a function that returns the number of bytes of the file, as it is on disk, that have been
-    read.
+    Yield the stream, and a function that returns the number of bytes read from the file as stored, perhaps compressed.
     """
     if file.is_dir():
         raise OptionError(f"cannot read {file}: it is a folder")
@@ -104,9 +103,9 @@ def chunks_of(stream: BinaryIO) -> Generator[bytes, None, None]:
 
 
 def byte_lines(stream: BinaryIO) -> tuple[Iterator[bytes], bool]:
-    """Read the lines of a stream of bytes, each with its end; also return whether they are the stream's own bytes.
+    """Read the lines of a stream of bytes, each with its end; return also whether they are the stream's own bytes.
 
-    They are not if the stream is in UTF-16 or its lines end as on old Macs: then it is read as `decoded` does.
+    They are not if the stream is in UTF-16 or has the line ends of old Macs. It is then read as by `decoded`.
     """
     plain = _encoding_of(stream) is None and b"\r" not in stream.readline(_BLOCK).rstrip()
     stream.seek(0)
@@ -114,7 +113,7 @@ def byte_lines(stream: BinaryIO) -> tuple[Iterator[bytes], bool]:
 
 
 def decompressed(content: bytes, most: int) -> bytes:
-    """Return the content of a file, decompressed as by `lines_of`, at most `most` bytes.
+    """Return the content of a file, decompressed as by `lines_of`, up to `most` bytes.
 
     One of `UNREADABLE` is raised if that fails or the result is larger.
     """
@@ -136,7 +135,7 @@ def _decompressing(stream: BinaryIO) -> BinaryIO:
 
 
 def _encoding_of(stream: BinaryIO) -> str | None:
-    """Return the encoding of all of a stream; None if each line has its own."""
+    """Return the encoding of a whole stream; None if each line has its own encoding."""
     start = stream.read(4)
     stream.seek(0)
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), None)
@@ -163,7 +162,7 @@ def decoded_line(raw: bytes) -> str:
 
 
 def decoded_part(line: bytes, part: slice) -> str:
-    """Decode a part of a line, with ASCII on both sides, in the encoding of the whole line."""
+    """Decode a part of a line in the encoding of the whole line. The part has ASCII on both sides."""
     try:
         line.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Games of files as records of numbers: tags, moves, clocks, evaluations, comments. See `knightadder.read_games`."""
+"""Games read from files, stored as arrays: tags, moves, clocks, evaluations, comments. See `knightadder.read_games`."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 
 _MATE = 32_000  # the score of a mate on the board, as the core encodes it
 _LEAST_MATE = 31_000
-_CODES = (int(DOUBLE_PUSH) + 1) << 12  # numbers of moves: the kind is in the highest bits
+_CODES = (int(DOUBLE_PUSH) + 1) << 12  # number of moves in the core's encoding, whose highest bits are the kind
 _BRACKETS = re.compile(r"\[%(clk|eval)\s([^\[\]]*)\]")
 
 
 class GameRecord:
-    """A game of a file. Its attributes are read from the file's text when they are asked for.
+    """A game of a file. Its attributes are read from the file's text when they are used.
 
     Attributes
     ----------
     file : str
         The file's name.
     notes : list of str
-        The changes that were needed to read the game, such as dropped castling rights.
+        The changes that were needed to read the game, such as castling rights left out.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class GameRecord:
 
     @cached_property
     def tags(self) -> dict[str, str]:
-        """The tags that the file has, by their names."""
+        """The tags in the file, by name."""
         if self._careful:
             source, game = self._careful
             found = tags_of(source) or {}
-            return found | {"FEN": game.headers["FEN"]} if "FEN" in found else found  # maybe corrected
+            return found | {"FEN": game.headers["FEN"]} if "FEN" in found else found  # the FEN may have been corrected
         first = self._game["first_tag"]
         tags = self._block.tags[first : first + self._game["tags"]].tolist()
         if not tags:
@@ -114,7 +114,7 @@ class GameRecord:
 
     @property
     def headers(self) -> chess.pgn.Headers:
-        """The tags as python-chess has them. The seven usual ones are never missing."""
+        """The tags as in python-chess. The seven standard tags are never missing."""
         if self._careful:
             return self._careful[1].headers
         usual = chess.pgn.Headers(Result=RESULTS[self._game["result"]])
@@ -131,12 +131,12 @@ class GameRecord:
 
     @property
     def plies(self) -> int:
-        """Number of moves of both sides; a null move ends the game."""
+        """Number of moves of both sides, up to the first null move."""
         return int(self._game["moves"])
 
     @property
     def has_null_move(self) -> bool:
-        """Whether the main line has a null move. The moves of this record end before it."""
+        """Whether the main line has a null move. The moves of this record end before that move."""
         return self._careful is not None and not all(self._careful[1].mainline_moves())
 
     @property
@@ -151,17 +151,17 @@ class GameRecord:
 
     @property
     def raw_clocks(self) -> NDArray[np.int64]:
-        """The clocks after the moves in milliseconds, -1 where there is none."""
+        """The clocks after the moves in milliseconds; -1 if there is none."""
         return self._block.clocks[self._span]
 
     @property
     def raw_scores(self) -> NDArray[np.int16]:
-        """The evaluations after the moves as the core encodes them, -32768 where there is none."""
+        """The evaluations after the moves in the core's encoding; -32768 if there is none."""
         return self._block.scores[self._span]
 
     @cached_property
     def chess960(self) -> bool:
-        """Whether castling is written by the rules of Chess960."""
+        """Whether the game is played by the rules of Chess960."""
         return bool(self._game["chess960"]) or (self._game["fen_end"] != 0 and self._start.chess960)
 
     @cached_property
@@ -185,17 +185,19 @@ class GameRecord:
 
     @property
     def clocks(self) -> list[float | None]:
-        """The clock of the mover after each move (``[%clk ...]``), in seconds; ``None`` where there is none."""
+        """The mover's clock after each move (``[%clk ...]``), in seconds; ``None`` if there is none."""
         return [None if clock == NO_CLOCK else clock / 1000 for clock in self.raw_clocks.tolist()]
 
     @property
     def evals(self) -> list[chess.engine.Score | None]:
-        """The evaluation after each move (``[%eval ...]``) from White's view, up to 300 pawns or 499 moves; or None."""
+        """The evaluation after each move (``[%eval ...]``), at most 300 pawns or 499 moves, from White's view; or
+        None.
+        """
         return [None if score == NO_SCORE else score_of(score) for score in self.raw_scores.tolist()]
 
     @cached_property
     def comments(self) -> list[str]:
-        """The comments before the first move, and after each move; those in variations are left out."""
+        """The comments before the first move and after each move, without those in variations."""
         if self._careful:
             game = self._careful[1]
             return [node.comment for node in islice(_nodes(game), self.plies + 1)]
@@ -234,14 +236,15 @@ class GameRecord:
         return pack_block(self._block, slice(self._index, self._index + 1))
 
     def keys(self) -> NDArray[np.uint64]:
-        """Return the Polyglot key of the position before each move; an en passant square counts if a capture is legal.
+        """Return the Polyglot key of the position before each move. En passant squares count only if a capture is
+        legal.
 
-        There is no key for the last position.
+        The last position has no key.
         """
         return keys_in(self._block, slice(self._index, self._index + 1))
 
     def game(self) -> PgnGame:
-        """Return the game as python-chess has it, with its variations."""
+        """Return the game as a python-chess game, with its variations."""
         game = self._careful[1] if self._careful else parse(self.source)
         assert game is not None
         return game
@@ -252,7 +255,7 @@ class GameRecord:
         return notes
 
     def _comment(self, start: int, end: int) -> str:
-        """Decode a comment: each of its lines in the encoding of the whole line of the file."""
+        """Decode a comment, each of its lines in the encoding of the file's whole line."""
         text = self._block.text
         raw = text[start:end].tobytes()
         if not raw.isascii():
@@ -277,10 +280,10 @@ class GameRecord:
 def read_records(
     file: Path, name: str | None = None, update: Callable[[int, int], None] | None = None
 ) -> Iterator[GameRecord | tuple[GameText, BrokenGame]]:
-    """Read the games of a file, without remarks outside a game; OptionError if the file cannot be read.
+    """Read the games of a file; OptionError if the file cannot be read. Text between games is left out.
 
     Yield each game, or the text of a broken game and its error. `name` is the file's name for the user. `update` is
-    called now and then with the bytes of the file that have been read, as it is on disk, and the number of games.
+    called now and then with the number of bytes read from the file (as stored, perhaps compressed) and of games.
     """
     shown = name or str(file)
     for found in read_blocks(file, update):
@@ -298,7 +301,7 @@ def read_records(
 
 
 def sound_records(file: Path, name: str | None = None) -> Iterator[GameRecord | None]:
-    """Read the games of a file for a command, as `games.sound_games` does: None stands for a broken game."""
+    """Read the games of a file for a command, as `games.sound_games` does. None stands for a broken game."""
     for record in read_records(file, name):
         if isinstance(record, GameRecord):
             if record.notes:
@@ -315,7 +318,7 @@ def _nodes(game: PgnGame) -> Iterator[chess.pgn.GameNode]:
 
 
 def _block_of(number: int, game: PgnGame) -> GameBlock:
-    """Return a game of the careful reader as the core reads it, from a text in the form that the core knows."""
+    """Return a game of the careful reader as a block of the core, after writing it in the form that the core reads."""
     board = game.board()
     words = []
     if board.chess960:
@@ -333,7 +336,7 @@ def _block_of(number: int, game: PgnGame) -> GameBlock:
     if block is not None:
         return block
     assert not plies
-    games = np.zeros(1, GAME)  # no move, because the first one is a null move
+    games = np.zeros(1, GAME)  # no move, because the first move is a null move
     return GameBlock(
         np.zeros(1, np.uint8),
         games,
@@ -356,7 +359,7 @@ def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
 
 
 def score_of(value: int) -> chess.engine.Score:
-    """Return the score that one of the core's numbers stands for."""
+    """Return the score that a number of the core stands for."""
     if abs(value) < _LEAST_MATE:
         return chess.engine.Cp(value)
     return chess.engine.MateGiven if value == _MATE else chess.engine.Mate(int(moves_to_mate(np.array(value))))
@@ -375,7 +378,7 @@ def moves_to_mate(scores: NDArray[np.integer]) -> NDArray[np.integer]:
 def squares_of(codes: NDArray[np.integer], chess960: bool | NDArray[np.bool_] = False) -> NDArray[np.int64]:
     """Return moves as from-square | (to-square << 6) | (promotion << 12), from moves in 16 bits.
 
-    Castling is the king's step, or king takes rook where `chess960` is true, for all moves or for each.
+    Castling is the king's step, or king takes rook if `chess960` is true, which may be one value or one for each move.
     """
     moves = codes.astype(np.int64)
     kind, source, target = moves >> 12, moves & 63, moves >> 6 & 63

@@ -1,8 +1,8 @@
 """Reads files of games in Portable Game Notation (PGN): the careful reader, which knows the forms that people write.
 
 `read_texts` finds the start and end of each game and keeps its text, so that broken games can be copied unchanged. It
-uses the quick reader (`bulk`) for the games that the quick reader can read; the result is the same. `read_game` reads
-the sound part of a game and records each error. `parse` refuses a game with an error.
+uses the quick reader (`bulk`) for all games that the quick reader can read, with the same result. `read_game` reads the
+valid part of a game and records each error. `parse` refuses a game with an error.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class BrokenGame(ValueError):
 
 
 class PgnGame(chess.pgn.Game):
-    """A game, with additional data of its file.
+    """A game with additional data from its file.
 
-    `marker` is the result at the end of the moves, which may differ from the tag, or None. `notes` are the changes that
-    were needed to read the game.
+    `marker` is the result at the end of the moves, which may differ from the tag; None if it is missing. `notes` are
+    the changes that were needed to read the game.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class PgnGame(chess.pgn.Game):
 
 
 class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
-    """Builds the game that `read_game` reads; subclasses may refuse what is too large by raising an error."""
+    """Builds the game that `read_game` reads. A subclass may refuse a game that is too large by raising an error."""
 
     def __init__(self) -> None:
         super().__init__(Game=PgnGame)
@@ -68,7 +68,7 @@ class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
         self._has_result = self._has_result or tagname == "Result"
 
     def visit_result(self, result: str) -> None:
-        """Store the result at the end of the moves, and also as the tag Result if the tag is missing."""
+        """Store the result at the end of the moves; if the tag Result is missing, it becomes the tag, too."""
         self.game.marker = result
         if not self._has_result:
             self.game.headers["Result"] = result
@@ -77,8 +77,9 @@ class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
 def read_texts(file: Path) -> Iterator[GameText]:
     """Read the texts of the games of a file; OptionError if the file cannot be read.
 
-    A game ends with its result. Without a result it ends where tags begin, or before move 1 after an empty line. So an
-    empty line within the moves does not end a game, and a comment without an end spoils only one game.
+    A game ends with its result. If the result is missing, the game ends where tags begin, or after an empty line that
+    is followed by move 1. So an empty line within the moves does not end a game, and a comment without an end spoils
+    only one game.
     """
     return _texts(read_blocks(file))
 
@@ -97,7 +98,7 @@ def _texts(found: Iterable[GameBlock | GameText]) -> Iterator[GameText]:
 
 
 def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
-    """Read and parse the games of a file, without remarks outside a game; OptionError if the file cannot be read.
+    """Read and parse the games of a file; OptionError if the file cannot be read. Text between games is left out.
 
     Yield the text of each game, and the game or the error of `parse`.
     """
@@ -112,10 +113,10 @@ def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
 
 
 def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
-    """Parse a game; None if the text has only remarks outside a game. `moveless` accepts a game without a move.
+    """Parse a game; None if the text is only text between games. `moveless` accepts a game without moves.
 
     Comments to the end of a line become comments in braces, and glyphs such as ± become their numbers. A `BrokenGame`
-    is raised if the game or its annotations are broken, or it has no move, or it is not chess.
+    is raised if the game or its annotations are broken, if it has no move, or if it is not chess.
     """
     game = read_game(text)
     if game is None:
@@ -128,10 +129,10 @@ def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
 
 
 def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | None:
-    """Read the sound part of a game with its errors; None if the text has only remarks outside a game.
+    """Read the valid part of a game and its errors; None if the text is only text between games.
 
-    After an error in a line, the rest of that line is left out. A `BrokenGame` is raised if the game is not chess, or
-    begins in an illegal position.
+    After an error, the rest of the line is left out. A `BrokenGame` is raised if the game is not chess, or begins in an
+    illegal position.
     """
     reading = _Reading(builder or GameBuilder())
     for _, found in _lines_of(text):
@@ -143,8 +144,8 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | N
 def sound_games(file: Path, name: str | None = None) -> Iterator[PgnGame | None]:
     """Read the games of a file for a command; report broken games, and changes that were needed to read a game.
 
-    None stands for a broken game. `name` is the file's name for the user. An `OptionError` is raised if the file cannot
-    be read.
+    A broken game is yielded as None. `name` is the file's name for the user. An `OptionError` is raised if the file
+    cannot be read.
     """
     for text, game in read_games(file):
         if isinstance(game, BrokenGame):
@@ -162,7 +163,7 @@ def tell_notes(file: object, text: GameText, notes: Iterable[str]) -> None:
 
 
 def tell_left_out(file: object, text: GameText, why: object) -> None:
-    """Report on standard error that a game of a file is left out, in the same way for all commands."""
+    """Report on standard error that a game of a file is left out. All commands use the same words."""
     tell(f"{text.place(file)}, is left out: {why}")
 
 
@@ -180,8 +181,8 @@ def result_of(game: PgnGame) -> str:
 def text_of(game: chess.pgn.Game, columns: int | None = 80) -> str:
     """Return a game in Portable Game Notation, without an empty line at its end.
 
-    The moves end with their original result, or else with the result of the tag. The tag is not changed. The moves are
-    wrapped at this number of columns, or not at all if it is None.
+    The moves end with their original result, or else with the result of the tag, which is not changed. The moves are
+    wrapped at this number of columns; None means no wrapping.
     """
     marker = game.marker if isinstance(game, PgnGame) else None
     tag = game.headers.get("Result")
@@ -189,7 +190,7 @@ def text_of(game: chess.pgn.Game, columns: int | None = 80) -> str:
 
 
 def remarks(text: GameText) -> str:
-    """Return the remarks outside the moves: escaped lines, and lines before the moves; each with its line end."""
+    """Return the lines that are not part of the moves, each with its end: escaped lines, and text before the moves."""
     result = ""
     in_moves = False
     for _, found in _lines_of(text):
@@ -203,13 +204,13 @@ def remarks(text: GameText) -> str:
 
 
 def headers_of(text: GameText) -> chess.pgn.Headers | None:
-    """Read a game's headers, even if the game is broken; None if there are only remarks outside a game."""
+    """Read a game's headers, even if the game is broken; None if the text is only text between games."""
     tags = tags_of(text)
     return None if tags is None else chess.pgn.Headers({**chess.pgn.Headers(), **tags})
 
 
 def tags_of(text: GameText) -> dict[str, str] | None:
-    """Read the tags that a game has, even if it is broken; None if there are only remarks outside a game."""
+    """Read the tags of a game, even if it is broken; None if the text is only text between games."""
     tags, empty = dict[str, str](), True
     for _, found in _lines_of(text):
         for token in found:
@@ -250,10 +251,10 @@ class _Reading:
         self._builder = builder
         self._game = builder.game
         self._lines: list[_Line] = []
-        self._skipped = 0  # number of open variations within a broken line
+        self._skipped = 0  # number of open variations in a broken line
         self._empty = True
         self._last_number = 0
-        self._gap = 0  # line of an empty line within the moves that no move number has followed yet; 0 if there is none
+        self._gap = 0  # line of an empty line in the moves that no move number has followed yet; 0 if there is none
         self._result: str | None = None
 
     def add(self, token: Token) -> None:
@@ -277,7 +278,7 @@ class _Reading:
             self._fail(f"the comment that begins in line {token.text} has no closing brace")
         elif kind is TokenType.WORD:
             self._begin()
-            # The word may be a move that cannot be read; then the position after it is unknown.
+            # The word may be a move that cannot be read; the position after it is then unknown.
             stop = token.text[0] != "$" and any(letter.isalnum() for letter in token.text)
             self._fail(f"cannot read {token.text[:40]!r} in line {token.line}", stop)
         elif kind in _MOVETEXT:
@@ -317,7 +318,7 @@ class _Reading:
         self._lines.append(_Line(board, 0))
 
     def _fail(self, text: str, stop: bool = False) -> None:
-        """Note an error; with `stop` the rest of the current line cannot be read."""
+        """Record an error; with `stop`, the rest of the current line cannot be read."""
         self._game.errors.append(BrokenGame(text[:_SHOWN]))
         if stop and self._lines:
             self._lines[-1].broken = True
@@ -380,7 +381,7 @@ class _Reading:
         line.moved = True
 
     def _number(self, token: Token) -> None:
-        """Check that the move numbers continue after an empty line; otherwise the line may end a game."""
+        """Check that the move numbers continue after an empty line. If not, that line may end a game."""
         number = int(token.text) if token.text and len(token.text) < 6 else 0
         if self._gap and number not in (self._last_number, self._last_number + 1):
             self._fail(f"move {self._last_number} before the empty line {self._gap}, but {number} after it", stop=True)
@@ -399,9 +400,9 @@ class _Reading:
 
 
 class _Exporter(chess.pgn.StringExporter):
-    """Writes this result at the end of the moves, whatever the header says.
+    """Writes the given result at the end of the moves, whatever the header says.
 
-    It also escapes the values of tags, which python-chess writes as they are.
+    It also escapes tag values, which python-chess writes unchanged.
     """
 
     def __init__(self, result: str, columns: int | None) -> None:

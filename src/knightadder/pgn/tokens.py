@@ -1,7 +1,7 @@
 """Splits the text of Portable Game Notation into tokens.
 
 Besides the standard, it accepts glyphs such as ± instead of numbers, figurines, and zeros for castling. Any other text
-becomes a word, which no reader may skip, because it may be a move in a different language.
+becomes a word, which no reader may skip, because it may be a move in another language.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-# Lines after a tag within a comment in which the comment may still end, so that a missing end spoils only one game.
+# If a comment contains a tag: maximum number of further lines in which the comment may still end. So a missing end
+# spoils only one game.
 _LOOKED_AHEAD = 2_000
 
-# \x1a ends text files of DOS; a file that was being written when a system crashed may contain \x00.
+# \x1a ends DOS text files; \x00 may be in a file that was being written when the system crashed.
 _SPACE = r"[\s\ufeff\u200b-\u200f\u2060\x1a\x00]"
 _DASH = "[-\u2010-\u2015\u2212]"
 
@@ -56,9 +57,9 @@ _GLYPH = "|".join(
 )
 
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_+#=:-]*"
-# A quotation mark within the value need not have a backslash before it if no bracket follows.
+# A quotation mark within the value does not need a backslash if no bracket follows.
 _TAG = rf'\[{_SPACE}*(?P<name>{_NAME}){_SPACE}*"(?P<value>(?:\\[^\n]|[^"\\\n]|"(?!{_SPACE}*\]))*)"{_SPACE}*\]'
-# A backslash before the last quotation mark, as in the name of a folder.
+# A tag with a backslash before the last quotation mark, as at the end of a folder's name.
 _LAST_TAG = rf'\[{_SPACE}*(?P<last_name>{_NAME}){_SPACE}*"(?P<last_value>[^\n]*)"{_SPACE}*\]{_SPACE}*$'
 _TAG_START = re.compile(rf'{_SPACE}*\[{_SPACE}*{_NAME}{_SPACE}*"')
 
@@ -100,12 +101,12 @@ class TokenType(Enum):
     TAG = auto()
     BAD_TAG = auto()  # a line that begins like a tag, but is not one
     REMARK = auto()  # a comment to the end of the line
-    COMMENT_START = auto()  # its text is a separate token, perhaps on a later line
+    COMMENT_START = auto()  # the start of a comment, whose text is a separate token, perhaps on a later line
     COMMENT = auto()
-    UNCLOSED = auto()  # a comment without an end; its text is the line in which it begins
+    UNCLOSED = auto()  # a comment without an end; its text is its first line
     OPEN = auto()  # the beginning of a variation
     CLOSE = auto()
-    NAG = auto()  # its text is the number
+    NAG = auto()  # a numeric annotation glyph; its text is the number
     MARK = auto()  # a glyph without a number
     RESULT = auto()
     MOVE = auto()
@@ -115,9 +116,9 @@ class TokenType(Enum):
 
 
 class Token(NamedTuple):
-    """A token: its kind, its text (a tag's value), the number of its line, and the name of a tag.
+    """A token: its kind, its text (for a tag, the value), its line number, and the name of a tag.
 
-    `start` is the column where the previous token ends in the line.
+    `start` is the column at which the previous token ends in the line.
     """
 
     kind: TokenType
@@ -128,19 +129,19 @@ class Token(NamedTuple):
 
 
 def unescaped(value: str) -> str:
-    """Return a tag's value without the backslashes that PGN needs before quotation marks and backslashes."""
+    """Return a tag's value without the backslashes that escape quotation marks and backslashes in PGN."""
     return re.sub(r'\\(["\\])', r"\1", value) if "\\" in value else value
 
 
 def escaped(value: str) -> str:
-    """Return a tag's value with a backslash before each quotation mark and backslash, as PGN needs it."""
+    """Return a tag's value with quotation marks and backslashes escaped, as PGN requires."""
     return re.sub(r'["\\]', r"\\\g<0>", value)
 
 
 def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Token]]]:
     """Split lines, each with its end, into tokens; `first` is the number of the first line.
 
-    Yield each line with its tokens. The text of a comment belongs to the line in which the comment ends.
+    Yield each line with its tokens. The text of a comment is a token of the line in which the comment ends.
     """
     source = iter(lines)
     ahead: deque[str] = deque()

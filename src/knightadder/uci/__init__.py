@@ -1,1 +1,1 @@
-"""The client of the UCI protocol, for external engines, each in a process of its own."""
+"""The client of the UCI protocol for external engines, each of which runs in a separate process."""

@@ -1,4 +1,4 @@
-"""An external UCI engine that searches positions, by python-chess: for the workers of a pool."""
+"""An external UCI engine that searches positions, through python-chess, for the workers of a pool."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from knightadder.engine.info import Bound
 from knightadder.library.results import Analysis, Line
 from knightadder.uci.client import resolve_command
 
-# Seconds over its time limit after which an engine counts as hung; its first start may take long to compile.
+# Seconds beyond its time limit after which an engine counts as hung. Its first start may include a long compilation.
 PATIENCE = 120.0
-# Seconds without any ``info`` after which an engine counts as hung if its time is not limited. Deep in a search, some
-# engines say nothing for minutes.
+# Seconds without any ``info`` after which an engine without a time limit counts as hung. Deep in a search, some engines
+# say nothing for minutes.
 SILENCE = 900.0
 _LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
 _SHOW_WDL = "UCI_ShowWDL"
@@ -47,7 +47,7 @@ def read_engine(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
 
 
 class UciEngine(Closing):
-    """A UCI engine that is started for its first search, and kept. It can be pickled before that.
+    """A UCI engine that starts at its first search and is kept. It can be pickled before that.
 
     `command` starts the engine; None means this program. `options` are its UCI options.
     """
@@ -58,8 +58,8 @@ class UciEngine(Closing):
         self._working: asyncio.Task[Any] | None = None
         self._engine: tuple[asyncio.SubprocessTransport, chess.engine.UciProtocol] | None = None
         self._analysis: chess.engine.AnalysisResult | None = None
-        self._error: chess.engine.EngineError | None = None  # the answer of the search at work was wrong
-        self._turn = asyncio.Lock()  # held by the search at work
+        self._error: chess.engine.EngineError | None = None  # set if the answer of the current search was wrong
+        self._turn = asyncio.Lock()  # held by the current search
         self._idle = False  # whether the engine has answered its last search, so that it can be kept
         self._closed = False
         self.name: str | None = None  # the name that the engine reports, once it has been started
@@ -77,10 +77,10 @@ class UciEngine(Closing):
     ) -> chess.Move | None:
         """Search a position, which includes the moves that led to it, and return the best move.
 
-        Without a limit, the search is endless. `on_info` is called in a different thread with each line of information
-        that has a score or moves. `place` names the position in the message of an error. The engine is told of a new
-        game if `game` differs from that of the search before. OptionError if there is no such engine, or it refuses an
-        option; EngineError if it cannot be started, dies, hangs or breaks the protocol. Then it is started again for
+        Without a limit, the search is endless. `on_info` is called in another thread with each line of information that
+        has a score or moves. `place` names the position in error messages. If `game` differs from that of the previous
+        search, the engine is told of a new game. OptionError if the engine does not exist or refuses an option;
+        EngineError if it cannot be started, dies, hangs or breaks the protocol. In that case, it is started again for
         the next search.
         """
         return self.begin(
@@ -96,9 +96,10 @@ class UciEngine(Closing):
         place: str,
         **more: Any,
     ) -> Future[chess.Move | None]:
-        """Begin a search, which works as `search` does; to stop it, cancel the future that is returned.
+        """Begin a search that works as `search` does. To stop it, cancel the returned future.
 
-        The next search begins when this one has ended. An engine that does not answer after a stop is terminated.
+        The next search begins when this one has ended. An engine that does not answer after it was stopped is
+        terminated.
         """
         with _handing_over:
             if self._closed:
@@ -110,7 +111,7 @@ class UciEngine(Closing):
             return asyncio.run_coroutine_threadsafe(self._search(board, limit, on_info, place, **more), self._loop)
 
     def close(self) -> None:
-        """Terminate the engine, even in the middle of a search; callable from any thread."""
+        """Terminate the engine, even in the middle of a search. Any thread may call this."""
         with _handing_over:
             loop, self._loop, self._closed = self._loop, None, True
         if loop is not None:
@@ -143,7 +144,7 @@ class UciEngine(Closing):
         return engine
 
     def _configuration(self, engine: chess.engine.UciProtocol) -> dict[str, str]:
-        """Return the options to set when the engine has been started."""
+        """Return the options to set after the engine has started."""
         return self._options
 
     async def _end(self) -> None:
@@ -165,7 +166,7 @@ class UciEngine(Closing):
         place: str,
         **more: Any,
     ) -> chess.Move | None:
-        """Search a position; terminate an engine that fails, or that does not answer when it is stopped."""
+        """Search a position. An engine that fails, or does not answer when it is stopped, is terminated."""
         async with self._turn:
             if self._closed:
                 raise EngineError("the run has ended")
@@ -179,7 +180,7 @@ class UciEngine(Closing):
                     await self._end()
 
     def _adapted(self, engine: chess.engine.UciProtocol, more: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments of a search, adapted to what the engine can do."""
+        """Return the arguments of a search, without those that the engine does not support."""
         return more
 
     async def _analyse(
@@ -214,7 +215,9 @@ class UciEngine(Closing):
             raise EngineError(f"the engine failed on {place}: {str(error) or 'no answer'}") from None
 
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """End the analysis with an error if the best move is illegal: python-chess tells only the event loop."""
+        """End the analysis with an error if the best move is illegal, which python-chess reports only to the event
+        loop.
+        """
         error = context.get("exception")
         if not isinstance(error, chess.engine.EngineError):
             loop.default_exception_handler(context)
@@ -234,7 +237,7 @@ async def _stop(starting: asyncio.Task[chess.engine.AnalysisResult]) -> bool:
         await analysis.wait()
 
     stopping = asyncio.create_task(stop())
-    # A hanging engine is killed by the caller. The exception is retrieved, because asyncio would print it otherwise.
+    # A hanging engine is killed by the caller. The exception is retrieved, because otherwise asyncio would print it.
     stopping.add_done_callback(lambda task: task.cancelled() or task.exception())
     await asyncio.wait([stopping], timeout=_LAST_WORD)
     return stopping.done() and not stopping.cancelled() and stopping.exception() is None
@@ -275,7 +278,7 @@ class UciAnalyst(UciEngine):
         """Analyse a position in which the game is not over, or some of its moves.
 
         Return the lines of the deepest iteration that has all of them, without bounds if possible. The errors are the
-        same as for `UciEngine.search`, and an EngineError if the engine gives no score.
+        same as for `UciEngine.search`. An EngineError is also raised if the engine gives no score.
         """
         told: list[InfoDict] = []
         moves = None if root_moves is None else list(root_moves)

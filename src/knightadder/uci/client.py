@@ -54,10 +54,10 @@ def split_words(command: str) -> list[str]:
 
 
 def resolve_command(command: str | Sequence[str] | None, folder: Path | None = None) -> list[str]:
-    """Return the words of a command line, or of this program, of which the first is the full path of the program.
+    """Return the words of a command line; the first word becomes the full path of the program. None means this program.
 
-    Relative paths begin at `folder`, the working directory by default. A name without a folder is looked for there
-    first, then in the search path. OptionError if there is no such program.
+    Relative paths start from `folder` (default: the working directory). A name without a folder is looked for there
+    first, and then in the search path. OptionError if there is no such program.
     """
     if command is None:
         command = own_command()
@@ -90,14 +90,14 @@ def _pinned(processors: Collection[int]) -> Iterator[None]:
 class UciClient(Closing):
     """A running engine, started by a command (see `resolve_command`) in a folder.
 
-    The given environment variables are added to the environment of this process. The engine runs only on the given
+    The given environment variables are added to this process's environment. The engine runs only on the given
     processors, if the system can pin it (`os.sched_setaffinity`). OptionError if there is no such program, EngineError
     if it cannot be started.
 
-    - `name` is the name that the engine reports, or before `handshake` the name of its program.
+    - `name` is the name that the engine reports; before `handshake`, the name of its program.
     - `options` maps the names of its options in lower case to the engine's spelling.
-    - `trace` records each line, and is closed with the engine.
-    - `remarks` are the engine's messages about its options; the code that sets the options fills them (see
+    - `trace` records each line, and is closed together with the engine.
+    - `remarks` are the engine's messages about its options. The code that sets the options collects them (see
       `wait_ready`).
     """
 
@@ -113,7 +113,7 @@ class UciClient(Closing):
         self.options: dict[str, str] = {}
         self.trace: Trace | None = None
         self.remarks: list[str] = []
-        # A file, because a pipe would have to be read all the time.
+        # A file, because a pipe would have to be read continuously.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             with _pinned(processors):
@@ -154,9 +154,10 @@ class UciClient(Closing):
             raise self._ended() from None
 
     def read_until(self, prefix: str, timeout: float) -> list[str]:
-        """Return the lines up to one that starts with a prefix, which must come within `timeout` seconds.
+        """Return the lines up to one that starts with a prefix.
 
-        EngineEndedError if the engine ends first; EngineSilentError if the time is exceeded, and the engine is killed.
+        EngineEndedError if the engine ends first. If no such line comes within `timeout` seconds, the engine is killed
+        and EngineSilentError is raised.
         """
         start = prefix.encode()
         lines: list[bytes] = []
@@ -171,7 +172,7 @@ class UciClient(Closing):
                     self.trace.received(line)
                 if line.startswith(start):
                     return [text.decode(errors="replace").rstrip() for text in lines]
-        except (OSError, ValueError):  # closed by a different thread
+        except (OSError, ValueError):  # closed by another thread
             pass
         finally:
             self.deadline = None
@@ -184,7 +185,7 @@ class UciClient(Closing):
         raise error
 
     def _ended(self) -> EngineEndedError:
-        """Return an error with the exit status and the last output on standard error."""
+        """Return an error with the exit status and the engine's last output on standard error."""
         self._wait(_END_SECONDS)
         status = self.process.returncode
         text = "the engine closed its pipes" if status is None else f"the engine ended with status {status}"
@@ -200,7 +201,7 @@ class UciClient(Closing):
     # --- commands ------------------------------------------------------------------------------------------------
 
     def handshake(self, timeout: float) -> None:
-        """Send ``uci`` and read the engine's name and options; raises the same errors as `read_until`."""
+        """Send ``uci`` and read the engine's name and options. The errors are as for `read_until`."""
         self.send("uci")
         for line in self.read_until("uciok", timeout):
             if line.startswith("id name "):
@@ -210,9 +211,10 @@ class UciClient(Closing):
                 self.options[name.lower()] = name
 
     def set_options(self, options: Mapping[str, str]) -> None:
-        """Set options; an empty value presses a button.
+        """Set options. An empty value presses a button.
 
-        OptionError if the engine did not declare one of them in the `handshake`; EngineEndedError if it has ended.
+        OptionError if the engine did not declare an option in the `handshake`; EngineEndedError if the engine has
+        ended.
         """
         for name, value in options.items():
             if name.lower() not in self.options:
@@ -221,16 +223,16 @@ class UciClient(Closing):
             self.send(f"{text} value {value}" if value else text)
 
     def wait_ready(self, timeout: float) -> list[str]:
-        """Send ``isready`` and wait for the answer; raises the same errors as `read_until`.
+        """Send ``isready`` and wait for the answer. The errors are as for `read_until`.
 
-        Return the texts of ``info string`` that the engine sends meanwhile, such as notes about an option.
+        Return the texts of each ``info string`` that the engine sends in the meantime, such as notes about an option.
         """
         self.send("isready")
         lines = self.read_until("readyok", timeout)
         return [line.removeprefix(_TO_USER).strip() for line in lines if line.startswith(_TO_USER)]
 
     def new_game(self, timeout: float) -> None:
-        """Send ``ucinewgame`` and wait until the engine is ready; raises the same errors as `read_until`."""
+        """Send ``ucinewgame`` and wait until the engine is ready. The errors are as for `read_until`."""
         self.send("ucinewgame")
         self.wait_ready(timeout)
 
@@ -253,7 +255,7 @@ class UciClient(Closing):
         return True
 
     def kill(self) -> None:
-        """Kill the engine; a thread that reads from it gets an EngineEndedError or EngineSilentError."""
+        """Kill the engine. A thread that reads from it gets an EngineEndedError or EngineSilentError."""
         with self._reaping, contextlib.suppress(OSError):
             if self.process.returncode is not None:
                 return  # its process id may already belong to another process
@@ -263,7 +265,7 @@ class UciClient(Closing):
                 self.process.kill()
 
     def close(self) -> None:
-        """Send ``quit`` and wait a moment; kill the engine if it has not ended."""
+        """Send ``quit`` and wait briefly; kill the engine if it has not ended by then."""
         _watchman.forget(self)
         with contextlib.suppress(UciError):
             if self.running:

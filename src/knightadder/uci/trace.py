@@ -1,4 +1,4 @@
-"""The trace of an engine: every line of UCI between it and this program, with the time, in a file."""
+"""The trace of an engine: a file with every line of UCI that was sent or received, and the time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ _now: Callable[[], datetime.datetime] = datetime.datetime.now
 
 
 class Trace(Closing):
-    """A file with one line for each line of UCI, as cutechess shows them.
+    """A file with one line for each line of UCI, in cutechess's format.
 
-    ``>`` marks lines to the engine, ``<`` lines from the engine, and ``#`` remarks. Each line is
-    written at once, so that the file is complete even after a crash. If it cannot be written, for example on a full
-    disk, the trace ends with an `error` and the engine continues. The name of the file has the engine's name and its
-    process id, so a restarted engine gets a new file. The folder is created if it is missing; OptionError if the
-    file cannot be made.
+    ``>`` marks lines to the engine, ``<`` lines from the engine, and ``#`` remarks. Each line is written immediately,
+    so the file is complete even after a crash. If it cannot be written, for example because the disk is full, the trace
+    ends with an `error` and the engine continues. The file's name contains the engine's name and its process id, so a
+    restarted engine gets a new file. The folder is created if it is missing. OptionError if the file cannot be created.
     """
 
     def __init__(self, folder: Path, name: str, process: int) -> None:

@@ -12,7 +12,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
 
 _DESCRIPTION = """\
-Write start positions for games: some random moves after the start position or an opening of the book. Nobody is in
+Write start positions for games: some random moves after the start position or an opening of the book. No king is in
 check, and neither side is far ahead. The same seed gives the same positions. OpenBench's client passes the whole
 command as one argument, "genfens COUNT seed N book FILE", and reads the lines.
 """
