@@ -1,7 +1,7 @@
 """Reads data that others may have written or damaged: JSON, TOML and whole numbers.
 
-This module reads every JSON file and every answer of a worker or server. Malformed, too deeply nested, out-of-range or
-wrongly typed data raises a ValueError, so each caller has one kind of error to turn into a line for the user.
+This module reads every JSON file and every answer of a worker or server. If data is malformed, nested too deeply, out
+of range or of a wrong type, it raises a ValueError. So each caller has one kind of error to report to the user.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def parse_json(data: bytes | str, kind: Any = Any) -> Any:
 
 
 def converted(value: object, kind: Any) -> Any:
-    """Convert a value of JSON's types to a `kind`, see `parse_json`; ValueError if that is impossible."""
+    """Convert a decoded JSON value to the type `kind`, see `parse_json`; ValueError if that is impossible."""
     return convert(value, kind)
 
 

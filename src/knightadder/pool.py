@@ -33,10 +33,10 @@ class Pool(ABC):
     def run(self, items: Iterable[Item | None], in_order: bool = False) -> Generator[tuple[Item, Any], None, None]:
         """Run the task on items, several at a time, and yield each item with its result.
 
-        The next item is taken when a worker is free and no result is ready. An item None means that the next item is
-        known only after another result has been yielded. Results are yielded when they are ready, or with `in_order` in
-        the order of the items. After Ctrl-C, finished results are still yielded, except with `in_order`. Raises the
-        errors of the task, and EngineError if all workers are lost; waiting items are then cancelled.
+        The next item is taken when a worker is free and no result is ready. If an item is None, the next item is known
+        only after another result has been yielded. Results are yielded as they become ready or, with `in_order`, in the
+        order of the items. After Ctrl-C, finished results are still yielded, except with `in_order`. Errors of the task
+        are raised, and EngineError if all workers are lost; waiting items are then cancelled.
         """
         remaining = iter(items)
         running: dict[Future[Any], Item] = {}  # in the order of the items
@@ -64,7 +64,7 @@ class Pool(ABC):
 
     @abstractmethod
     def submit(self, item: Any) -> Future[Any]:
-        """Start the task for an item; if its worker is lost, another worker repeats it."""
+        """Start the task for an item. If its worker is lost, another worker repeats it."""
 
     @abstractmethod
     def workers(self) -> int:
@@ -82,7 +82,7 @@ def _first_done(running: dict[Future[Any], Any], in_order: bool) -> Future[Any] 
 
 
 def failure(error: Exception) -> EngineError:
-    """Return the error that a task has raised, in one line."""
+    """Return the error that a task has raised as an EngineError of one line."""
     if isinstance(error, EngineError):
         return error
     return EngineError(f"a worker failed: {type(error).__name__}: {error}")

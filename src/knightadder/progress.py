@@ -14,7 +14,7 @@ from typing import TypeAlias
 Update: TypeAlias = Callable[[float, str], None]
 # Function that receives the amount done, and returns whether a line is due.
 Due: TypeAlias = Callable[[float], bool]
-# Called with the bytes of a file and the games in it that have been read.
+# Function that receives the number of bytes and of games that have been read from a file.
 Read: TypeAlias = Callable[[int, int], None]
 
 _LINE_SECONDS = 10  # seconds between lines
@@ -42,8 +42,8 @@ def progress(
     """Show the progress while a ``with`` block runs: as a bar on a terminal, otherwise as lines.
 
     Yields a function to call after each step, with the amount done and a text to show beside it. `unit` names the
-    counted things, such as ``games``; ``bytes`` are shown as kB, MB or GB. `due` says when a line is due, by default
-    every ten seconds. A command that may write its output into a file shows the progress on standard error.
+    things that are counted, such as ``games``; ``bytes`` are shown as kB, MB or GB. `due` says when a line is due, by
+    default every ten seconds. A command whose output may go to a file shows the progress on standard error.
     """
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():

@@ -22,12 +22,11 @@ POINTS = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
 
 
 def read_fen(fen: str, chess960: bool = False, what: str = "position") -> tuple[Board, tuple[str, ...]]:
-    """Return the position of a FEN, and a line for each impossible castling right or en passant square, which is left
-    out.
+    """Return the position of a FEN, and a line for each impossible castling right or en passant square left out of it.
 
     With `chess960`, the rules of Chess960 are used even if the castling rights do not need them. `what` names the
-    position in errors. FenError, whose text repeats the FEN, if the FEN cannot be read, or the engine cannot play the
-    position.
+    position in errors. FenError if the FEN cannot be read, or the engine cannot play the position; its text repeats the
+    FEN.
     """
     try:
         setup = parse_fen(fen)

@@ -42,7 +42,9 @@ def state_beside(output: Path | None) -> Path | None:
 
 @contextlib.contextmanager
 def going_on(kept: Callable[[], str]) -> Iterator[None]:
-    """Print where the state is if Ctrl-C or an error ends a ``with`` block; `kept` returns the text, or "" for none."""
+    """If Ctrl-C or an error ends a ``with`` block, print where the state is. `kept` returns the text, or "" for
+    none.
+    """
     try:
         yield
     except (KeyboardInterrupt, EngineError):

@@ -27,5 +27,5 @@ def counted(count: int, thing: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a player's name without regard to case, spaces, and the ways to encode an accent."""
+    """Return a player's name in a form that ignores case, spaces, and different encodings of accents."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())

@@ -13,7 +13,7 @@ from rich.text import Text
 def text_table(
     columns: Sequence[str], rows: Iterable[Iterable[object]] = (), left: int = 1, framed: bool = False, **options: Any
 ) -> Table:
-    """Return a table whose first `left` columns have text, and the others numbers; `options` are those of `Table`."""
+    """Return a table whose first `left` columns are text and the others numbers. `options` are as for `Table`."""
     table = Table(title_justify="left", box=box.HEAVY_HEAD if framed else box.SIMPLE, **options)
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number < left else "right")

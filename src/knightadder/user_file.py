@@ -1,4 +1,4 @@
-"""The user's SQLite files, such as the drills: created if missing, and used by several processes at a time."""
+"""The user's SQLite files, such as the drills. They are created if missing, and several processes may use them."""
 
 from __future__ import annotations
 

@@ -87,9 +87,9 @@ def add_games(
 ) -> tuple[int, int]:
     """Add the moves of the games in a PGN file; return the numbers of usable and of unusable games.
 
-    Games that are unreadable are reported on standard error, by the `name` of the file for the user. From the first
-    plies of each game, `points` gets two for each win of the mover and one for each draw, and `played` how often a move
-    was played, both by position and move. OptionError if the file cannot be read.
+    Unreadable games are reported on standard error, with `name` as the name of the file. From the first plies of each
+    game, `points` gets two for each win of the mover and one for each draw, and `played` counts how often each move was
+    played, both by position and move. OptionError if the file cannot be read.
     """
     import numpy as np
 

@@ -102,7 +102,7 @@ class DrillBox:
         self._database = UserFile(file, "drills", _APPLICATION, _VERSION, _TABLES)
 
     def add(self, drills: Iterable[Drill]) -> int:
-        """Add drills; return the number of new ones. Existing drills keep their progress, and get the new description."""
+        """Add drills; return the number of new ones. Other drills get the new description and keep their progress."""
         with self._database.connected() as database:
             before = _count(database)
             database.executemany(_PUT, map(_row, drills))

@@ -18,8 +18,8 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-# Timeouts in seconds: for a connection, for an answer, and between a stream's lines (about every six seconds, Lichess
-# sends an empty line).
+# Timeouts in seconds: for a connection, for an answer, and between a stream's lines (Lichess sends an empty line about
+# every six seconds).
 _TIMEOUTS = 5.0, 6.0, 15.0
 
 _TOO_MANY_REQUESTS = 429

@@ -34,8 +34,8 @@ class DeclineReason(StrEnum):
 class Policy:
     """Rules for accepting challenges; the values are from `VARIANTS`, `SPEEDS`, `MODES` and `OPPONENTS`.
 
-    The bounds, 0 for none, apply to the challenger's rating for the speed or variant; with a bound, challengers without
-    a rating are declined.
+    The bounds apply to the challenger's rating for the speed or variant; 0 means no bound. With a bound, challengers
+    without a rating are declined.
     """
 
     variants: tuple[str, ...] = VARIANTS

@@ -87,13 +87,13 @@ class GamePlay:
         self._info: GameInfo | None = None
         self._state: GameState | None = None
         self._latest: Json = {}  # the last state that arrived, even if it still waits in the inbox
-        self._distrusted = 0  # events of connections up to this one are out of date
-        self._answered: tuple[str, ...] | None = None  # the moves before the bot's last move
+        self._distrusted = 0  # events of connections up to this number are out of date
+        self._answered: tuple[str, ...] | None = None  # the moves of the position in which the bot last moved
         self._unsure: _Answer | None = None  # a move that may or may not have arrived
-        self._missed: tuple[str, ...] | None = None  # the moves before a bot's move that the server did not show
+        self._missed: tuple[str, ...] | None = None  # the moves before a bot move that the server then did not list
         self._abort_at: float | None = None
         self._claim_at: float | None = None
-        self._replied: tuple[str, ...] | None = None  # the moves of the position in which an offer was answered
+        self._replied: tuple[str, ...] | None = None  # the moves of the position in which an offer was last answered
         self._overhead_ms = 0
         self._settlement = Settlement()
         for name, value in settings.settlement().items():

@@ -293,7 +293,7 @@ def find_trapped_piece(line: PlayedLine) -> MotifPlace | None:
 
 
 def _is_trapped(board: chess.Board, square: chess.Square) -> bool:
-    """Return whether a piece of the side to move is attacked, and can neither escape nor take a piece of equal value."""
+    """Return whether the side to move has an attacked piece here that can neither escape nor take an equal piece."""
     kind = board.piece_type_at(square)
     if kind in (None, chess.PAWN, chess.KING) or board.is_check() or board.is_pinned(board.turn, square):
         return False

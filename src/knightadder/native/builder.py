@@ -6,7 +6,7 @@ as a whole; `linking` turns the result into an image. Five parts of Numba are re
 - The calling convention. Numba's functions return a status, for exceptions, and their value through a pointer. The
   compiled code raises nothing, so its functions just return their value.
 - Negative indices. Python counts them from the end, and Numba tests each signed index for that. Compiled code does not
-  use such indices, so they are out of range, as in C.
+  use negative indices, so they are out of range, as in C.
 - The compilation of each function: its piece is kept as text, instead of being compiled alone.
 - The passes for each function: only those that plain functions need are left.
 - The search for the result type of an operator or a NumPy function: it is made only once for the same types.
@@ -39,7 +39,7 @@ class Target:
     """A kind of processor, with an operating system's calling convention.
 
     `name` is the name of its images. `triple`, `cpu` and `features` are LLVM's; all targets use ELF, because `linking`
-    reads no other format. `tune` is the processor whose latencies LLVM assumes: it affects only the speed, and every
+    reads no other format. `tune` is the processor whose latencies LLVM assumes. It affects only the speed: every
     processor with the instructions of `cpu` can run the code.
     """
 
@@ -50,8 +50,8 @@ class Target:
     features: str = ""
 
 
-# The levels of x86-64 are tuned for the processors that introduced them. All systems but Windows agree on how to call
-# functions like ours; macOS and Windows reserve register x18.
+# Each level of x86-64 is tuned for the processors that introduced it. All systems except Windows call functions like
+# ours in the same way. macOS and Windows reserve register x18.
 _ALL = (
     Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "haswell"),
     Target("x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", "nehalem"),
@@ -62,7 +62,7 @@ _ALL = (
 TARGETS = {target.name: target for target in _ALL}
 
 # The functions that LLVM would otherwise call in the C library. "no-builtins" keeps LLVM from replacing the loops in
-# them by calls of these same functions.
+# them by calls of these functions.
 _LOOP = """
 define hidden ptr @{name}(ptr %target, {kind} %source, i64 %size) uwtable "no-builtins" {{
   br label %test
@@ -219,7 +219,7 @@ def _remember_calls() -> None:
 
 
 def _index(context, builder, kind, index, size):
-    """Convert an index to 64 bits; a negative one does not count from the end."""
+    """Convert an index to 64 bits. A negative index does not count from the end."""
     return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
 
 
@@ -247,7 +247,7 @@ def _jit(function, **options):
 
 
 def _check_bodies() -> None:
-    """Raise a TypeError if a kernel was compiled twice. A literal argument causes this, because it has its own type.
+    """Raise a TypeError if a kernel was compiled twice, which a literal argument causes, because it has its own type.
 
     Only a kernel that is also called with None may have a second body, without the code that needs the argument.
     Inlined functions have no body.
@@ -298,7 +298,7 @@ def _front_end(exports: list[program.Export], report: Callable[[int, int], None]
 
 
 def _second_name(context, function, returns) -> str:
-    """Define the name by which a kernel calls itself, as a function that calls the kernel."""
+    """Define the name under which a kernel calls itself, as a function that calls the kernel."""
     [compiled] = _taught[function].overloads.values()
     description = compiled.fndesc
     numbers = {kind for kind in description.argtypes if isinstance(kind, types.Number | types.Boolean)}
@@ -314,7 +314,7 @@ def _second_name(context, function, returns) -> str:
 
 
 def _shim(context, description, export) -> str:
-    """Write the C function by which Python calls an exported function, see `calls`."""
+    """Write the C function through which Python calls an exported function, see `calls`."""
     module = context.create_module(f"shim.{export.name}")
     kinds = [_I64.as_pointer() if kind.dimensions or kind.is_record else _I64 for kind in export.signature.arguments]
     returns = description.restype
@@ -377,16 +377,16 @@ def _emit(target: Target, exports: list[program.Export]) -> tuple[bytes, dict[st
 
 
 def build(chosen: program.Program, targets: Iterable[Target], folder: Path, report: Callable[[int, int], None]) -> None:
-    """Build an image of a program for each target, into a folder; `Program.file_name` gives the names.
+    """Build an image of a program for each target in a folder; `Program.file_name` gives the names.
 
     `report` receives the numbers of finished functions and of all functions. This changes Numba for the rest of the
-    process, which should end soon after.
+    process, which should then end soon.
     """
     gc.disable()  # there is little garbage, and looking for it takes 7 % of the time
     chosen.declare()
     _front_end(chosen.exports, report)
-    # LLVM chooses vectors for the widest numbers of a loop, which leaves half of each vector empty if 16-bit numbers
-    # are multiplied to 32-bit sums, as in the output of a neural network.
+    # LLVM chooses vectors for the widest numbers in a loop. Where 16-bit numbers are multiplied to 32-bit sums, as in
+    # the output of a neural network, that would leave half of each vector empty.
     llvm.set_option("", "-vectorizer-maximize-bandwidth")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -402,7 +402,7 @@ def build(chosen: program.Program, targets: Iterable[Target], folder: Path, repo
 
 
 def for_this_processor(target: Target) -> Target:
-    """Tune a target for this processor; its code still runs on all other processors of the target."""
+    """Tune a target for this processor. Its code still runs on all other processors of the target."""
     here = llvm.get_host_cpu_name()
     return target if here == "generic" else replace(target, tune=here)  # "generic": LLVM does not know the processor
 
@@ -423,6 +423,6 @@ def main() -> None:
 
 
 def _show(done: int, functions: int) -> None:
-    """Print the progress in some twenty steps."""
+    """Print the progress in about twenty steps."""
     if done % (functions // 20 + 1) == 0:
         print(f"compiling {done}/{functions}", flush=True)

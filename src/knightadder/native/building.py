@@ -1,4 +1,4 @@
-"""Building: the builder runs in a separate process, so that neither Numba nor its memory stays."""
+"""Building: the builder runs in a separate process, so that neither Numba nor its memory remains in this one."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[__name__.count(".")]  # the folder from which this package is imported
 _STEP = "compiling "  # start of each progress line of the builder
-# Not by PYTHONPATH: pip's build environments remove the paths of editable installations again.
+# PYTHONPATH is not used, because pip's build environments remove the paths of editable installations from it.
 _START = f"import sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; from {__package__}.builder import main; main()"
 
 

@@ -22,7 +22,8 @@ class _Place:
     def __init__(self, kind: ValueType) -> None:
         self._kind = kind
         self._passed = ctypes.c_int64 * (1 + kind.dimensions)
-        # The last record and what was passed for it: many calls in turn get the same record, and its place is fixed.
+        # The last record and the value passed for it. Many successive calls get the same record, whose place does not
+        # change.
         self._last: tuple[Callable[[], object], ctypes.Array[ctypes.c_int64]] = (lambda: None, self._passed())
 
     def from_param(self, value: np.ndarray | np.record) -> ctypes.Array[ctypes.c_int64]:

@@ -2,12 +2,13 @@
 
 An image has three parts:
 
-1. its seal, a line with the SHA-256, in hexadecimal, of the sources' `digest`, the file's name and everything after it;
+1. its seal: a line with the hexadecimal SHA-256 of the sources' `digest`, the file's name and everything after the
+   seal;
 2. a line in JSON with the `Image.places`;
 3. the code.
 
-An image is used only if its seal is right: then it is complete, and was made from these sources, for this processor,
-and with or without bounds checks as wanted.
+An image is used only if its seal is right. It is then complete, and was made from these sources, for this processor,
+and with or without bounds checks as requested.
 """
 
 import contextlib
@@ -35,7 +36,7 @@ class Image:
 def digest(folders: Iterable[Path], data: Container[str]) -> str:
     """Return the digest of all Python files in the given folders, in hexadecimal.
 
-    The numbers in the files `data`, given by their paths, do not count.
+    The numbers in the files `data`, which are given by their paths, do not count.
     """
     whole = hashlib.sha256()
     for number, folder in enumerate(folders):

@@ -9,16 +9,16 @@ A compiled function is plain Python with one of three decorators:
 `Program.exported`
     a function with a signature that Python calls, see `program`.
 
-The decorators only record the functions; `builder` compiles them. An exported function runs the compiled code, which
-its first call loads. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1``, exported functions and the
-intrinsics below are plain Python too.
+The decorators only record the functions; `builder` compiles them. An exported function runs the compiled code, which is
+loaded at the first call. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1``, exported functions and
+the intrinsics below are plain Python, too.
 """
 
 import ctypes
 
 import numpy as np
 
-KERNELS = {}  # for each function, whether LLVM must inline it
+KERNELS = {}  # whether LLVM must inline each function
 SELF_CALLS = {}  # for each function of `self_call`: its kernel, and the type that it returns
 INTRINSICS = []
 
@@ -38,9 +38,9 @@ def inlined(function):
 def self_call(function, returns):
     """Return a function by which a kernel calls itself, to save compile time.
 
-    The kernel could also call itself by its own name. But to find the result type, Numba then infers the types of the
-    whole kernel again, for each such call and in each round of its inference: half the compile time of a large kernel.
-    Here the type is given. Functions that are inlined into the kernel may call it, too.
+    The kernel could also call itself by its own name. But to find the result type, Numba would then infer the types of
+    the whole kernel again, for each such call and in each round of its inference. That takes half the compile time of a
+    large kernel. Here the type is given. Functions inlined into the kernel may call it, too.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def msb(word):
 
 @_intrinsic
 def load64(address):
-    """Read 64 bits at an address atomically: no half-written value is seen, and no loop hoists the read."""
+    """Read 64 bits at an address atomically. It never sees a half-written value, and no loop hoists the read."""
     return np.uint64(ctypes.c_uint64.from_address(int(address)).value)
 
 
@@ -113,7 +113,7 @@ def prefetch_item(array, index):
 
 @_intrinsic
 def multiply_high(a, b):
-    """Return the high 64 bits of the 128-bit product: scales a hash to a range without a division."""
+    """Return the high 64 bits of a 128-bit product, which scales a hash to a range without a division."""
     return np.uint64(int(a) * int(b) >> 64)
 
 

@@ -1,8 +1,8 @@
 """Linking: turns an ELF object file into code that runs at any place in memory.
 
 LLVM leaves the distances between an object's sections open (relocations). Here the sections are concatenated and the
-distances filled in. The result refers to nothing outside, so loading it only maps it into memory. It does not have an
-operating system's file format: only calling conventions differ between systems, and LLVM follows them.
+distances filled in. The result has no outside references, so loading it only maps it into memory. Its format does not
+belong to an operating system: only calling conventions differ between systems, and LLVM follows them.
 
 Sources: System V ABI, its supplements for AMD64 (4.4) and AArch64 (ELF for the Arm 64-bit Architecture, 5.7).
 """

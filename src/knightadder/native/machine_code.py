@@ -7,8 +7,8 @@ import sys
 
 
 def executable(code: bytes) -> int:
-    """Copy self-contained machine code for this processor to memory from which it can run; return the address, a page's
-    start.
+    """Copy self-contained machine code for this processor to executable memory; return the address, the start of a
+    page.
 
     The memory is never freed, because daemon threads may still run the code when Python ends. An `OSError` is raised if
     the system does not allow this.
@@ -51,12 +51,11 @@ def _executable_on_posix(code: bytes) -> int:
 
 
 def tell_unwinder(frames: int) -> None:
-    """Tell the system's unwinder, if it has one, how to find the callers of machine code.
+    """Tell the system's unwinder, if there is one, how to find the callers of machine code.
 
     Crash reports by the C library's ``backtrace``, such as those of `faulthandler` since Python 3.14, end at the first
-    function that the unwinder does not know. `frames` is the address of call frame information in the form of
-    ``.eh_frame``, which ends with a length of zero. Windows needs tables in a different form, which LLVM does not make
-    here.
+    function unknown to the unwinder. `frames` is the address of call frame information in the form of ``.eh_frame``,
+    which ends with a length of zero. Windows needs tables in a different form, which LLVM does not make here.
     """
     with contextlib.suppress(OSError, AttributeError):  # the library or the function does not exist
         if sys.platform == "darwin":  # LLVM's unwinder takes one function at a time

@@ -1,7 +1,7 @@
-"""Large blocks of memory from the operating system, for tables, and zeros for them in the background.
+"""Large blocks of memory from the operating system, and filling them with zeros in the background.
 
 The system provides memory only when it is first written to, which takes far longer than any later access. So memory is
-filled before it is needed: otherwise the first accesses would take milliseconds each.
+filled before it is needed. Otherwise the first accesses would take milliseconds each.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ from knightadder.native.processors import processors
 
 HUGE_PAGE = 2 << 20  # bytes, on most processors
 
-_PART = 8 << 20  # bytes that a thread fills at a time; few, so that a clearing can be abandoned quickly
-_AT_ONCE = 2 * _PART  # maximum bytes to fill at once; starting threads for them would take longer
+_PART = 8 << 20  # bytes that a thread fills at a time; small, so that a clearing can be abandoned quickly
+_AT_ONCE = 2 * _PART  # maximum bytes to fill without a thread, because starting threads would take longer
 
 
 def zeroed_bytes(size: int) -> NDArray[np.uint8]:
@@ -44,7 +44,7 @@ def _pages(size: int) -> mmap.mmap:
     if sys.platform == "win32":
         return mmap.mmap(-1, size)
     pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    # Only Linux has this advice, if its kernel was built with it.
+    # Only Linux accepts this advice, if its kernel was built with it.
     with contextlib.suppress(AttributeError, OSError):
         pages.madvise(mmap.MADV_HUGEPAGE)
     return pages
@@ -81,7 +81,7 @@ class Clearing:
         return all(done.wait(min(max(end - time.monotonic(), 0.0), threading.TIMEOUT_MAX)) for done in self._done)
 
     def abandon(self) -> None:
-        """End the clearing soon, with the rest of the blocks unfilled, and wait for its end."""
+        """Stop the clearing soon, leaving the rest unfilled, and wait until it has stopped."""
         self._parts.clear()
         self.wait()
 

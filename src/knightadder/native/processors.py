@@ -10,9 +10,9 @@ from functools import cache
 from .building import ImageError
 from .machine_code import executable
 
-# Machine code without arguments, so that it suits all calling conventions. The low half of its result has the CPUID
-# features of leaf 1, ECX; the high half has the features of leaf 7, EBX, or 0 if the system does not save the registers
-# of AVX. Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID and XGETBV.
+# Machine code without arguments, so that it suits all calling conventions. The low half of its result contains the
+# CPUID features of leaf 1, ECX. The high half contains the features of leaf 7, EBX, or 0 if the system does not save
+# the AVX registers. Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, CPUID and XGETBV.
 _FEATURES = bytes.fromhex(
     "53 b8 01 00 00 00 0f a2"  # push rbx; mov eax, 1; cpuid
     "41 89 c8 31 c0 0f ba e1 1b 73 17"  # mov r8d, ecx; xor eax, eax; bt ecx, 27 (OSXSAVE); jnc end
@@ -21,9 +21,9 @@ _FEATURES = bytes.fromhex(
     "b0 07 0f a2 89 d8"  # mov al, 7; cpuid (ecx is 0); mov eax, ebx
     "48 c1 e0 20 4c 09 c0 5b c3"  # end: shl rax, 32; or rax, r8; pop rbx; ret
 )
-_LEAF_1, _LEAF_7 = 0, 32  # offsets of their bits in the result
+_LEAF_1, _LEAF_7 = 0, 32  # offsets of each leaf's bits in the result
 _V2 = 1 << _LEAF_1 + 20 | 1 << _LEAF_1 + 23  # SSE4.2 and POPCNT: every such processor has the rest of v2
-_V3 = 1 << _LEAF_1 + 12 | 1 << _LEAF_7 + 5 | 1 << _LEAF_7 + 3 | 1 << _LEAF_7 + 8  # FMA, AVX2, BMI1 and BMI2: ... of v3
+_V3 = 1 << _LEAF_1 + 12 | 1 << _LEAF_7 + 5 | 1 << _LEAF_7 + 3 | 1 << _LEAF_7 + 8  # FMA, AVX2, BMI1, BMI2: implies v3
 
 
 def processors() -> int:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 INTERPRETED = os.environ.get("KNIGHTADDER_INTERPRET") == "1"
 BOUNDSCHECK = os.environ.get("KNIGHTADDER_BOUNDSCHECK") == "1"
-PATIENCE = 300.0  # seconds to wait for a different process that is compiling: enough even for a slow machine
+PATIENCE = 300.0  # seconds to wait while another process compiles: enough even for a slow machine
 
 
 class Program:
@@ -42,15 +42,15 @@ class Program:
     Parameters
     ----------
     module : str
-        The module that has this object as a global variable: its `__name__`. The builder, a separate process, imports
-        it. The module's package is the program; its folder contains the images.
+        `__name__` of the module that has this object as a global variable. The builder, a separate process, imports it.
+        The module's package is the program, and the package's folder contains the images.
     name : str
-        The name of that variable, with which the images' names begin; messages say "the compiled NAME".
+        The name of that variable. The images' names begin with it, and messages say "the compiled NAME".
     modules : sequence of str
-        The modules whose import declares all exported functions and constants; a package stands for all modules in it.
+        The modules whose import declares all exported functions and constants. A package stands for all its modules.
     data : sequence of str
-        Source files, by their paths in the package, whose numbers are data outside the compiled code: an image stays
-        valid if only these numbers change.
+        Paths, in the package, of source files whose numbers are not compiled into the code. An image stays valid if
+        only these numbers change.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Program:
         return decorate
 
     def constant(self, kind: ValueType) -> Callable[[Callable[[], np.record]], Constant]:
-        """Mark a function without arguments whose result, a record of this type, becomes a part of each image."""
+        """Mark a function without arguments. Its result, a record of this type, becomes a part of each image."""
 
         def decorate(function: Callable[[], np.record]) -> Constant:
             self.constants.append(Constant(self, function, kind))
@@ -96,7 +96,7 @@ class Program:
         return decorate
 
     def load(self, report: Callable[[str], None] = lambda step: None) -> None:
-        """Load the program's image; build it first if there is no matching one.
+        """Load the program's image. If there is no matching one, build it first.
 
         Parameters
         ----------
@@ -140,8 +140,8 @@ class Program:
         """Build images of the program from its sources for some of `builder.TARGETS`, in a separate process.
 
         `report` receives a line such as ``compiling 31/334`` after each step. The option ``--tune`` tunes the code for
-        this processor, but it runs on all processors of the target. An `ImageError` is raised if the program cannot be
-        compiled; its cause has the whole output of the builder.
+        this processor; it still runs on all processors of the target. An `ImageError` is raised if the program cannot
+        be compiled; its cause has the whole output of the builder.
         """
         root = self._sources.parents[self.package.count(".")]
         try:
@@ -157,7 +157,7 @@ class Program:
                 importlib.import_module(inner.name)
 
     def _build_once(self, report: Callable[[str], None]) -> images.Image:
-        """Build the image, unless a different process is already doing so, and keep it for the next start."""
+        """Build the image, unless another process is already building it, and keep it for the next start."""
         if importlib.util.find_spec("numba") is None:
             distribution = self.package.partition(".")[0]
             raise ImageError(
@@ -195,7 +195,7 @@ class Program:
 class Export:
     """A function of a program that Python calls.
 
-    `run` is the function that a call runs: the compiled one as soon as it is loaded.
+    `run` is the function that a call runs: the compiled one once it is loaded.
     """
 
     def __init__(self, program: Program, function: Callable[..., Any], signature: Signature) -> None:
@@ -228,7 +228,7 @@ class Constant:
         self._program = program
 
     def __call__(self) -> np.record:
-        """Return the record: read-only from the image if it is loaded, otherwise a new one."""
+        """Return the record: the image's read-only one if the image is loaded, otherwise a new one."""
         address = self._program.places.get(self.name)
         if address is None:
             return self.function()

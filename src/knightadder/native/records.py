@@ -1,4 +1,4 @@
-"""Records: memory with named fields, which compiled code reaches by a pointer."""
+"""Records: memory with named fields, which compiled code accesses through a pointer."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from .memory import HUGE_PAGE, zeroed_bytes
 
 
 def record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """Return the aligned dtype of a record. Each field is a tuple of name, type, and for an array its shape."""
-    # Only with np.record can plain Python read the fields as attributes, as compiled code does.
+    """Return the aligned dtype of a record. Each field is a tuple of a name, a type, and for an array its shape."""
+    # np.record lets plain Python read the fields as attributes, as compiled code does.
     return np.dtype((np.record, np.dtype(list(fields), align=True)))
 
 

@@ -1,6 +1,6 @@
 """The types of arguments and results of compiled code.
 
-They are written as in Numba, ``int64(Tables, Worker, int64[::1])``, but do not need Numba; only the builder does.
+They are written as in Numba, ``int64(Tables, Worker, int64[::1])``, but only the builder needs Numba.
 """
 
 from __future__ import annotations
