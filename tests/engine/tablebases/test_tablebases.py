@@ -134,7 +134,7 @@ SYMBOLS = 38
     [
         (b"", "empty"),
         (b"\xd7\x66", "truncated, or its header is damaged"),
-        (b"RIFF" + SOUND[4:], "not a Syzygy file of the kind .rtbw"),
+        (b"RIFF" + SOUND[4:], "not a Syzygy file of the kind .rtbz"),
         (SOUND[:-1], "truncated"),
         (SOUND[:80], "truncated, or its header is damaged"),
         (SOUND[:-64], "truncated, or its header is damaged"),
