@@ -67,7 +67,7 @@ class SyzygyFile:
     def __init__(self, path: Path, table: np.record) -> None:
         material = material_of_name(path.stem)
         if material is None or path.suffix not in _MAGIC:
-            raise TableError("its name is not that of a table")
+            raise TableError("its name is not the name of a table")
         self._white, self._black = material
         self._is_dtz = path.suffix == DTZ
         self._table = table
