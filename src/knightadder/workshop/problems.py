@@ -84,9 +84,9 @@ class Problem:
 def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) -> tuple[list[Problem], list[str]]:
     """Return the problems of an EPD file, and complaints; empty lines and lines that begin with ``#`` are ignored.
 
-    A complaint is a message, with file and line number, about an invalid line or about a castling right or en passant
-    square that was left out. `own_engine` says whether this engine is to solve the problems; it refuses more positions
-    than most engines. OptionError if the file cannot be read.
+    A complaint is a message, with file and line number, about an invalid line, or about a castling right or en passant
+    square that was left out. `own_engine` says whether this engine will solve the problems, because it refuses more
+    positions than most engines. OptionError if the file cannot be read.
     """
     problems, complaints = [], []
     for number, line in enumerate(text_lines(file), 1):
@@ -101,8 +101,10 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
 
 
 def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool = False) -> Problem:
-    """Return the problem in a line of EPD; ValueError, whose text says what is wrong, if it is not EPD or has no
-    solution. `name` is used for a problem without ``id``; for the other arguments see `read_problems`.
+    """Return the problem in a line of EPD; ValueError if the line is not EPD or has no solution.
+
+    The error's text names the fault. `name` is used for a problem without ``id``; for the other arguments see
+    `read_problems`.
     """
     fen, rest = split_epd(line)
     board = chess.Board(fen, chess960=chess960)
@@ -128,7 +130,7 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
 def _moves(board: chess.Board, text: str) -> frozenset[chess.Move]:
     """Return moves from algebraic notation."""
     words = [word.rstrip("!?") for word in re.split(r"[\s,]+", text) if word]
-    if words[:1] in (["bm"], ["am"]):  # a widely used suite has the word twice by mistake
+    if words[:1] in (["bm"], ["am"]):  # a widely used suite repeats the word by mistake
         del words[0]
     return frozenset(board.parse_san(word) for word in words)
 

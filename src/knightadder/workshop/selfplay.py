@@ -36,11 +36,11 @@ WIN, DRAW, LOSS = 1, 0, -1
 # neither side is ahead.
 RESIGN_SCORE, RESIGN_PLIES = 1000, 5
 DRAW_SCORE, DRAW_PLIES = 8, 12
-DRAW_FROM = 80  # ply from which draws are possible; an opening's moves count, moves before an EPD position do not
+DRAW_FROM = 80  # ply from which draws are possible, counted from the start of the opening's moves
 
 _STOP_SECONDS = 0.2  # maximum delay until a search with a clock notices that its game was aborted
 
-MATE_SCORE = 30_000  # centipawns that a mate counts, far beyond `RESIGN_SCORE`
+MATE_SCORE = 30_000  # centipawns that stand for a mate, far beyond `RESIGN_SCORE`
 
 
 class StoppedError(Exception):

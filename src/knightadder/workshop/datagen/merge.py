@@ -87,7 +87,7 @@ def write_shuffled(
 
 
 def last_of_each(records: NDArray[np.void]) -> NDArray[np.intp]:
-    """Return the index of the last occurrence of each position, regardless of its counters.
+    """Return the index of each position's last occurrence, ignoring the counters.
 
     Later games usually come from a newer engine or network, so their scores are better. Positions are compared by a
     64-bit hash: among a hundred million positions, one is lost with a probability of 1 in 4,000.

@@ -42,10 +42,10 @@ _LIST = "chunks.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The entry of a chunk in the list: its number, from 0, its games and moves, and the size in bytes and CRC-32 of
-    its file.
+    """The entry of a chunk in the list: its number from 0, its games and moves, and its file's size in bytes and
+    CRC-32.
 
-    `engine` is the version of the engine that played it (see `engine_version`), or the PGN file that it comes from.
+    `engine` is the version of the engine that played it (see `engine_version`), or the PGN file from which it comes.
     """
 
     number: NotNegative
@@ -58,8 +58,9 @@ class Chunk:
 
 @cache
 def engine_version() -> str:
-    """Return the package's version and a digest of the core, to identify versions that may play differently. The result
-    is the same on all machines.
+    """Return the package's version and a digest of the core, which identify versions that may play differently.
+
+    The result is the same on all machines.
     """
     return f"{knightadder.__version__}-{source_digest(folders=('core',))}"
 
@@ -67,8 +68,8 @@ def engine_version() -> str:
 class Parts:
     """The folder of a run, which need not exist yet, and its chunks by number.
 
-    `moves` counts the moves in all chunks, which is the number of positions with a score. `damaged` contains the files
-    whose size differs from the list, `lost` the files that are in the list but missing from the folder.
+    `moves` counts the moves in all chunks: the number of positions with a score. `damaged` are the files whose size
+    differs from the list, and `lost` are the files that are in the list but missing from the folder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -172,7 +173,9 @@ class Parts:
         return self._totals[-1] + sum(self.chunks[each].moves for each in range(first, number) if each in self.chunks)
 
     def first(self, moves: int) -> int | None:
-        """Return the number of chunks, from number 0 on, that contain this many moves; None if one is missing."""
+        """Return the number of the first chunks, from number 0 on, that contain this many moves; None if one is
+        missing.
+        """
         number = bisect_left(self._totals, moves)
         return number if number < len(self._totals) else None
 

@@ -20,11 +20,11 @@ _BLOCK = 1 << 16  # positions read at once
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter for the positions of games: it keeps positions from a ply on (ply 0 is White's first move) whose
-    absolute score is below a bound in centipawns.
+    """A filter for the positions of games.
 
-    A missing score counts as above every bound. `quiet` leaves out positions whose side to move is in check, or whose
-    move is a capture or promotion.
+    It keeps positions from a ply on (ply 0 is White's first move) whose absolute score is below a bound in centipawns.
+    A missing score counts as above every bound. `quiet` leaves out positions in which the side to move is in check, or
+    the move played is a capture or promotion.
     """
 
     first_ply: int = 0

@@ -81,8 +81,8 @@ class SelfPlayer:
         return np.concatenate(games)
 
     def openings(self, chance: random.Random) -> Iterator[Game]:
-        """Yield endless positions in which games may begin; it is always the same object, which the caller must not
-        change.
+        """Yield positions in which games may begin, without end. They are always the same object, which must not be
+        changed.
         """
         while True:
             self._play(chance, 1)

@@ -55,8 +55,9 @@ def _hardware_thread(processor: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Affinity:
-    """Groups of processors, one for each worker. The folder contains a lock for each group that is taken. The system
-    releases a worker's lock when the worker ends.
+    """Groups of processors, one for each worker.
+
+    The folder contains a lock for each group that is taken. The system releases a worker's lock when the worker ends.
     """
 
     groups: Sequence[tuple[int, ...]]

@@ -1,5 +1,4 @@
-"""Matches between UCI engines: pairs of games from the same opening, several games at once, sequential tests, and
-logs of finished games.
+"""Matches between UCI engines: pairs of games from the same opening, several games at once, and sequential tests.
 
 Two engines play each other. More engines play a round robin; with ``--gauntlet``, the first engine plays each of the
 other engines instead.
@@ -236,7 +235,7 @@ class Match:
         if arguments.syzygy:
             open_tablebases(arguments.syzygy)  # so that an error shows now, not in a game
         self.book: OpeningBook = read_book(arguments.openings, arguments.chess960)
-        # Without a clock, engines repeat the same game from the same opening; that gives a test no new information.
+        # Without a clock, engines repeat the same game from the same opening, which gives a test no new information.
         if self.sprt and not timed:
             if self.rounds is None:
                 self.rounds = len(self.book)

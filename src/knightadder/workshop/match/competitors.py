@@ -34,11 +34,10 @@ START_PATIENCE = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """An engine of a match: its name in tables and PGN, the command that starts it, its working directory and its
-    limits.
+    """An engine of a match: its name in tables and PGN, its command, its working directory and its limits.
 
     `common_options` are the options given for all engines; an engine ignores options that it does not have. `own` says
-    whether the engine is this program; then each machine of a cluster runs its own installation.
+    whether the engine is this program. Each machine of a cluster then runs its own installation.
     """
 
     name: str
@@ -79,7 +78,7 @@ class Competitor:
                 if trace_folder is not None:
                     client.trace = Trace(trace_folder, self.name, client.process.pid)
                 client.handshake(timeout)
-                client.wait_ready(timeout)  # before the options: errors of the start are no errors of options
+                client.wait_ready(timeout)  # before the options, to tell start errors from option errors
                 needed = {*client.options, _NODE_TIME}  # an engine without nodestime would use real time
                 common = {name: value for name, value in self.common_options.items() if name.lower() in needed}
                 client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
@@ -111,7 +110,7 @@ class Competitor:
 
     @property
     def weakened(self) -> bool:
-        """Whether the strength is limited; then Stockfish's move often differs from its last principal variation."""
+        """Whether the strength is limited. Stockfish's move then often differs from its last principal variation."""
         return self.settings.get("uci_limitstrength", "").lower() == "true"
 
     def identity(self) -> dict[str, Any]:

@@ -79,9 +79,9 @@ def _event(fixture: Fixture) -> str:
 class PgnFile(Closing):
     """A file to which games are appended, each completely or not at all; without a file, nothing is saved.
 
-    After a crash, the last game of this match may be incomplete, or may be missing in the log. Then it is removed,
-    since it is played again, and `report` is called with a message. Earlier contents are kept. `fixtures` are the games
-    of this match, and `logged` is the length of the file after the last game in the log, 0 if unknown.
+    After a crash, the last game of this match may be incomplete, or missing in the log. It is then removed, because it
+    is played again, and `report` is called with a message. Earlier contents are kept. `fixtures` are the games of this
+    match, and `logged` is the length of the file after the last game in the log, 0 if unknown.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 # Seconds. A machine that shuts down may kill the engines shortly before the worker. So an engine that was killed by a
-# signal is at fault only if the worker still runs after this time.
+# signal is at fault only if its worker is still running after this time.
 _FAREWELL_SECONDS = 10.0
 _FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGINT", "SIGHUP")} - {0}
 

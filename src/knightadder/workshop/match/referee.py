@@ -55,8 +55,9 @@ class DrawRule:
 
 @dataclass(frozen=True, slots=True)
 class ResignRule:
-    """The rule by which a game is adjudicated lost: for `move_count` moves, the loser's score was at most -`score`
-    centipawns. With `two_sided`, the winner's scores must also be at least `score`.
+    """The rule by which a game is adjudicated lost: the loser's score was very low for `move_count` moves.
+
+    Its score was at most -`score` centipawns. With `two_sided`, the winner's scores must also be at least `score`.
     """
 
     move_count: int = 5
@@ -103,9 +104,7 @@ class Forfeit:
 
 @dataclass(frozen=True, slots=True)
 class PvWarning:
-    """Inconsistent output of an engine: the engine's colour, the kind of error, the line, and the position as a UCI
-    command.
-    """
+    """Inconsistent output of an engine: colour, kind of error, the line, and the position as a UCI command."""
 
     white: bool
     kind: str
@@ -211,7 +210,7 @@ class _Table:
         player, clock = self._players[turn], self._clocks[turn]
         allowed = clock.allowed
         readings = ""
-        if player.allowance.time_control is not None:  # otherwise, many engines would plan with their opponent's clock
+        if player.allowance.time_control is not None:  # otherwise, many engines would plan by their opponent's clock
             readings = self._clocks[chess.WHITE].reading("w") + self._clocks[chess.BLACK].reading("b")
         command = f"go{readings}{clock.own()}"
         patience = (allowed or 0.0) + self._rules.patience

@@ -41,7 +41,7 @@ class HeadToHead:
 
     @property
     def draw_ratio(self) -> float:
-        """Drawn games per game; zero without games."""
+        """The share of games that were drawn; 0 without games."""
         return self.draws / self.games if self.games else 0.0
 
     def share_with(self, is_white: bool) -> float:

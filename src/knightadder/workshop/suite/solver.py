@@ -32,7 +32,7 @@ class Answer:
     - `wanted` is the solution, and `played` the engine's move, in algebraic notation.
     - `score` is in centipawns, or ``#n`` for a mate, for the side to move.
     - `end` is the end of the search.
-    - `found` is the end of the first iteration from which on the best move stayed right.
+    - `found` is the end of the first iteration after which the best move remained right.
     - `points` are the points of the engine's move, `maximum` those of the best move; zero in suites without points.
     """
 

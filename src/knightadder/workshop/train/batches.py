@@ -45,11 +45,12 @@ def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
 
 
 class PositionStream(Closing):
-    """The positions for training: endless passes, beginning at a place; each pass has a different random order.
+    """The positions for training, as endless passes that begin at a given place. Each pass has a different random
+    order.
 
-    In each pass, the chunks of games come in random order. Chunks with together about four million moves form a
+    In each pass, the chunks of games come in random order. Chunks with a total of about four million moves form a
     window, whose positions are shuffled. A window contains chunks from everywhere and fills hundreds of batches, so
-    positions of one game are hardly ever in the same batch. A separate thread reads the next window.
+    positions of one game are rarely in the same batch. A separate thread reads the next window.
     """
 
     def __init__(self, games: SelectedGames, seed: int, place: Place = (0, 0, 0)) -> None:
@@ -128,8 +129,8 @@ class Distiller:
 class Mixture:
     """The batches of a run, with a share of distilled positions.
 
-    Each batch takes a whole batch of positions from the stream; the positions that it does not use itself are the
-    material for the distilled positions.
+    Each batch takes a whole batch of positions from the stream. Positions that it does not use itself are the source of
+    the distilled positions.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from knightadder.library.arrays import evaluate_many
 from knightadder.workshop.train.integer_model import integer_values
 
 _MOST = 50_000  # maximum number of positions
-_NEAR = 600  # greatest absolute score in centipawns; beyond it, differences hardly matter
+_NEAR = 600  # maximum absolute score in centipawns; beyond it, differences hardly matter
 
 
 def compare(network: Network, records: NDArray[np.void]) -> str:

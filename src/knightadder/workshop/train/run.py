@@ -36,7 +36,7 @@ _SETTINGS, _CHECKPOINT, _PLOT, _TIME = "settings.json", "checkpoint.npz", "loss.
 FILES = (_SETTINGS, _CHECKPOINT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # the files that a run needs to continue
 
 _POINT_POSITIONS = 4_000_000  # maximum number of positions between two points of the loss curve: a few seconds
-_SAVE_SECONDS = 30  # between checkpoints, because writing the state and drawing the curve takes almost a second
+_SAVE_SECONDS = 30  # seconds between checkpoints, because writing the state and drawing the curve takes almost a second
 _BATCHES_AHEAD = 4  # batches to make in advance, while the network learns
 _POINTS = 20  # minimum number of points of the loss curve
 # Batch sizes for fewer than this number of positions, and for more; bullet uses 16,384.

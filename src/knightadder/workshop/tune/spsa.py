@@ -73,13 +73,13 @@ class Spsa(Method):
             self.path.append((trial.number, self.theta))
 
     def _step(self, number: int) -> float:
-        """Return a_k / c_k, with r_end * c_end as the unit for each parameter."""
+        """Return the step size a_k / c_k, to be multiplied by r_end * c_end of each parameter."""
         total, stability = self.total, _STABILITY * self.total
         a: float = ((stability + total) / (stability + number)) ** _ALPHA
         return a / self._perturbation(number)
 
     def _perturbation(self, number: int) -> float:
-        """Return c_k, with c_end as the unit for each parameter."""
+        """Return the perturbation c_k, to be multiplied by c_end of each parameter."""
         return math.pow(self.total / number, _GAMMA)
 
     def _draw(self, number: int) -> Trial:

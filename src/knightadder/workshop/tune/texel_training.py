@@ -24,8 +24,8 @@ FORMAT = 2
 
 _STATE, _PLOT = "state.jsonl", "loss.png"
 _LAST_RATE = 0.02  # the last learning rate as a share of the first; the rate falls along half a cosine
-# Decoupled weight decay: each step returns a value by this share times the learning rate towards its starting value.
-# It matters only for values that rarely count, or whose effect other values can compensate.
+# Decoupled weight decay: each step moves a value towards its starting value by this share times the learning rate. It
+# matters only for values that rarely count, or whose effect other values can compensate.
 _DECAY = 1e-3
 
 

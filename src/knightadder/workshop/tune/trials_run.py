@@ -131,8 +131,8 @@ def _play(
 class TrialResults(Closing):
     """The results of all trials, in a journal from which a run continues; without a file, nothing is saved.
 
-    First, the method receives the results in the journal. `counts` are the games won, drawn and lost by the first set
-    of each trial. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
+    At the start, the results in the journal are passed to the method. `counts` are the games won, drawn and lost by the
+    first set of each trial. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
     """
 
     def __init__(self, file: Path | None, method: Method, setup: dict[str, Any], restart: bool = False) -> None:

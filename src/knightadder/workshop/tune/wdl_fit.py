@@ -30,14 +30,14 @@ Coefficients: TypeAlias = tuple[float, ...]
 
 WIN, DRAW, LOSS = 1, 0, -1
 _BIN = 5  # centipawns; scores are rounded to this step
-# Greater scores, in centipawns, are left out: such positions are won, or are fortresses, and distort the fit.
+# Greater scores, in centipawns, are left out. Such positions are won or are fortresses, and distort the fit.
 _MOST = 1500
 
 
 @dataclass
 class WdlCounts:
-    """Positions of games: their number by material, score in centipawns, and result for the mover (`WIN`, `DRAW` or
-    `LOSS`).
+    """Positions of games: their number by material, score in centipawns, and result (`WIN`, `DRAW` or `LOSS`) for the
+    mover.
     """
 
     games: int = 0

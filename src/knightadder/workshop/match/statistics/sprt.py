@@ -21,7 +21,7 @@ from knightadder.workshop.match.statistics.elo import NORMALIZED_SCALE, Pentanom
 
 MODELS = ("normalized", "logistic")
 
-# No test needs greater hypotheses; a distribution that fits them may not exist.
+# No test needs hypotheses above this value, for which a fitting distribution may not exist.
 MAX_ELO = 200
 
 # Assumed count of a result that has not occurred, so that every logarithm exists.
