@@ -55,9 +55,8 @@ def converse(
 
     Parameters
     ----------
-    The command that starts the engine.
     command : sequence of str
-        What starts the engine.
+        The command that starts the engine.
     steps : sequence of tuple
         The lines to send, and the beginning of the line to wait for. If the latter is empty, the engine must exit.
     environment : mapping of str to str, optional
@@ -161,10 +160,10 @@ def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = N
 
     Parameters
     ----------
-    The command that starts the engine.
     command : sequence of str
-        environment : mapping of str to str, optional
-            The environment variables (default: the variables of this process).
+        The command that starts the engine.
+    environment : mapping of str to str, optional
+        The environment variables (default: the variables of this process).
 
     Returns
     -------

@@ -7,7 +7,6 @@ are downloaded into the folder CACHE and kept there: a Python for the other syst
 packages that Knightadder requires. The wheels are built from these sources, unless ``--wheels`` names a folder of
 ``build_wheels.py``. On Debian, ``apt-get install qemu-user-static debootstrap wine64`` installs the emulators.
 
-
 Exit status 1 if a test fails, or a system cannot be tested; a line says why.
 """
 

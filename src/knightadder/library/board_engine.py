@@ -188,8 +188,8 @@ class Engine(Closing):
             Whether to continue to search after the answer, for the move after the expected reply. If the board of the
             next call has that reply, and the limit is the same, this search becomes the search of that call. The clocks
             may differ by the time that this call has taken.
-            root_moves : iterable of chess.Move or str, optional
-                The moves to choose from. Text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
+        root_moves : iterable of chess.Move or str, optional
+            The moves to choose from. Text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
 
         Raises
         ------
@@ -232,8 +232,8 @@ class Engine(Closing):
 
         Parameters
         ----------
-        The position: a board with the moves that led to it, a FEN, or ``"startpos"``.
-            The position: a board, with the moves that led to it; a FEN; or ``"startpos"``.
+        board : chess.Board or str
+            The position: a board with the moves that led to it, a FEN, or ``"startpos"``.
         limit : chess.engine.Limit
             A time, a depth or a number of nodes.
         multipv : int

@@ -362,14 +362,14 @@ class Explorer(Closing):
         position : chess.Board or str
             A board, a FEN or ``"startpos"``.
         wanted : GameFilter, optional
-                The filter for the games that count (default: all games).
-            move : chess.Move, optional
-                The move with which the games continued (default: any move).
-            most : int
-                Maximum number of games to return.
-            latest : bool
-                Whether the latest games come first, instead of the games with the highest sum of both ratings. An
-                unknown date or rating counts as 0.
+            The filter for the games that count (default: all games).
+        move : chess.Move, optional
+            The move with which the games continued (default: any move).
+        most : int
+            Maximum number of games to return.
+        latest : bool
+            Whether the latest games come first, instead of the games with the highest sum of both ratings. An unknown
+            date or rating counts as 0.
 
         Returns
         -------
@@ -404,9 +404,9 @@ class Explorer(Closing):
         material : str
             All pieces of both sides, such as ``"KRPvKR"``; the first side may be White or Black.
         wanted : GameFilter, optional
-                The filter for the games that count (default: all games).
-            most : int, optional
-                Maximum number of games to return (default: all games).
+            The filter for the games that count (default: all games).
+        most : int, optional
+            Maximum number of games to return (default: all games).
 
         Returns
         -------

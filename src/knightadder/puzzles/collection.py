@@ -69,10 +69,10 @@ class PuzzleCollection:
     rows : array
         The rating and the themes of each puzzle, see `_ROW`.
     themes : sequence of str
-            The different texts of themes, which the rows refer to by index.
-        read : callable
-            Function that reads a puzzle by its index, from 0. It raises a ValueError, with a line for the user, if the
-            puzzle is broken.
+        The different texts of themes, which the rows refer to by index.
+    read : callable
+        Function that reads a puzzle by its index, from 0. It raises a ValueError, with a line for the user, if the
+        puzzle is broken.
     """
 
     def __init__(self, rows: _Rows, themes: Sequence[str], read: Callable[[int], Puzzle]) -> None:

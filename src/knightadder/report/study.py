@@ -33,11 +33,11 @@ class GameOfPlayer:
     number : int
         Index of the item, from 0. A game between two of the player's names counts as two items.
     file : str
-            Name of the game's file.
-        white : bool
-            Whether the player has White.
-        text : GameText
-            The game's text.
+        Name of the game's file.
+    white : bool
+        Whether the player has White.
+    text : GameText
+        The game's text.
     """
 
     number: int

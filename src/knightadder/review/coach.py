@@ -94,8 +94,9 @@ def explain(
         not answered by a recapture.
     move : chess.Move
         The bad move.
-    Results of Knightadder, or of an external engine in python-chess, for the positions before and after the move. They
-    must have a score and a line.
+    before, after : Analysis, Line or chess.engine.InfoDict
+        Results of Knightadder, or of an external engine in python-chess, for the positions before and after the move.
+        They must have a score and a line.
 
     Raises
     ------
