@@ -94,7 +94,7 @@ class Indexer:
         self._games = _Games()
 
     def read(self, files: Sequence[tuple[str, Path]], updates: Sequence[Read]) -> Counts:
-        """Read the remaining games of files, given after their names for the user, and return the counts for all."""
+        """Read the remaining games of files, each given by its name for the user and its path; return all counts."""
         total = Counts()
         digests = []
         for (name, file), update in zip(files, updates, strict=True):

@@ -89,7 +89,7 @@ def analyse_many(
     evaluation : str, optional
         ``"classical"``, ``"pesto"`` or ``"nnue"``. The default is that of the option ``EvalType``.
     syzygy_path : path or several, optional
-        Folders of Syzygy tablebases, which must exist, with an executor on all machines.
+        Folders of Syzygy tablebases. They must exist; with an executor, on all machines.
     illegal : Analysis, optional
         The result for illegal positions, and for boards with illegal moves, such as ``Analysis((), None, None)``. By
         default, they are errors.

@@ -32,7 +32,7 @@ class Feed:
         self._stop: Callable[[], None] | None = None
         self._fresh: deque[Line] = deque()
         self._newest: dict[int, Line] = {}
-        # Separate waiters for any change and for the end, because each wake-up takes longer than reading a line.
+        # There are separate waiters for any change and for the end, because a wake-up takes longer than reading a line.
         self._wakers: deque[Callable[[], object]] = deque()
         self._wakers_at_end: deque[Callable[[], object]] = deque()
 

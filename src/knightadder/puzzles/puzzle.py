@@ -47,9 +47,7 @@ class Solution:
         return cls(board.fen(), tuple(moves), previous_fen, previous, board.chess960)
 
     def board(self) -> chess.Board:
-        """Return a new board with the position to solve. If the opponent's last move is known, the board's history has
-        it.
-        """
+        """Return a new board with the position to solve, after the opponent's last move if it is known."""
         if self.previous is None:
             return chess.Board(self.fen, chess960=self.chess960)
         board = chess.Board(self.previous_fen or chess.STARTING_FEN, chess960=self.chess960)

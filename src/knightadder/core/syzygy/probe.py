@@ -50,7 +50,7 @@ MATERIAL = record(  # a slot of the hash table of materials
 TABLEBASES = record(  # read-only during a search, shared by all threads; unused pages take no memory
     ("largest", np.int64),  # maximum number of men in the WDL tables; 0 = no tables
     ("binomials", np.int64, (MAX_MEN, 64)),  # [k, n] = number of ways to choose k of n
-    ("kings", np.int16, (10, 64)),  # number of the kings' placement, by the first king's number in the triangle
+    ("kings", np.int16, (10, 64)),  # index of both kings' squares, by the first king's number in the triangle
     ("lead_pawns", np.int64, (MAX_PAWNS, 24)),  # [other pawns, square of the leading pawn] = first number
     ("places", MATERIAL, MATERIAL_PLACES),
     ("tables", SYZYGY_TABLE, 2 * MATERIALS),

@@ -31,8 +31,9 @@ _LOWEST, _HIGHEST = np.float32(-LIMIT), np.float32(LIMIT)
 def mix_in_later_scores(words, later_share, scale, score_below):
     """Replace each score of whole games in viriformat by its λ-return (Sutton and Barto, Reinforcement Learning, 12).
 
-    As expected results, the return of a position is λ (`later_share`) times the return of the next position plus 1 - λ
-    times the score; that of the end is the result. Scores beyond `score_below` are kept: they are not used.
+    Returns are expected results. The return of a position is λ (`later_share`) times the return of the next position,
+    plus 1 - λ times the position's own score; after the last position, it is the game's result. Scores beyond
+    `score_below` are kept, because they are not used.
     """
     begin = 0
     while begin + HEADER < words.size:
