@@ -87,6 +87,18 @@ def test_a_game_with_a_null_move_has_marks_but_no_accuracy():
     assert (found.white, found.black) == (None, None)
 
 
+def test_a_missed_chance_is_named_once_in_the_comment_on_its_move():
+    game = read_game("1. e4 e5 2. Qh5 g6 3. Qh3 { mine } d6 *")
+    board = game.end().board()
+    found = review(board, evaluations(board, [Cp(0), Cp(0), Cp(0), Cp(-900), Cp(0), Cp(0), Cp(0)]))
+    annotate(game, found)
+    annotate(game, found)
+    assert [node.comment.count("Missed chance.") for node in game.mainline()] == [0, 0, 0, 1, 0, 0]
+    plain = read_game("1. e4 e5 2. Qh5 g6 3. Qh3 d6 *")
+    annotate(plain, found, explain=False)
+    assert "Missed" not in str(plain)
+
+
 def test_what_is_written():
     game = read_game(SCHOLAR)
     annotate(game, reviewed(game))

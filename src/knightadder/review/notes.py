@@ -13,21 +13,24 @@ from knightadder.review.review import Review
 
 # The marks !, ?, !!, ??, !? and ?!, of which a move can have only one.
 _MARKS = frozenset(range(1, 7))
+_MISSED = "Missed chance."  # written into the comment, because PGN has no glyph for it
 
 
 def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, explain: bool = True) -> None:
     """Write the review of the main line of a game into the game and its headers.
 
     Existing comments, marks, variations and opening names are kept. An evaluation in a comment is replaced. At each bad
-    move, the better lines are added as variations, and with `explain` also an explanation. `engine` is the name of an
-    external engine; None for this engine.
+    move, the better lines are added as variations. With `explain`, the comment on a bad move explains it and says
+    whether it is a missed chance. `engine` is the name of an external engine; None for this engine.
     """
     line = [game, *game.mainline()]
     annotate_line(line, review)
     if explain:
-        for node, fault in zip(line[1:], review.faults, strict=True):
+        for node, fault, missed in zip(line[1:], review.faults, review.missed_chances, strict=True):
             if fault:
                 node.comment = with_explanation(node.comment, fault.text)
+            if missed and _MISSED not in node.comment:
+                node.comment = f"{node.comment} {_MISSED}".lstrip()
     write_headers(game.headers, review, engine)
 
 

@@ -1,4 +1,4 @@
-// Clock times as text, and clock times read from a game's comments.
+// Writes clock times as text, and reads them from a game's comments.
 
 export const LOW = 10; // seconds below which a clock is marked, and shows tenths
 

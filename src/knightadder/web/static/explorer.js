@@ -1,4 +1,5 @@
-// The opening explorer: the moves that the games of the server's index played in the position on the board. A click plays a move.
+// The opening explorer: shows which moves the games of the server's index played in the position on the board. Clicking on
+// a move plays it.
 
 export class Explorer {
   /**

@@ -40,7 +40,7 @@ const SIGNS = {
   140: ["∆", "with the idea"],
   146: ["N", "novelty"],
 };
-const LAST_OF_MOVES = 9; // glyphs up to this number judge the move, higher ones the position
+const LAST_OF_MOVES = 9; // glyphs up to this number judge the move, and higher numbers judge the position
 
 /**
  * The signs of a move's glyphs and their meanings. A glyph without a sign is shown as its number.

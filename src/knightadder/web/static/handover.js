@@ -6,7 +6,7 @@ const KEY = "handed over";
  * Show a game on the board, with the way back to this page.
  *
  * @param {{pgn: string, side: string, ply?: number}} game `side`, "white" or "black", is shown at the bottom; `ply` is
- *   that of the position to show (default: 0)
+ *   the ply of the position to show (default: 0)
  * @param {string} name this page's name, for the link back
  */
 export function handOver({ pgn, side, ply = 0 }, name) {

@@ -1,4 +1,4 @@
-// The keyboard: arrows through the moves, space for the engine, f to flip, Enter to type a move.
+// Calls a page's actions when their keys are pressed, and keeps the focus where the next key is expected.
 
 let pointed = false; // whether the last input came from the pointer, not the keyboard
 addEventListener("pointerdown", () => (pointed = true), { capture: true });

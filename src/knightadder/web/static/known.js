@@ -1,4 +1,4 @@
-// The moves of the opening book and of the tablebases in the position on the board. A click plays a move.
+// Shows the moves of the opening book and of the tablebases in the position on the board. Clicking on a move plays it.
 
 export class Known {
   /**

@@ -1,5 +1,5 @@
-// The engine's lines, with scores and moves, and the search's depth, nodes and speed. A pointed-at move is previewed, a
-// clicked move is played.
+// Shows the engine's lines with their scores, and the search's depth, nodes and speed. Pointing at a move shows a preview
+// of its position, and clicking on it plays it.
 
 import { Board } from "./board.js";
 import { moveNumber } from "./tree.js";

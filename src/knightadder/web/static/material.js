@@ -1,4 +1,4 @@
-// The captured pieces beside each player's name, and that player's lead in material, in pawns.
+// Computes and draws the pieces that each side has captured, and its lead in material in pawns.
 
 import { NAMES } from "./pieces.js";
 

@@ -1,4 +1,4 @@
-// After a game: the user's moves that decided it, as positions in which to find a better move.
+// Lists the user's moves that decided a finished game, as positions in which to find a better move.
 
 const COUNTS = ["No move of yours cost much: well played", "One move decided it", "Two moves decided it", "Three moves decided it"];
 

@@ -1,4 +1,4 @@
-// Writes the game as PGN, with variations and comments, including the evaluations and clocks in the comments.
+// Writes the game as PGN. Evaluations and clocks are parts of the comments.
 
 import { moveNumber } from "./tree.js";
 
@@ -6,6 +6,8 @@ const RESULTS = ["1-0", "0-1", "1/2-1/2"]; // any other value of the tag Result 
 const WIDTH = 80; // maximum characters per line; only a longer word may exceed it
 
 /**
+ * Write a game as PGN.
+ *
  * @param {Object<string, string>} headers the tags
  * @param {object} root the root of the tree of moves
  * @returns {string}

@@ -1,5 +1,5 @@
-// Above and below the board: each player's name, captured pieces and clock. Clocks keep running between two messages
-// from the server.
+// Shows each player's name, captured pieces and clock above and below the board. A clock keeps running between two
+// messages from the server.
 
 import { clockText, LOW } from "./clocks.js";
 import { drawMaterial } from "./material.js";

@@ -58,7 +58,7 @@ export class Tree {
     siblings.splice(place, 0, node);
   }
 
-  /** The first node of the node's variation. At a fork it is the node itself, even on the main line; elsewhere there, null. */
+  /** The first node of a node's variation: at a fork, the node itself; elsewhere on the main line, null. */
   variationOf(id) {
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
       const siblings = this.nodes.get(node.parent).children;

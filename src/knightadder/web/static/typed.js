@@ -1,4 +1,4 @@
-// The field to type moves in: it gives up the focus after a move, and keeps a text that is not a move.
+// The field to type moves in. It gives up the focus after a move, and keeps a text that is not a move.
 
 export class TypedMove {
   /**

@@ -47,7 +47,7 @@ export class Walk {
     return this.tree.get(this.node)?.children ?? [];
   }
 
-  /** The move that → goes to, where the moves fork; else nothing. */
+  /** The number of the move that → goes to, if the moves fork here; else undefined. */
   get ahead() {
     return this.children.length > 1 ? this.way?.id : undefined;
   }
