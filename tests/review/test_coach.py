@@ -144,13 +144,17 @@ def test_marked_moves_are_explained_once():
     found = review(game.end().board(), evaluate(game.end().board(), FakeAnalyst(), Limit(depth=1)))
     for _ in range(2):
         annotate(game, found)
-        assert [node.comment for node in game.mainline()][4] == "oh [%eval -9.00,7] Hangs the queen on f6."
+        assert [node.comment for node in game.mainline()][
+            4
+        ] == "oh [%eval -9.00,7] Hangs the queen on f6. Missed chance."
         assert sum("[%eval" in node.comment and len(node.comment) > 20 for node in game.mainline()) == 2
     # Evaluations of an earlier search are replaced. The user's own words stay.
     old = "1. e4 e5 2. Qf3 Nc6 3. Qf6 { oh The evaluation goes from +0.30 to -2.00. ah } Nxf6 *"
     again = read_game(old)
     annotate(again, found)
-    assert [node.comment for node in again.mainline()][4] == "oh Hangs the queen on f6. ah [%eval -9.00,7]"
+    assert [node.comment for node in again.mainline()][
+        4
+    ] == "oh Hangs the queen on f6. ah [%eval -9.00,7] Missed chance."
     plain = read_game("1. e4 e5 2. Qf3 Nc6 3. Qf6 Nxf6 *")
     annotate(plain, found, explain=False)
     assert "Hangs" not in str(plain)
