@@ -298,18 +298,18 @@ class Search:
                 return
 
     def _report_lines(self, lines: Sequence[Variation]) -> None:
-        self._reporter.lines(
-            [replace(line, moves=self._played_out(line.moves)) if line.ends_in_tables else line for line in lines]
-        )
+        self._reporter.lines([self._played_out(line) for line in lines])
 
-    def _played_out(self, moves: tuple[int, ...]) -> tuple[int, ...]:
+    def _played_out(self, line: Variation) -> Variation:
         """Extend a line that tablebases decide to the end of the game, unless time matters: probing takes
         milliseconds.
         """
-        kept = moves[:1] if self._ranked else moves  # the part that determines the end
+        if not line.ends_in_tables:
+            return line
+        kept = line.moves[:1] if self._ranked else line.moves  # the part that determines the end
         if kept not in self._ends and self._budget.hard is None and self._stopped_at is None:
             self._ends[kept] = play_out(self._tablebases, self._game, kept)
-        return self._ends.get(kept, moves)
+        return replace(line, moves=self._ends.get(kept, line.moves))
 
     def _enough(self, depth: int) -> bool:
         """Return whether to end the search after this iteration."""
@@ -349,7 +349,7 @@ class Search:
             lines = [chosen]
         if changed:
             self._report_last(_descending(lines))
-        return lines[0]
+        return self._played_out(lines[0])  # the expected reply is that of the reported line
 
     def _report_last(self, lines: Sequence[Variation]) -> None:
         """Report the lines at the end of the search, beginning with the line to play."""

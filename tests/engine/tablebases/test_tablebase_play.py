@@ -207,6 +207,14 @@ def test_after_a_stop_no_line_is_played_out(searcher: Searcher, monkeypatch: pyt
     assert len(listener.infos[-10].pv) > 10  # the end that was known already
 
 
+@pytest.mark.parametrize("nodes", [1, 10, 65, 300])
+@pytest.mark.parametrize("fen", ["8/8/3k4/8/K7/8/8/3r4 b - - 17 31", "1K6/p7/1k6/8/8/8/8/8 b - - 5 3", WON_PAWN])
+def test_the_expected_reply_is_that_of_the_line_to_mate(searcher: Searcher, fen: str, nodes: int) -> None:
+    listener = searcher.search(Limits(nodes=nodes), fen)
+    assert listener.result is not None
+    assert [listener.result.best_move, listener.result.ponder] == list(listener.infos[-1].pv[:2])
+
+
 @pytest.mark.parametrize("option", [("SyzygyProbeLimit", "0"), ("SyzygyProbeLimit", "2"), ("Skill Level", "3")])
 def test_when_tables_are_not_asked(searcher: Searcher, option: tuple[str, str]) -> None:
     searcher.engine.set_option(*option)
