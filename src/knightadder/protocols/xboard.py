@@ -153,7 +153,7 @@ class XBoard(Conversation):
             return
         player = self._loaded_player
         if player is not None and player.thinking and not self._leaving:
-            player.end()
+            player.move_now()
         elif not self._waiting or (player is not None and player.thinking):
             self._status = self._status_at_end
 

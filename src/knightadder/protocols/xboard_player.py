@@ -70,11 +70,6 @@ class XBoardPlayer:
     # --- Searches ---------------------------------------------------------------------------------------------------
 
     @property
-    def search(self) -> XBoardSearch | None:
-        """The current search; None if the engine is idle."""
-        return self._search
-
-    @property
     def thinking(self) -> bool:
         """Whether the engine is searching for its own move."""
         return self._search is not None and self._search.aim is Aim.MOVE
@@ -121,12 +116,6 @@ class XBoardPlayer:
             self._analyse()
         elif search.aim is Aim.PONDER and search.expected is not None:
             self._ponder(search.expected)
-
-    def end(self) -> None:
-        """Stop a search for a move; the best move so far is then played."""
-        if self._search is not None and not self._search.stopping:
-            self._search.stopping = True
-            self._engine.stop()
 
     def _limits(self, ponder: bool = False) -> Limits:
         moves_made = self._game.moves_made(self._side)
@@ -377,7 +366,7 @@ class XBoardPlayer:
         self.interrupt()
         self._side = _WHITE
 
-    def move_now(self, text: str) -> None:
+    def move_now(self, text: str = "") -> None:
         """Stop thinking and move."""
         if self.thinking:
             self._engine.stop()

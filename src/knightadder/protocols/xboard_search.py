@@ -34,7 +34,6 @@ class XBoardSearch:
     moves: int
     chess960: bool
     started: float = field(default_factory=time.monotonic)
-    stopping: bool = False
     latest: Info | CurrentMove | None = None
     best: str | None = None
 
