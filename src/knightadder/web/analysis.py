@@ -25,9 +25,9 @@ _EVERY = 0.1  # seconds between two updates of the lines
 
 
 async def analyse_threat(engine: Engine, tree: GameTree, count: int, send: Callable[[View], None]) -> None:
-    """Analyse what the other side would do in the position of the tree's cursor, until the task is cancelled.
+    """Analyse the position of the tree's cursor as if the other side were to move, until the task is cancelled.
 
-    The engine is idle before and afterwards. The position must not be a check.
+    The engine is idle before and afterwards. The side to move must not be in check.
     """
     number, board = tree.id(tree.cursor), tree.board(tree.cursor)
     board.push(chess.Move.null())
@@ -113,7 +113,7 @@ async def evaluate(
 
 
 async def evaluate_position(engine: Engine, board: chess.Board) -> SearchedPosition:
-    """Return the evaluation of a position with full nodes; the engine is idle before and afterwards."""
+    """Return the evaluation of a position by a search of `FULL_NODES`; the engine is idle before and afterwards."""
     from knightadder.review.game_evaluation import at_the_end, evaluation_of
 
     if outcome_of(board) is not None:

@@ -85,9 +85,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand until Ctrl-C and return the exit status.
 
-    OptionError if the server cannot listen on the host, the engine refuses an option, the file of puzzles has none, the
-    explorer's file is not an index, the second engine's program does not exist, or the book, the network or a folder of
-    tablebases cannot be read.
+    OptionError if the server cannot listen on the host, the engine refuses an option, the file of puzzles has no
+    puzzle, the explorer's file is not an index, the second engine's program does not exist, or the book, the network or
+    a folder of tablebases cannot be read.
     """
     from knightadder.engine.book import Book
     from knightadder.engine.options import Options
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.web.tab_engine import LOADING_THREAD
 
     options = engine_options(arguments)
-    for name, value in options.items():  # refuses a bad value now, not when the first tab opens
+    for name, value in options.items():  # so that a bad value is refused now, not when the first tab opens
         Options().set(name, value)
     if arguments.eval_file:
         from knightadder.engine.evaluator import load_network
@@ -152,7 +152,7 @@ def _other_engine(words: list[str]) -> Callable[[], CompanionEngine]:
     command, options = read_engine(words)
     if command is None:
         raise OptionError("--engine: the command of the second engine is missing")
-    CompanionEngine(command, options)  # refuses a missing program now, not when the first tab opens
+    CompanionEngine(command, options)  # so that a missing program is refused now, not when the first tab opens
     return lambda: CompanionEngine(command, options)
 
 

@@ -26,16 +26,17 @@ EVENT = "Game on the web board"  # the header Event of games against the engine
 
 _numbers = count(1)
 _MOST_STEPS = 10_000
-_MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks, which take about 100 MB
+_MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks; this many take about 100 MB
 
 
 @dataclass(slots=True)
 class GameFile:
-    """The games of a file or a text, of which one is on the board; the content is empty if the game has no file.
+    """A loaded file or text with one or more games, one of which is on the board.
 
-    `edited` maps the index of a game to its PGN with the edits made at an earlier server, and `places` maps it to the
-    place where that server saved it; `desks` maps the index of a game that has been on the board to its desk. The page
-    tells files apart by their number.
+    `content` is empty if the game was not loaded. Three dictionaries have the index of a game as their key. After a
+    restart of the server, `edited` has the PGN of each game that was edited before it, and `places` the place of each
+    game that was saved before it. `desks` has the desk of each game that has been on the board. The page tells files
+    apart by their number.
     """
 
     content: bytes = b""
@@ -47,9 +48,10 @@ class GameFile:
 
 
 class Edit:
-    """The parts of a desk that an edit changes, in their state before the edit; the name describes it to the user.
+    """The parts of a desk that an edit changes, in their state before the edit.
 
-    `nodes` are the nodes that the edit changes, including the parents of nodes that it adds or removes.
+    `name` describes the edit to the user. `nodes` are the nodes that the edit changes, including the parents of nodes
+    that it adds or removes.
     """
 
     def __init__(self, name: str, desk: Desk, nodes: Iterable[chess.pgn.GameNode]) -> None:
@@ -90,8 +92,8 @@ class Desk:
     """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
 
     `file` is the file from which the tree was read, and `index` is the index of the game in it. `saved` is the place of
-    the game among the user's games, if the game is saved. `kept` are the last move and the result that were saved
-    without a request.
+    the game among the user's games, if the game is saved. `kept` holds the last move and the result of the
+    last automatic save.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class Desk:
         return self.reviews.tree
 
     def is_interrupted(self) -> bool:
-        """Return whether this is a game against the engine that an earlier server did not finish, shown at its end."""
+        """Return whether this is an unfinished game against the engine from before a restart, shown at its end."""
         headers, end = self.tree.game.headers, self.tree.game.end()
         unfinished = headers.get("Event") == EVENT and headers.get("Result") == "*"
         return unfinished and self.game is None and self.tree.cursor is end
@@ -171,7 +173,7 @@ class Desk:
         return desk
 
     def _forget_old_desks(self) -> None:
-        """Forget the oldest desks to which undoing leads, if all of them together are too large."""
+        """Forget the oldest desks to which undoing leads, if their trees together have too many moves."""
         moves, desk = 0, self
         while swap := next((step for step in desk._undo if isinstance(step, Swap)), None):
             moves += len(swap.desk.tree)

@@ -49,7 +49,7 @@ class GameTree:
         self._facts: dict[chess.pgn.GameNode, _Facts] = {}
         self._next_id = 0
         board = self.game.board()
-        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # last requested position
+        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # the last request
         self._register(self.game, board, "")
         for node, san in _walk(self.game, board):
             self._register(node, board, san)
@@ -81,7 +81,7 @@ class GameTree:
         return len(self._nodes)
 
     def __contains__(self, node: chess.pgn.GameNode) -> bool:
-        """Return whether a node is (still) part of the tree."""
+        """Return whether a node is part of the tree, and has not been deleted."""
         return node in self._facts
 
     def id(self, node: chess.pgn.GameNode) -> int:
@@ -89,7 +89,7 @@ class GameTree:
         return self._facts[node].number
 
     def node(self, number: int) -> chess.pgn.GameNode:
-        """Return the node with this number; MessageError if there is none (any more)."""
+        """Return the node with this number; MessageError if there is none, or it has been deleted."""
         if number not in self._nodes:
             raise MessageError("that move is no longer in the game")
         return self._nodes[number]
@@ -101,7 +101,7 @@ class GameTree:
     def board(self, node: chess.pgn.GameNode) -> chess.Board:
         """Return the position of a node, with all earlier moves that can matter for repetitions.
 
-        The position of the last requested node is cached, so a child of that node is quick even in a long game.
+        The position of the last requested node is cached, so a child's position is found quickly, even in a long game.
         """
         near, board = self._near
         if near is not node:
@@ -124,7 +124,7 @@ class GameTree:
             return {"text": "#", "chances": 0.0 if facts.ply % 2 == 0 else 1.0}
         if "[%eval" not in node.comment:
             return None
-        alone = chess.pgn.Game()  # node.eval() would go through all earlier moves
+        alone = chess.pgn.Game()  # because node.eval() would go through all earlier moves
         alone.comment = node.comment
         try:
             return score_view(alone.eval())
@@ -221,7 +221,7 @@ class GameTree:
         return [*ancestry(self.cursor)[::-1], *after]
 
     def nodes(self) -> Iterator[chess.pgn.GameNode]:
-        """Yield all nodes, each after its parent, the variations of a move in their order."""
+        """Yield all nodes: parents before children, and variations in order."""
         order: list[chess.pgn.GameNode] = [self.game]
         while order:
             node = order.pop()
@@ -308,7 +308,7 @@ def _folded(move: str) -> str:
 
 
 def _forms(board: chess.Board, move: chess.Move) -> set[str]:
-    """Return the folded forms of a move: SAN, both squares, and for pieces less than SAN requires."""
+    """Return the folded forms of a move: SAN, both squares, and for pieces also shorter forms than SAN allows."""
     san, squares = board.san(move), chess.square_name(move.from_square) + chess.square_name(move.to_square)
     piece = board.piece_type_at(move.from_square)
     letter = "" if piece in (None, chess.PAWN) else chess.piece_symbol(piece)
@@ -330,9 +330,9 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
 
 
 def board_from_fen(fen: str) -> tuple[chess.Board, tuple[str, ...]]:
-    """Return the position of a FEN, and its impossible parts, which are left out.
+    """Return the position of a FEN without its impossible parts, and a description of these parts.
 
-    The game is Chess960 if its castling rights need these rules.
+    The game is Chess960 if its castling rights require it.
 
     MessageError if the FEN cannot be read or the position is illegal; the text says what is wrong.
     """

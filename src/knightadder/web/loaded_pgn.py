@@ -16,7 +16,7 @@ from knightadder.web.messages import MAX_PGN, MessageError
 _MAX_GAMES = 500  # maximum number of games offered from a file
 _MAX_ASIDES = 4  # maximum number of comments and variations, as a multiple of `MAX_NODES`
 _MAX_NESTING = 100  # maximum depth of nested variations
-_LONGEST = 120  # maximum characters of a value in a title
+_LONGEST = 120  # maximum length of a value in a title, in characters
 _MAX_NAG = 255  # highest glyph number in the PGN standard
 
 
@@ -46,10 +46,10 @@ class LoadedPgn:
 
 
 def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
-    """Return a game, by its index from 0, from a PGN of one game or several, as `pgn.game_files` reads it.
+    """Return a game, by its index from 0, from a PGN of one or more games, as `pgn.game_files` reads it.
 
     MessageError if there is no such game or it is not among the first 500, it is too large or of an unsupported
-    variant, or nothing of it can be read.
+    variant, or no part of it can be read.
     """
     games, there_are_more = _games(content)
     if index >= len(games):

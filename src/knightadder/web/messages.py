@@ -20,7 +20,7 @@ MAX_PGN = 512 * 1024  # bytes
 _MAX_EDITED = 8 * 1024 * 1024  # bytes of edited games that a tab can restore: enough for 20,000 moves with comments
 MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; a PGN in UTF-16 has null bytes, each of which takes six bytes in JSON
 MAX_LINES = 10
-MAX_COMMENT = MAX_PGN  # characters; a loaded game may have a comment as long as that
+MAX_COMMENT = MAX_PGN  # characters; a loaded game may have a comment of that length
 _LONGEST_COMPLAINT = 120  # characters; limited because a complaint may quote the message
 
 _Node: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
@@ -48,7 +48,7 @@ class NewGame(_Message):
 
     `elo` is the engine's strength, None for full strength. Without a clock (`initial` and `increment` in seconds),
     the engine has `move_time` seconds per move. `start` is ``standard``, ``chess960``, or ``here`` for the position on
-    the board; `number` is the number of a start position of Chess960, None for a random one. With `pace`, a weakened
+    the board; `number` is the number of a Chess960 start position, None for a random one. With `pace`, a weakened
     engine waits as long as a person might think.
     """
 
@@ -102,7 +102,7 @@ class Hint(_Message):
 
 
 class Draw(_Message):
-    """Replace the arrows and circles of this node, see `GameTree.shapes`."""
+    """Replace the arrows and circles of this node (see `GameTree.shapes`)."""
 
     node: _Node
     shapes: Annotated[list[Annotated[str, Meta(pattern="^[GRYB]([a-h][1-8]){1,2}$")]], Meta(max_length=64)]
@@ -206,7 +206,7 @@ class CheckFen(_Message):
 class LoadPgn(_Message):
     """Load a game from a PGN, by its index from 0.
 
-    With `raw`, each character stands for a byte of a file whose encoding has to be found out.
+    With `raw`, each character stands for a byte of a file whose encoding must be detected.
     """
 
     pgn: str
@@ -216,13 +216,13 @@ class LoadPgn(_Message):
     def content(self) -> bytes:
         """Return the content of the file, or the text in UTF-8.
 
-        MessageError if it has more than `MAX_PGN` bytes, or a character stands for no byte.
+        MessageError if it has more than `MAX_PGN` bytes, or a character does not stand for a byte.
         """
         return _content(self.pgn, self.raw)
 
 
 class ChooseGame(_Message):
-    """Show the game of the file that has this index, with its edits."""
+    """Show the game with this index in the file, including its edits."""
 
     index: _Index
 
@@ -232,13 +232,13 @@ class SaveGame(_Message):
 
 
 class OpenSaved(_Message):
-    """Show the user's saved game that has this number."""
+    """Show the saved game with this number."""
 
     number: _Whole
 
 
 class Restore(_Message):
-    """Restore the content of the tab's board when an earlier server ended.
+    """Restore the content of the tab's board after a restart of the server.
 
     `pgn`, `raw` and `index` are as in `LoadPgn`; without a file, `pgn` is empty. `edited` maps the index of each
     edited game to its PGN, and `places` the index of each saved game to its number and version among the user's games;

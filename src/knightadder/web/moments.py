@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from knightadder.review.game_evaluation import SearchedPosition
     from knightadder.review.review import Review
 
-_MOST = 3  # maximum number of moments of a game
+_MOST = 3  # maximum number of moments in a game
 
 
 @dataclass(frozen=True, slots=True)

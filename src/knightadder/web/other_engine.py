@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from knightadder.library.results import Line
 
 _EVERY = 0.1  # seconds between two updates of the lines
-_SILENT = 10.0  # seconds without a line after which the page says so
+_SILENT = 10.0  # seconds without a line before the page says that the engine is silent
 
 
 class CompanionEngine(UciEngine):
-    """An external UCI engine, which gives as many of the wanted lines as it can; OptionError without its program."""
+    """An external UCI engine, which gives as many of the wanted lines as it can.
+
+    OptionError if its program is missing.
+    """
 
     def __init__(self, command: str, options: Mapping[str, str]) -> None:
         super().__init__(command, options)

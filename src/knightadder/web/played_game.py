@@ -31,7 +31,7 @@ _REASONS = {
 _PAUSE, _PAUSE_SPREAD = 1.8, 0.7  # median in seconds; standard deviation of the logarithm
 _LONGEST_PAUSE = 8.0  # seconds
 _PAUSE_CLOCK_SHARE = 0.02  # the longest pause, as a share of the clock
-_OBVIOUS_SHARE = 0.4  # the pause for a recapture or the only move, as a share of the usual one
+_OBVIOUS_SHARE = 0.4  # pause for a recapture or the only legal move, as a share of the usual pause
 
 
 @dataclass(slots=True)
@@ -39,10 +39,10 @@ class PlayedGame:
     """A game of the user against the engine.
 
     Without a clock, the engine has `move_time` seconds per move; without `elo`, it plays at full strength. Moves before
-    `start_ply` cannot be taken back. With `pace`, a weakened engine takes its time. The result is in PGN's notation,
-    ``*`` while the game runs. `settlement` decides for the engine about draws, and `draw_offered` says whether the
-    engine offered a draw with its last move. `moments` are the user's moves that decided the game, None until they have
-    been found.
+    `start_ply` cannot be taken back. With `pace`, a weakened engine waits before it moves. The result is in PGN's
+    notation, ``*`` while the game runs. `settlement` makes the engine's decisions about draws, and `draw_offered` says
+    whether the engine offered a draw with its last move. `moments` are the user's moves that decided the game, None
+    until they have been found.
     """
 
     user: chess.Color

@@ -21,7 +21,7 @@ class Resources:
     max_hash_mb: int = _MAX_HASH
 
     def __post_init__(self) -> None:
-        """Raise limits that are below the engine's present values."""
+        """Raise the limits that are below the engine's current values."""
         object.__setattr__(self, "max_threads", max(self.threads, self.max_threads))
         object.__setattr__(self, "max_hash_mb", max(self.hash_mb, self.max_hash_mb))
 

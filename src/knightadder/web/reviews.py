@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long a position is searched: a number of nodes or, if they are given, seconds."""
+    """How long to search a position: `seconds` if given, otherwise a number of nodes."""
 
     nodes: int = FULL_NODES
     seconds: float | None = None
@@ -73,10 +73,10 @@ class Reviews:
         self._found: WeakKeyDictionary[chess.pgn.GameNode, tuple[SearchedPosition, Effort]] = WeakKeyDictionary()
         self._commented: WeakSet[chess.pgn.GameNode] = WeakSet()  # the nodes whose comments have these evaluations
         self._marks: WeakKeyDictionary[chess.pgn.GameNode, set[int]] = WeakKeyDictionary()  # marks made by reviews
-        self._decided: WeakSet[chess.pgn.GameNode] = WeakSet()  # the nodes on whose marks the user has decided
+        self._decided: WeakSet[chess.pgn.GameNode] = WeakSet()  # the nodes whose marks the user has set or removed
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
         self._written: Review | None = None  # the review that the headers describe
-        self._headers: dict[str, tuple[str | None, str]] = {}  # header -> its values before and after that review
+        self._headers: dict[str, tuple[str | None, str]] = {}  # header -> its values before and after `_written`
 
     def missing(self, nodes: Sequence[chess.pgn.GameNode], effort: Effort | None = None) -> list[chess.pgn.GameNode]:
         """Return the nodes that have not been searched with this effort, by default with `FULL_NODES`."""
@@ -103,7 +103,7 @@ class Reviews:
             self._found[node] = before, Effort(known.nodes, max(seconds, known.seconds or 0))
 
     def evaluation(self, node: chess.pgn.GameNode) -> SearchedPosition | None:
-        """Return the evaluation of a node by a search, if there is one."""
+        """Return the evaluation of a node that a search has found, if there is one."""
         found = self._found.get(node)
         return found and found[0]
 
@@ -113,7 +113,7 @@ class Reviews:
         self._found[node] = replace(evaluation, rival=rival), effort
 
     def judge(self, node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
-        """Mark the moves to and from a node, as far as both positions have been searched with `FULL_NODES`.
+        """Mark the moves to and from a node, if the positions before and after them were searched with `FULL_NODES`.
 
         The user's marks stay, and a move whose marks the user has changed or removed gets no other. Returns the
         changed nodes.
@@ -153,7 +153,7 @@ class Reviews:
     def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
         """Describe a node for the page as `GameTree.row` does, with the verdict on its move.
 
-        ``missed`` says whether it is a missed chance by its marks. The ``verdict`` on a move that a search has marked
+        ``missed`` says whether the marks make it a missed chance. The ``verdict`` on a move that a search has marked
         names the best move or, if the move is good, the score of the best alternative; otherwise it is None.
         """
         from knightadder.review.judgement import is_missed_chance, judgement_of
@@ -197,8 +197,8 @@ class Reviews:
         """Review a line: mark its moves, and add the better lines as variations.
 
         The nodes are those from the root to the end, all of them evaluated. Marks of the line's last review are
-        replaced; the user's marks stay, and a move on whose marks the user has decided gets none. Returns the new and
-        changed nodes, each after its parent.
+        replaced; the user's marks stay, and a move whose marks the user has set or removed gets none. Returns the new
+        and changed nodes, each after its parent.
         """
         from knightadder.review.notes import annotate_line
 
@@ -229,14 +229,14 @@ class Reviews:
         return len(self.tree) + moves <= MAX_NODES
 
     def state(self, node: chess.pgn.GameNode) -> NodeState:
-        """Return the present state of a node's changeable parts."""
+        """Return the current state of a node's changeable parts."""
         marks, review = self._marks.get(node), self._reviews.get(node)
         shapes, words = self.tree.shapes(node), self.tree.words(node)
         decided = node in self._decided
         return NodeState(list(node.variations), set(node.nags), shapes, words, marks, review, decided)
 
     def restore(self, states: Mapping[chess.pgn.GameNode, NodeState]) -> None:
-        """Restore the states of nodes, with the moves that followed them."""
+        """Restore earlier states of nodes, including the moves that followed them."""
         for node, state in states.items():
             self.tree.set_variations(node, state.variations)
             node.nags = set(state.nags)
@@ -255,7 +255,7 @@ class Reviews:
                 self.tree.adopt(node)
 
     def write_headers(self) -> bool:
-        """Update the game's headers to the present main line; return whether they have changed.
+        """Update the game's headers for the current main line; return whether they have changed.
 
         While the main line is reviewed, the headers include its accuracy and opening.
         """

@@ -15,12 +15,12 @@ from knightadder.pgn.games import headers_of, texts_of
 from knightadder.user_file import UserFile
 from knightadder.web.messages import MessageError
 
-MAX_FILE = 64 * 1024 * 1024  # maximum bytes of an added file
+MAX_FILE = 64 * 1024 * 1024  # maximum size of an added file in bytes
 _APPLICATION = 0x4B41_474D  # the file's application_id in SQLite: "KAGM"
 _VERSION = 1  # version of the schema, in the file's user_version
-# `version` grows with each change of the game. It begins at a random number: then a game in a file that replaced this
-# one is not taken for the same game. A deleted game keeps its row, so that deleting can be undone. `words` is
-# the text that a search looks at. `digest` tells whether an added game is already stored.
+# `version` grows with each change of the game. It begins at a random number, so that a game in a file that replaced
+# this one is not taken for the same game. A deleted game keeps its row, so that deleting can be undone. `words` is the
+# text that a search looks at. `digest` tells whether an added game is already stored.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS games (
     id INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, white TEXT NOT NULL, black TEXT NOT NULL,
@@ -108,7 +108,7 @@ class SavedGames:
         return new, len(rows) - new
 
     def find(self, wanted: str, start: int, count: int) -> tuple[list[SavedGame], int]:
-        """Return some of the games that contain all wanted words, the last changed first, and their total number."""
+        """Return a page of the games that contain all wanted words, last changed first, and their total number."""
         words = wanted.casefold().split()
         where = " AND ".join(["NOT deleted", *["instr(words, ?)"] * len(words)])
         with self._database.connected() as database:

@@ -1,8 +1,8 @@
 """One tab of the board: its game and its engine.
 
 All code here runs in the event loop and handles one message after the other. Sending only puts a message into a queue,
-without waiting. Between two awaits nothing else runs. After an await the flag may have fallen or a search may have
-ended, so look at `PlayedGame.running` again. The engine loads and searches in other threads.
+without waiting. Between two awaits nothing else runs. During an await, the flag may fall or a search may end, so
+after it, look at `PlayedGame.running` again. The engine loads and searches in other threads.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class Session:
             await _HANDLERS[type(message)](self, message)
         except EngineError as error:
             self._send({"type": "error", "about": about, "text": str(error)})
-            if self._analysing and not self._worker.busy:  # it was stopped for what was then refused
+            if self._analysing and not self._worker.busy:  # the analysis was stopped for the message that was refused
                 self._go_on()
 
     async def close(self) -> None:
@@ -245,7 +245,7 @@ class Session:
         if game is None:
             raise MessageError("there is no game")
         node = self._tip
-        while node.parent is not None and node.turn() == game.user:  # also takes back the engine's reply
+        while node.parent is not None and node.turn() == game.user:  # take back the engine's reply too
             node = node.parent
         before = node.parent
         if before is None or node.ply() <= game.start_ply:
@@ -491,7 +491,7 @@ class Session:
         """Show the present state of this desk."""
         await self._worker.stop()
         self._desk = desk
-        self._send(await asyncio.to_thread(tree_view, desk.reviews))  # because a long game takes a while
+        self._send(await asyncio.to_thread(tree_view, desk.reviews))  # in a thread, because a long game takes a while
         self._send(games_view(desk))
         self._go_on()
 
@@ -631,7 +631,7 @@ class Session:
         self._send(
             {
                 **position_view(self._tree, movable, premover),
-                "at_tip": shown is self._tip,  # the newest position of the game, though variations may follow it
+                "at_tip": shown is self._tip,  # the newest position of the game; variations may follow it
                 "analysing": self._analysing,
                 "threat": self._threat,
                 "summary": self._reviews.summary(),

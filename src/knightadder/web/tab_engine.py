@@ -1,4 +1,4 @@
-"""The engine of a tab: loaded in a thread, set for each search, with one piece of work at a time."""
+"""The engine of a tab: loaded in a thread, configured for each search, with one piece of work at a time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TabEngine:
 
     def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources) -> None:
         self.resources = resources
-        self._used = resources  # the resources that were set in the engine
+        self._used = resources  # the resources that the engine has
         self._make_engine = make_engine
         self._send = send
         self._engine: asyncio.Future[Engine] | None = None
@@ -70,13 +70,13 @@ class TabEngine:
         self._fresh = True
 
     async def ready(self, elo: int | None = None) -> Engine:
-        """Return the engine, once it is loaded, set to this strength; None is full strength."""
+        """Wait until the engine is loaded, and return it with its strength set; None is full strength."""
         assert self._engine is not None  # set by load(), which is called first
         engine = await asyncio.shield(self._engine)
         if self._fresh:
             self._fresh = False
             self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
-        if self._clearing is not None:  # even if the game that needed it has already been left
+        if self._clearing is not None:  # even if the user has already left the game that needed it
             await asyncio.shield(self._clearing)
         strength: dict[str, Setting] = {"UCI_LimitStrength": elo is not None, "UCI_Elo": elo or DEFAULT_ELO}
         engine.configure(strength)

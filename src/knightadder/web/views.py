@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 View: TypeAlias = dict[str, Any]
 
 _MAX_PLIES_SHOWN = 24  # maximum number of plies shown in a line of analysis
-_MAX_PLIES_OF_MOMENT = 7  # maximum number of plies shown of the better line at a moment
+_MAX_PLIES_OF_MOMENT = 7  # maximum number of plies shown of the better line of a moment
 
 
 def tree_view(reviews: Reviews) -> View:
@@ -38,7 +38,7 @@ def nodes_view(reviews: Reviews, nodes: Iterable[chess.pgn.GameNode]) -> View:
 
 
 def games_view(desk: Desk) -> View:
-    """Describe the games that the tab can choose from, which of them is on the board, and where that is saved."""
+    """Describe the games that the tab can choose from, which of them is on the board, and where that game is saved."""
     titles = [[title.players, title.result, title.event, title.date] for title in desk.file.titles]
     return {**place_view(desk), "type": "games", "titles": titles}
 
@@ -98,8 +98,8 @@ def moves_view(board: chess.Board) -> View:
 def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
     """Return the legal moves: from-square to target square to the move in UCI's notation.
 
-    For castling, the target is the king's goal or the rook's square, unless another king move has the same target. A
-    promotion lacks the letter of the new piece.
+    For castling, the target is the king's new square or the rook's square, unless another king move has the same
+    target. The move of a promotion lacks the letter of the new piece.
     """
     legal: dict[str, dict[str, str]] = {}
     castlings = []
@@ -120,7 +120,8 @@ def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
 def premoves_view(board: chess.Board, color: chess.Color) -> dict[str, dict[str, str]]:
     """Return the moves that may become legal after the opponent's next move, as `legal_view` does.
 
-    They are all moves on an empty board, both captures of each pawn, and castling with the remaining rights.
+    They are all moves that the pieces would have on an empty board, both captures of each pawn, and castling if the
+    right remains.
     """
     own = board.copy(stack=False)
     own.turn = color

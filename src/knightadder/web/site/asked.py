@@ -1,4 +1,4 @@
-"""The page's queries: about a position, or about a file of the user that may be damaged."""
+"""The page's queries: about a position, or about a file of the user's that may be damaged."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _choice(wanted: Mapping[str, str]) -> Choice:
 
 
 def waiting(until: datetime) -> str:
-    """Return in words how long it is until a time."""
+    """Return the time left until a moment, in words."""
     left = until - datetime.now(UTC)
     for unit, name in _UNITS:
         if left >= unit:

@@ -16,7 +16,7 @@ from knightadder.library.explorer import Explorer, GameFilter
 from knightadder.web.site.asked import position_route
 from knightadder.web.views import View
 
-_LONGEST = 100  # maximum characters of a query value
+_LONGEST = 100  # maximum length of a query value in characters
 _COLORS = {"white": chess.WHITE, "black": chess.BLACK}
 
 
@@ -24,7 +24,7 @@ def explorer_routes(explorer: Explorer | None) -> list[Route]:
     """Return the explorer's routes.
 
     ``/explorer?fen=...`` gives the moves that its games played in the position; null without an explorer. The query may
-    also have the values of a `GameFilter`, with commas between speeds, and ``latest=1``.
+    also have the values of a `GameFilter`, with speeds separated by commas, and ``latest=1``.
     ``/explorer/game?number=...`` gives a game as PGN.
     """
 
@@ -45,7 +45,7 @@ def explorer_routes(explorer: Explorer | None) -> list[Route]:
 
 
 def explorer_view(explorer: Explorer, board: chess.Board, query: Mapping[str, str] | None = None) -> View:
-    """Describe the moves played in a position, and the highest rated games, among the games that pass a filter."""
+    """Describe the moves played in a position, and the highest-rated games among those that pass a filter."""
     query = query or {}
     try:
         wanted = _filter(query)

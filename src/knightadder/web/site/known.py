@@ -40,13 +40,13 @@ class Known:
         return {"book": self.book_moves(board), "tables": tables}
 
     def book_moves(self, board: chess.Board) -> list[View]:
-        """Return the book's moves with their shares in per cent, the greatest first."""
+        """Return the book's moves with their shares in per cent, largest first."""
         moves = {} if self._book is None else self._book.moves(board.fen(), board.chess960)
         total = sum(moves.values())
         return [{"san": board.san(board.parse_uci(uci)), "percent": 100 * n / total} for uci, n in moves.items()]
 
     def tablebase_moves(self, board: chess.Board) -> list[View]:
-        """Return the legal moves with their results and distances to zeroing in plies, the best first.
+        """Return the legal moves with their results and distances to zeroing in plies, best first.
 
         The list is empty if a table is missing. ``dtz`` is None if its table is missing.
         """

@@ -18,7 +18,7 @@ class Outbox:
     """The messages to a tab, in order.
 
     The engine's lines and progress are added without waiting, and replace unsent older messages of the same type.
-    Answers to the tab's messages cannot accumulate either: the next message is handled only when the box is `empty`.
+    Answers to the tab's messages cannot accumulate either: the next message is handled only when the queue is empty.
     """
 
     def __init__(self) -> None:
@@ -64,5 +64,5 @@ class Outbox:
 
 
 def _text(view: View) -> str:
-    # In small steps, because json.dumps blocks all other threads until it has finished.
+    # In small steps: a single call of json.dumps would block all other threads.
     return "".join(_ENCODER.iterencode(view))

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 _PIECES = {f"{'w' if s.isupper() else 'b'}{s.upper()}": chess.Piece.from_symbol(s) for s in "KQRBNPkqrbnp"}
 _FEET = "M11 39 V36 Q11 33 14.5 33 H30.5 Q34 33 34 36 V39 Z"
-# The plain set on a square of 45 by 45: outlines by piece, to which the feet are added, and the lines inside them.
+# The plain set on a square of 45 by 45: the outline of each piece without its foot, and the lines inside it.
 _OUTLINES = {
     "P": (
         "M22.5 9 a6 6 0 0 1 3.6 10.8 h3 v3.2 h-3.2 q.7 6 6.1 10 h-19 q5.4-4 6.1-10 h-3.2 v-3.2 h3 a6 6 0 0 1 3.6-10.8z"
@@ -37,7 +37,7 @@ _INSIDE = {
     "Q": "M13.5 28.5 h18",
     "K": "M22.5 15 v6.5",
 }
-_COLOURS = {"w": ("#fdfdfb", "#2b2f2d"), "b": ("#33383b", "#0f1112")}  # of the area and its outline
+_COLOURS = {"w": ("#fdfdfb", "#2b2f2d"), "b": ("#33383b", "#0f1112")}  # colours of the area and the outline
 _INNER = {"w": "#2b2f2d", "b": "#e9ecea"}
 
 

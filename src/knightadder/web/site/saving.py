@@ -15,14 +15,14 @@ from knightadder.web.saved_games import MAX_FILE, SavedGames
 from knightadder.web.site.asked import answering
 from knightadder.web.views import View
 
-_SHOWN = 100  # maximum number of games in an answer
-_LONGEST_SEARCH = 200  # maximum characters of a search
+_SHOWN = 100  # maximum number of games per answer
+_LONGEST_SEARCH = 200  # maximum length of a search text in characters
 
 
 def saved_routes(saved: SavedGames | None) -> list[Route]:
     """Return the routes of the user's games, if the board keeps any.
 
-    ``GET /games?search=...&start=N`` gives some of the games that contain all words, from the N-th on; ``POST
+    ``GET /games?search=...&start=N`` gives a page of the games that contain all words, from the N-th on; ``POST
     /games`` adds the games of a PGN file; ``POST /games/N?deleted=1`` deletes a game, and with 0 brings it back;
     ``/games.pgn`` gives all games. An answer may instead have a ``problem``, a message for the user.
     """

@@ -39,7 +39,7 @@ class _Server(uvicorn.Server):
 
 
 def make_server(app: Starlette) -> uvicorn.Server:
-    """Return a server for an application; the caller has to run it with the sockets to listen on."""
+    """Return a server for an application; the caller runs it with the sockets to listen on."""
     return _Server(
         uvicorn.Config(
             app,
@@ -47,7 +47,7 @@ def make_server(app: Starlette) -> uvicorn.Server:
             limit_concurrency=MAX_CONNECTIONS,
             log_level="error",  # hides errors that clients cause
             lifespan="on",  # at the end, the application closes engines that no connection uses
-            ws_per_message_deflate=False,  # on one machine compression only takes time
+            ws_per_message_deflate=False,  # on one machine, compression only costs time
             ws_max_size=MAX_MESSAGE,
             timeout_graceful_shutdown=60,  # seconds for clients that do not read; a second Ctrl-C ends the wait
         )

@@ -29,7 +29,7 @@ _MakeSession: TypeAlias = Callable[[Callable[[View], None]], Session]
 
 
 class End(Enum):
-    """The way in which a connection ended."""
+    """How a connection ended."""
 
     LOST = auto()  # the tab may return
     GOODBYE = auto()  # the tab will not return
@@ -117,7 +117,7 @@ class Tabs:
 
     def __init__(self, make_session: _MakeSession) -> None:
         self._make_session = make_session
-        self._named: dict[str, Tab] = {}  # tabs that can return; those without a connection in order of its loss
+        self._named: dict[str, Tab] = {}  # tabs that can return; the last disconnected comes last
         self._open = 0  # a tab counts until its engine is closed
         # Tasks that end tabs which did not return; the event loop itself does not keep tasks alive.
         self._ending: set[asyncio.Task[None]] = set()
@@ -153,7 +153,7 @@ class Tabs:
                 await self._keep(name, tab)
 
     async def close(self) -> None:
-        """End the tabs that have no connection; call it when the server has ended the others."""
+        """End the tabs that have no connection; call it after the server has ended the others."""
         for tab in self._kept():
             await self._end(tab)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from knightadder.puzzles.collection import PuzzleChoice, PuzzleCollection
     from knightadder.puzzles.user_progress import PuzzleProgress, Standing
 
-# Ratings relative to the user's: how far away the middle is, and how wide the range is at first.
+# Ranges of ratings: the distance of the middle from the user's rating, and the half-widths to try in turn.
 _LEVELS = {"mine": 0, "easier": -300, "harder": 300}
 _WIDTHS = (100, 200, 400, 800)
 _MOST_BROKEN = 100  # maximum number of broken puzzles passed over in the search for the next puzzle
@@ -32,7 +32,7 @@ _MOST_BROKEN = 100  # maximum number of broken puzzles passed over in the search
 class Training:
     """Puzzles to solve, and the user's progress; without `progress`, answers are not kept.
 
-    `folder` is the folder of the file of puzzles, in which the games that they come from are looked for.
+    `folder` is the folder of the file of puzzles, where their source games are looked for.
     """
 
     def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None, folder: Path = Path()) -> None:
@@ -69,7 +69,7 @@ class Training:
         }
 
     def _puzzle(self, request: Request) -> tuple[int, Puzzle]:
-        """Return the puzzle of an address and its number; OptionError if there is none, or it is broken."""
+        """Return the puzzle that an address names, and its number; OptionError if there is none, or it is broken."""
         number = request.path_params["number"]
         if not 1 <= number <= len(self._puzzles):
             raise OptionError("There is no such puzzle")
@@ -90,7 +90,7 @@ class Training:
         return {"pgn": read_source(file, number, self._folder), "ply": ply}
 
     def _next(self, request: Request) -> View:
-        """Return the next puzzle of a choice: an unanswered one if there is any, otherwise the next in order."""
+        """Return the next of the chosen puzzles: an unanswered one if there is any, otherwise the next in order."""
         asked = request.query_params
         after = whole_or_none(asked.get("after", "")) or 0
         answered = self._answered()
@@ -115,7 +115,7 @@ class Training:
         return set() if self._progress is None else self._progress.answered()
 
     def _choices(self, asked: Mapping[str, str]) -> Iterable[PuzzleChoice]:
-        """Return the choices of puzzles to try in turn, each wider than the choice before it."""
+        """Return the filters to try in turn, each wider than the one before it."""
         from knightadder.puzzles.collection import PuzzleChoice
 
         theme, level = asked.get("theme", ""), asked.get("level", "")

@@ -2,7 +2,7 @@
 // best line's arrow is the most opaque.
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 0.16; // of an arrow, in squares
+const WIDTH = 0.16; // width of an arrow, in squares
 const HEAD = 0.42;
 const RING = 0.06; // line width of a circle, in squares
 const COLOURS = { G: "green", R: "red", B: "blue", Y: "yellow" };

@@ -18,7 +18,7 @@ const KINDS = [
 
 let groups = [];
 let drill = null;
-let last = 0; // the number of the previous drill, which is not asked twice in a row
+let last = 0; // the number of the previous drill, so that it is not asked twice in a row
 let hints = 0;
 let saving = null; // the promise of the saved answer; null before an answer
 let over = false;

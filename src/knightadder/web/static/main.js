@@ -131,7 +131,7 @@ const keeping = new Keeping(tell);
 const lost = new Lost(byId("lost"), { retry: () => socket.retry(), save: () => transfer.save() });
 const history = new History({ undo: byId("undo"), redo: byId("redo") }, (step) => send(step), () => !byId("tree-tools").hidden);
 
-/** Send a message, and give whether it was sent; without a connection, tell the user. */
+/** Send a message, and return whether it was sent; without a connection, tell the user. */
 function send(type, fields = {}) {
   if (socket.send(type, fields)) return true;
   refuse("There is no connection to the server");

@@ -25,7 +25,7 @@ export class Moments {
     element.querySelector(".show").addEventListener("click", () => this.showBest());
   }
 
-  /** Take the moments of the game, null before the search for them, and the node on the board. */
+  /** Take the moments of the game and the node on the board; `list` is null until the moments have been searched for. */
   update(list, node) {
     if (JSON.stringify(list) !== JSON.stringify(this.list)) {
       this.list = list;
@@ -73,7 +73,7 @@ export class Moments {
     this.mark();
   }
 
-  /** Try a user's move in the open moment; give whether a moment is open. */
+  /** Try a user's move in the open moment; return whether a moment is open. */
   take(node, move) {
     if (!this.open || this.open.node !== node) return false;
     this.actions.retry(node, move);

@@ -74,7 +74,7 @@ export class MyGames {
     this.say("The game is saved");
   }
 
-  /** Show a problem in the dialog, and give whether the dialog is open. */
+  /** Show a problem in the dialog, and return whether the dialog is open. */
   refused(text) {
     if (this.dialog.open) this.say(text);
     return this.dialog.open;

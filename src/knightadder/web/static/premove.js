@@ -10,7 +10,7 @@ export class Premove {
     this.possible = false;
     this.move = null;
     this.node = null; // the position in which the premove was made
-    // Any press on the board cancels the premove; a press that would draw does nothing else then.
+    // Any press on the board cancels the premove; a press that would otherwise draw a shape only cancels it.
     const cancel = (event) => {
       if (this.move && (event.button === 2 || board.drawing)) event.stopImmediatePropagation();
       this.set(null);

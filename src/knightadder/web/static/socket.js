@@ -20,7 +20,7 @@ export class Socket {
 
   /**
    * Call `handler` with each message of this type. "open" and "closed" come from the connection itself; "closed"
-   * comes once more, with the `cause`, when `causeOfLoss` has found it.
+   * comes once more, with the `cause`, as soon as `causeOfLoss` has found it.
    */
   on(type, handler) {
     this.handlers.set(type, [...(this.handlers.get(type) ?? []), handler]);
@@ -60,7 +60,7 @@ export class Socket {
     if (this.socket.readyState === WebSocket.CLOSED) this.connect();
   }
 
-  /** Send a message if there is a connection, and give whether there is one. */
+  /** Send a message if there is a connection, and return whether there is one. */
   send(type, fields = {}) {
     if (this.isOpen) this.socket.send(JSON.stringify({ type, ...fields }));
     return this.isOpen;

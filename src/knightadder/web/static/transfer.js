@@ -9,7 +9,7 @@ export class Transfer {
   /**
    * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, raw: boolean) => boolean, onGame: (index: number) => void,
    *   write: () => string, players: () => string[], tell: (text: string) => void}} actions `raw` means that each character is a byte of a file;
-   *   `onPgn` gives whether the text could be sent; `write` gives the PGN of the game on the board
+   *   `onPgn` returns whether the text could be sent; `write` returns the PGN of the game on the board
    */
   constructor(actions) {
     this.actions = actions;
@@ -104,7 +104,7 @@ export class Transfer {
     document.activeElement?.blur(); // else the space bar would open the dialog again
   }
 
-  /** Show a problem: the text is not a game, or the server is away. */
+  /** Show a problem: the text is not a game, or the server cannot be reached. */
   refused(problem) {
     this.button.disabled = false;
     if (this.dialog.open) this.complain(problem);
