@@ -69,7 +69,7 @@ def test_chance_follows_the_weights(file: Path) -> None:
     assert book.choose("4k3/8/8/8/8/8/8/4K3 w - - 0 1", random) is None
 
 
-@pytest.mark.parametrize("content", [b"", b"short", b"17 bytes of text."])
+@pytest.mark.parametrize("content", [b"", b"short", b"17 bytes of text.", bytes(reversed(range(256)))])
 def test_what_is_no_book_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "bad.bin"
     file.write_bytes(content)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import chess
 
 _ENTRY_BYTES = 16
+_SAMPLE = 100  # number of entries that are looked at when a book is opened
 
 
 class Book:
@@ -24,13 +25,23 @@ class Book:
         # Imported here, because importing python-chess would make every start of the engine too slow.
         import chess.polyglot
 
+        not_a_book = OptionError(f"cannot read the book {file}: it is not a Polyglot book")
         try:
             size = Path(file).stat().st_size
             if not size or size % _ENTRY_BYTES:
-                raise OptionError(f"cannot read the book {file}: it is not a Polyglot book")
+                raise not_a_book
             self._reader = chess.polyglot.open_reader(file)
         except OSError as error:
             raise OptionError(f"cannot read the book {file}: {error.strerror}") from None
+        if not self._is_sorted():
+            self.close()
+            raise not_a_book
+
+    def _is_sorted(self) -> bool:
+        """Return whether the keys of some entries ascend. In a book all keys do; in a different file, hardly ever."""
+        count = len(self._reader)
+        keys = [self._reader[index].key for index in range(0, count, max(count // _SAMPLE, 1))]
+        return keys == sorted(keys)
 
     def moves(self, fen: str, chess960: bool = False) -> dict[str, int]:
         """Return the book's legal moves for a position in UCI notation, with their weights, the heaviest first.
