@@ -144,7 +144,7 @@ def declare_limits(command: argparse.ArgumentParser, nodes: int | None = None) -
 
 
 def declare_player(command: argparse.ArgumentParser) -> None:
-    """Declare the files of a player's games, ``files``, and the player's names, ``player``."""
+    """Declare ``files``, the files with a player's games, and ``--player``, the names of the player."""
     declare(command, "files")
     command.add_argument(
         "--player",

@@ -26,7 +26,10 @@ _END_SECONDS = 10.0  # seconds in which a process must end before it is killed
 
 
 def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None:
-    """Declare ``--concurrency``, with the given changes, and ``--cluster``: they say where a command's tasks run."""
+    """Declare ``--concurrency`` and ``--cluster``, which say where a command's tasks run.
+
+    `concurrency` changes the declaration of ``--concurrency``.
+    """
     where = command.add_mutually_exclusive_group()
     declare(where, "--concurrency", **concurrency)
     where.add_argument(
@@ -39,8 +42,9 @@ def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None
 
 @contextlib.contextmanager
 def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int) -> Iterator[Pool]:
-    """Open a pool for a ``with`` block: a cluster, or without a cluster, `processes` processes. In the block, SIGTERM
-    has the effect of Ctrl-C.
+    """Open a pool for a ``with`` block: on `cluster`, or if that is None, with `processes` processes of this machine.
+
+    In the block, SIGTERM has the effect of Ctrl-C.
 
     OptionError if Dask is not installed, or there is no such cluster.
     """

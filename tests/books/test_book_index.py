@@ -210,7 +210,7 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
         database.execute("DROP TABLE texts")
     database.close()
     assert run(games, "-o", out) == 2
-    complaint = f"cannot add to {out}: it is damaged: make it again (no such table: texts)\n"
+    complaint = f"cannot add to {out}, which is damaged; make it again (no such table: texts)\n"
     assert capsys.readouterr().err.endswith(complaint)
 
 

@@ -147,7 +147,7 @@ class Options:
     best_book_move = _Setting("BestBookMove", bool)  # whether to play the heaviest move instead of one by weight
     syzygy_path = _Setting("SyzygyPath", str)  # folders joined by the system's separator, besides the package's own
     syzygy_probe_depth = _Setting("SyzygyProbeDepth", int)  # minimum remaining depth to probe the largest tablebases
-    syzygy_probe_limit = _Setting("SyzygyProbeLimit", int)  # maximum number of men, with kings, of a position to probe
+    syzygy_probe_limit = _Setting("SyzygyProbeLimit", int)  # maximum number of men, including kings, to probe
     syzygy_50_move_rule = _Setting("Syzygy50MoveRule", bool)  # whether the fifty-move rule makes some wins draws
 
     def __init__(self, declared: Iterable[Option] = OPTIONS) -> None:

@@ -22,9 +22,9 @@ OPTIONS = (
 class Settlement:
     """Decides when to resign, and when to offer or accept a draw.
 
-    The engine offers a draw from move 35 on, after eight moves with a score within ``Draw Score`` centipawns. It
-    accepts a draw from move 35 on if its scores were level or worse, and at any move in a lost position. It resigns
-    after ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. A zero turns off draws or
+    The engine offers a draw from move 35 on, after eight moves with a score within ``Draw Score`` centipawns of
+    zero. It accepts a draw from move 35 on if its scores were level or worse, and at any move in a lost position. It
+    resigns after ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. A zero turns off draws or
     resigning.
     """
 

@@ -419,7 +419,7 @@ class Explorer(Closing):
             If both search terms are empty, one of them is invalid, or the file is damaged.
         """
         if not pieces.split() and not material.strip():
-            raise OptionError("nothing to search for: give men on squares, or material")
+            raise OptionError("nothing to search for: give pieces on squares, or material")
         squares, sides = _read_pieces(pieces), _read_material(material)
         records = [_wanted_men(squares, men) for men in ((sides, sides[::-1]) if sides else (None,))]
         passing = np.zeros(len(self), np.uint8)

@@ -36,12 +36,12 @@ from knightadder.puzzles.reading import puzzle_of_row, read_puzzles
 _LARGE = 1 << 20  # bytes; a smaller file is read completely, and each of its puzzles is checked
 _TOLD = 5  # maximum number of broken lines that are reported one by one
 
-# An index consists of this mark, whose number is the version; the lines of the puzzles if the indexed file is
-# compressed or not in UTF-8; the rows; the `_Head` as JSON; and the length of the JSON in eight bytes.
+# An index begins with this mark, whose number is the version. If the indexed file is compressed or not in UTF-8, the
+# lines of the puzzles follow. Then come the rows, the `_Head` as JSON, and the length of the JSON in eight bytes.
 _MARK = b"Knightadder puzzles 1\n"
 _LENGTH = 8
 # The place of a puzzle's line, the number of that line in the file, the rating (0 if unknown), and the index of the
-# puzzle's text of themes. Many puzzles share a text.
+# text that lists the puzzle's themes. Many puzzles share such a text.
 _ROW = np.dtype([("offset", "<u8"), ("line", "<u4"), ("rating", "<u2"), ("themes", "<u4")])
 _MOST_RATING = 9_999
 _RANKS = 8

@@ -57,7 +57,7 @@ KINDS = {
     "other": "Spoiled the position without losing material",
 }
 
-_PIECE = 2  # minimum value in points of a loss that is more than a pawn
+_PIECE = 2  # a loss of at least this many points is more than a pawn
 _MINOR = (chess.KNIGHT, chess.BISHOP)
 _MOST_NAMED = 3  # maximum number of pieces of a side that are named; more pieces are given as points
 _NUMBERS = ("no", "a", "two", "three")
@@ -67,7 +67,7 @@ _EXPLANATION = re.compile(
 )
 _SCORE = r"(?:\S+|a tablebase win for (?:White|Black))"
 _EVALUATIONS = re.compile(rf"\bThe evaluation (?:goes from {_SCORE} to|stays) {_SCORE}\.(?!\S)")
-# Engines tell a tablebase win as 200 pawns, some as 153, less the plies to it; no evaluation is as large.
+# Engines report a tablebase win as 200 pawns (some as 153), minus the plies to it; no other evaluation is that large.
 _LEAST_TABLEBASE_WIN = 15_000
 
 

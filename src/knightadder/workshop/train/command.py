@@ -51,7 +51,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         dest="drawn",
         type=Path,
         metavar="FILE",
-        help="draw pictures of this network, or of weights from --export, at work on positions of the games",
+        help="draw pictures of this network, or of weights from --export, evaluating positions from the games",
     )
 
     exchange = command.add_argument_group("exchange with other trainers")

@@ -69,9 +69,10 @@ class Trainer(Closing):
         return self._pass_over(records, learn=False)[0] / len(records)
 
     def squared_error(self, records: NDArray[np.void], averaged: bool = False) -> float:
-        """Return the mean squared error of the weights, or of their average, against the scores without the results.
+        """Return the mean squared error of the weights, or of their average, against the scores of the search alone.
 
-        With this error, networks that were trained with different exponents and result shares can be compared.
+        The results of the games do not count. With this error, networks that were trained with different exponents and
+        result shares can be compared.
         """
         weights = self.averaged if averaged else self.weights
         return self._pass_over(records, False, weights, 0.0, 2.0)[0] / len(records)
