@@ -58,7 +58,7 @@ class Reporter:
         return to_uci(move, self._chess960)
 
     def lines(self, lines: Sequence[Variation]) -> None:
-        """Report the best lines, the best first."""
+        """Report the lines, best first."""
         nodes, nps, hashfull, time_ms = self._counters()
         tb_hits = self._root_hits + sum(thread.tb_hits for thread in self._threads)
         infos = [

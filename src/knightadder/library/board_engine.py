@@ -63,7 +63,7 @@ class Engine(Closing):
     """An engine that runs one search at a time.
 
     If the engine is searching for a different thread or task, a call waits until that search has ended. A search ends
-    when nothing refers to its engine any longer.
+    when its engine is no longer referenced.
 
     The first engine in a process loads the core. If the core's sources have changed, it first compiles them, which
     takes about 20 seconds and is logged by the logger ``knightadder``. Several engines search in parallel, because a

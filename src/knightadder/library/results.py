@@ -149,7 +149,7 @@ class Analysis(Tabular):
     Attributes
     ----------
     lines : tuple of Line
-        The latest line of each rank, the best first; at least one.
+        The latest line of each rank, best first; at least one.
     best_move : chess.Move or None
         The move to play; ``None`` in checkmate and stalemate.
     ponder : chess.Move or None

@@ -328,7 +328,7 @@ class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
 
     @property
     def multipv(self) -> list[InfoDict]:
-        """The newest values of each line, the best first."""
+        """The newest values of each line, best first."""
         return [info.copy() for info in self.inner.multipv]
 
     def stop(self) -> None:

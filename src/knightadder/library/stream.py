@@ -148,8 +148,8 @@ class Stream:
     """The lines of a running search, each of them once, and its result.
 
     It is both an iterator and an asynchronous iterator. As a context manager, it stops the search at the end of the
-    block. Without a block, the search also stops when a loop over the lines is left, or when nothing refers to the
-    stream any longer. An exception in a waiting caller, such as Ctrl-C, stops the search.
+    block. Without a block, the search also stops when a loop over the lines is left, or when the stream is no longer
+    referenced. An exception in a waiting caller, such as Ctrl-C, stops the search.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from knightadder.native.processors import processors
 HUGE_PAGE = 2 << 20  # bytes, on most processors
 
 _PART = 8 << 20  # bytes that a thread fills at a time; small, so that a clearing can be abandoned quickly
-_AT_ONCE = 2 * _PART  # maximum bytes to fill without a thread, because starting threads would take longer
+_AT_ONCE = 2 * _PART  # maximum number of bytes to fill without a thread, because starting threads would take longer
 
 
 def zeroed_bytes(size: int) -> NDArray[np.uint8]:

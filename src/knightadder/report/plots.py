@@ -15,7 +15,7 @@ from knightadder.review.coach import KINDS
 
 _WIDTH = 4.6  # inches
 _WIN, _DRAW, _LOSS, _BAR, _LINE = "#3f7d4e", "#b9b9b3", "#a8402f", "#4a7fb5", "#1f3f60"
-_WRAP = 26  # maximum characters per line of a label
+_WRAP = 26  # maximum length of a line of a label, in characters
 _LEAST_TREND = 20  # minimum number of games for a trend
 
 

@@ -161,7 +161,7 @@ def at_the_end(board: chess.Board) -> SearchedPosition:
 
 
 def evaluation_of(board: chess.Board, lines: Sequence[Line]) -> SearchedPosition:
-    """Return the evaluation of a searched position from its lines (at least one), the best first."""
+    """Return the evaluation of a searched position from its lines (at least one), best first."""
     variations = [ScoredLine(line.score, legal_part(board, line.pv)) for line in lines]
     best = lines[0]
     told = best.wdl if sum(best.wdl.relative) else None

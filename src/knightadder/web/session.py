@@ -488,7 +488,7 @@ class Session:
             self._send({"type": "notice", "text": ". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences)})
 
     async def _change_to(self, desk: Desk) -> None:
-        """Show the present state of this desk."""
+        """Show the current state of this desk."""
         await self._worker.stop()
         self._desk = desk
         self._send(await asyncio.to_thread(tree_view, desk.reviews))  # in a thread, because a long game takes a while

@@ -102,7 +102,7 @@ class Setup:
     fullmove : int
         Move number, counted from 1.
     notes : tuple of str
-        A line for each kind of impossible right or square that was left out.
+        A line for each kind of impossible castling right or en passant square that was left out.
     """
 
     board: list[int]

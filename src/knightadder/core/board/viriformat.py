@@ -9,7 +9,7 @@ A file is a sequence of games. All numbers are little-endian. A game consists of
 A move is from | (to << 6) | (promotion << 12) | (special << 14). Promotion is 0 to 3 for knight, bishop, rook and
 queen. Special is 1 for an en passant capture, 2 for castling (king takes own rook), 3 for a promotion, else 0. The
 score belongs to the position in which the move was played. It is always exact; `NO_SCORE` means that none is known.
-Mate scores are as the core encodes them: 32,000 less the plies to mate.
+Mate scores are as the core encodes them: 32,000 minus the plies to mate.
 """
 
 import numpy as np

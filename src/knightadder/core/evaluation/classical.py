@@ -34,7 +34,8 @@ _LAST_PAWN = 48  # 64ths of the end-game half that count if a single pawn is lef
 def _scale(pos, score):
     """Return how much of the end-game half counts, up to `FULL_SCALE`.
 
-    A single pawn is easily lost, so less counts with one. `endings` judges positions without pawns.
+    Less counts if the side that is ahead has a single pawn, which is easily lost. `endings` judges positions without
+    pawns.
     """
     strong = WHITE if end_game(score) > 0 else BLACK
     return _LAST_PAWN if popcount(pos.by_type[PAWN] & pos.by_color[strong]) == 1 else FULL_SCALE

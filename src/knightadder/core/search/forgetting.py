@@ -1,6 +1,6 @@
 """Clearing what earlier searches have learnt.
 
-The tables indexed by two moves have 6 MB, so clearing them would take longer than a short search. Only their used rows
+The tables indexed by two moves take 6 MB, so clearing them would take longer than a short search. Only their used rows
 are cleared: each write to such a table marks its row, which belongs to the earlier of the two moves.
 """
 

@@ -34,7 +34,7 @@ class Probing:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Moves ranked by tablebases, the best first, in the core's encoding.
+    """Moves ranked by tablebases, best first, in the core's encoding.
 
     A higher rank is better. All certain wins have the same rank, and so have all certain losses. The scores are in the
     core's encoding, for the side to move. `by_distance` says whether DTZ tables were available. With them, the ranks

@@ -26,7 +26,7 @@ _TERMINATIONS = {
     "silent": "abandoned",
 }
 
-_LONGEST = 1 << 20  # maximum bytes of a game: an incomplete game is looked for in this last part of a file
+_LONGEST = 1 << 20  # maximum size of a game in bytes: an incomplete game is looked for in this last part of a file
 # The last line of a game: it is not a header line, and it ends with a result. Programs that wrap lines may put only
 # the result on it.
 _LAST_LINE = re.compile(rb"^(?:[^\[\n].*)?(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
