@@ -207,10 +207,10 @@ class core:
         for name in targets:
             (folder / name).write_text("compiled")
 """
-    (package / "program.py").write_text(own)
+    (package / "compilation.py").write_text(own)
     build_wheels.build_images(tmp_path / "src", tmp_path, ["one", "other"])
     assert [(tmp_path / name).read_text() for name in ("one", "other")] == ["compiled", "compiled"]
-    (package / "program.py").write_text(own.replace("for name in targets", "raise RuntimeError"))
+    (package / "compilation.py").write_text(own.replace("for name in targets", "raise RuntimeError"))
     with pytest.raises(SystemExit, match="cannot be compiled"):
         build_wheels.build_images(tmp_path / "src", tmp_path, ["one"])
 
