@@ -144,7 +144,7 @@ def test_a_run_begins_again_on_request(file, capsys, pool, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--player", "Emil"], "there is no game of Emil in games.pgn; most games are of Anna <i>Muster</i>, Dora, "),
+        (["--player", "Emil"], "there is no game of Emil in games.pgn; most games are of Anna <i>Muster</i>; Dora; "),
         (["--player", NAME, "-o", "anna.pdf"], "--out anna.pdf: expected a name that ends in .html"),
         (["--player", NAME, "-o", "nowhere/anna.html"], "there is no folder nowhere"),
         (["--player", NAME, "-o", "there.html"], "there.html already exists: give --force to overwrite it"),

@@ -104,7 +104,7 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
                     yield GameOfPlayer(number, Path(name).name, white, text)
                     number += 1
     if not number:
-        most = ", ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
+        most = "; ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
         known = f"; most games are of {most}" if most else ""
         raise PositionError(
             f"there is no game of {' or '.join(names)} in {', '.join(name for name, _ in files)}{known}"
