@@ -126,6 +126,24 @@ def test_a_game_that_comes_back_at_a_new_server_keeps_its_place_and_goes_on_ther
         assert saved.find("", 0, 10)[1] == 2  # the finished game is not replaced
 
 
+def test_a_game_that_goes_on_replaces_no_saved_variation(server, saved):
+    with open_tab(server) as tab:
+        tab.ask("new_game", color="white")
+        tab.play("e4", "a5")
+        tab.ask("save_game")  # waits for what is written before
+        place = tab.newest["place"]["place"]
+        pgn = tab.tree.pgn().replace("a5", "a5 ( 1... h5 {mine} )").replace("[Event", '[Annotator "me"]\n[Event', 1)
+    with open_tab(server) as tab:  # a new session, as after a restart
+        tab.ask("restore", edited={"0": pgn}, places={"0": place}, path=[0, 0])
+        tab.ask("save_game").ask("new_game", color="white", start="here").play("d4", "a4").ask("save_game")
+    games = [saved.get(game.number)[0] for game in saved.find("", 0, 10)[0]]
+    assert len(games) == 2
+    assert [("h5" in game, '[Annotator "me"]' in game) for game in games] in (
+        [(False, False), (True, True)],
+        [(True, True), (False, False)],
+    )
+
+
 def test_a_deleted_game_does_not_come_back_when_it_is_shown_again(server, saved):
     with open_tab(server) as tab:
         for move in ("e4", "d4"):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from knightadder.web.gametree import GameTree
+from knightadder.web.gametree import GameTree, ancestry
 from knightadder.web.reviews import NodeState, Reviews
 
 if TYPE_CHECKING:
@@ -116,10 +116,14 @@ class Desk:
         return self.reviews.tree
 
     def is_interrupted(self) -> bool:
-        """Return whether this is an unfinished game against the engine from before a restart, shown at its end."""
+        """Return whether this is an unfinished game against the engine from before a restart, shown at its end.
+
+        A game with variations does not count, because a game that goes on keeps only the moves of its line.
+        """
         headers, end = self.tree.game.headers, self.tree.game.end()
         unfinished = headers.get("Event") == EVENT and headers.get("Result") == "*"
-        return unfinished and self.game is None and self.tree.cursor is end
+        is_line = all(len(node.variations) <= 1 for node in ancestry(end))
+        return unfinished and is_line and self.game is None and self.tree.cursor is end
 
     def names(self) -> tuple[str | None, str | None]:
         """Return the names of the edits that would be undone and redone; None if there is no such edit."""

@@ -169,7 +169,10 @@ class Session:
         user = {"white": chess.WHITE, "black": chess.BLACK, "random": random.choice(chess.COLORS)}[message.color]
         clock = None if message.initial is None else ChessClock(message.initial, message.increment)
         game = PlayedGame(user, message.elo, clock, message.move_time, start_ply=board.ply(), pace=message.pace)
+        goes_on = message.start == "here" and self._desk.is_interrupted()
         headers = tree.game.headers
+        if goes_on:
+            headers.update(self._tree.game.headers)
         headers["Event"] = EVENT
         headers["Date"] = f"{datetime.date.today():%Y.%m.%d}"
         headers["White"], headers["Black"] = (_USER, game.opponent) if user else (game.opponent, _USER)
@@ -177,7 +180,7 @@ class Session:
         self._analysing = False
         self._worker.new_game()
         desk = Desk(tree, game)
-        if message.start == "here" and self._desk.is_interrupted():
+        if goes_on:
             desk.saved = self._desk.saved
         await self._change_to(desk.follow(self._desk, "the new game"))
 

@@ -718,7 +718,9 @@ for (const action of ["pointerdown", "keydown", "wheel"]) addEventListener(actio
 // A scrolled page never becomes shorter than what is scrolled into view: otherwise it would jump when a card below the
 // board becomes shorter, for example when a game starts.
 addEventListener("scroll", () => {
-  document.body.style.minHeight = scrollY > 0 ? `${scrollY + innerHeight}px` : "";
+  // A page that bounces at its end has scrolled further than it is high.
+  const height = Math.min(scrollY + innerHeight, document.documentElement.scrollHeight);
+  document.body.style.minHeight = scrollY > 0 ? `${height}px` : "";
 });
 
 showPanels();
