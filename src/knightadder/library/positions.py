@@ -75,11 +75,10 @@ class Evaluation(Tabular):
 
     @cached_property
     def pieces(self) -> dict[chess.Square, int]:
-        """The worth of each piece except the kings: the value minus the value without it, in centipawns from White's
-        view.
+        """The worth of each piece except the kings, in centipawns from White's view.
 
-        A useful black piece has a negative worth. The worths are computed at the first access. They do not add up to
-        the value, because pieces work together.
+        It is the value minus the value without the piece. So a useful black piece has a negative worth. The worths
+        are computed at the first access. They do not add up to the value, because pieces work together.
         """
         with _games(self.evaluation).lend() as game:
             game.set_up(self.fen)
