@@ -22,8 +22,7 @@ Grade: TypeAlias = Literal["again", "hard", "good"]
 _APPLICATION = 0x4B41_4452  # the file's application_id in SQLite: "KADR"
 _VERSION = 1  # version of the schema, in the file's user_version
 # A drill that is not `used` was in an earlier repertoire. It keeps its card in case it returns to a repertoire. `card`
-# is the state of the spaced repetition as JSON, and null until the first answer. `due` is a time in seconds, as in
-# Python's timestamps.
+# is the state of the spaced repetition as JSON, or null before the first answer. `due` is a Unix time in seconds.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS drills (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, white INTEGER NOT NULL, theme TEXT NOT NULL,
@@ -43,7 +42,7 @@ _RATINGS = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good}
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A filter for the drills to choose from. An empty field or None means no restriction."""
+    """A filter for drills. An empty field or None means no restriction."""
 
     kind: str = ""
     white: bool | None = None
@@ -62,7 +61,7 @@ ALL = Choice()
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The drills of a kind, side, theme and opening: the number of all drills, of new drills and of due drills."""
+    """The drills of a kind, side, theme and opening: the numbers of all drills, of new drills and of due drills."""
 
     kind: str
     white: bool
@@ -75,7 +74,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The next drill and its number in the file, or None; and the time when the earliest drill is due."""
+    """The next drill and its number in the file, or None; and when the earliest drill is due."""
 
     number: int | None
     drill: Drill | None
@@ -83,16 +82,9 @@ class Asked:
 
 
 class DrillBox:
-    """A file of drills, which is created if it is missing.
+    """A file of drills, which is created if it is missing. `now` returns the current time.
 
     Several threads and processes may use it. All methods raise OptionError if the file cannot be used.
-
-    Parameters
-    ----------
-    file : Path
-        The file.
-    now : callable, optional
-        Function that returns the current time.
     """
 
     def __init__(self, file: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -102,16 +94,15 @@ class DrillBox:
         self._database = UserFile(file, "drills", _APPLICATION, _VERSION, _TABLES)
 
     def add(self, drills: Iterable[Drill]) -> int:
-        """Add drills; return the number of new ones. Other drills get the new description and keep their progress."""
+        """Add drills; return the number of new ones. Existing drills get the new description, and keep their card."""
         with self._database.connected() as database:
             before = _count(database)
             database.executemany(_PUT, map(_row, drills))
             return _count(database) - before
 
     def set_repertoire(self, white: bool, drills: Sequence[Drill]) -> int:
-        """Replace the repertoire of a side; return the number of new drills.
-
-        Drills that are in both repertoires keep their progress.
+        """Replace the repertoire of a side; return the number of new drills. Drills in both repertoires keep their
+        progress.
         """
         with self._database.connected() as database:
             before = _count(database)
@@ -140,14 +131,8 @@ class DrillBox:
         return [Group(kind, bool(white), *rest) for kind, white, *rest in rows]
 
     def next(self, choice: Choice = ALL, after: int = 0) -> Asked:
-        """Return the next drill: a due drill, else a new drill, else a drill that is due soon.
-
-        Parameters
-        ----------
-        choice : Choice, optional
-            The drills to choose from.
-        after : int, optional
-            The number of the last drill, which is not shown again immediately if there is another drill.
+        """Return the next drill: a due drill, else a new drill, else a drill that is due soon. Drill `after`, the last
+        one shown, is not repeated if there is another drill.
         """
         where, values = choice._where()
         now = self._now()

@@ -12,43 +12,19 @@ Kind: TypeAlias = Literal["mistake", "repertoire"]
 
 @dataclass(frozen=True, slots=True)
 class Drill:
-    """A position to play on the board, with data about it.
-
-    Attributes
-    ----------
-    kind : str
-        ``mistake`` for a mistake in a game, ``repertoire`` for a position of a repertoire.
-    fen : str
-        The position.
-    good : tuple of tuple of str
-        The right moves in UCI notation, each followed by the moves of a line. The first line is shown as the solution.
-    theme : str
-        The kind of mistake, in a few words.
-    opening : str
-        The family of the opening.
-    chess960 : bool
-        Whether the game is Chess960.
-    before : str
-        The moves that lead to the position, in algebraic notation.
-    played : str
-        The move played in the game, in UCI notation.
-    about, link : str
-        A description of the game, and the game's web address.
-    comment : str
-        A comment on the right move.
-    """
+    """A position to play on the board, with data about it."""
 
     kind: Kind
     fen: str
-    good: tuple[tuple[str, ...], ...]
-    theme: str
-    opening: str
+    good: tuple[tuple[str, ...], ...]  # each right move (UCI) with a line after it; the first is the solution
+    theme: str  # the kind of mistake, in a few words
+    opening: str  # the family of the opening
     chess960: bool = False
-    before: str = ""
-    played: str = ""
-    about: str = ""
-    link: str = ""
-    comment: str = ""
+    before: str = ""  # the moves that lead to the position, in algebraic notation
+    played: str = ""  # the move played in the game, in UCI notation
+    about: str = ""  # description of the game
+    link: str = ""  # web address of the game
+    comment: str = ""  # on the right move
 
     def board(self) -> chess.Board:
         """Return a new board with the position."""

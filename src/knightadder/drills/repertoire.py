@@ -19,14 +19,14 @@ from knightadder.text import one_line, plain_name
 
 _BAD = {chess.pgn.NAG_MISTAKE, chess.pgn.NAG_BLUNDER, chess.pgn.NAG_DUBIOUS_MOVE}
 _COMMAND = re.compile(r"\[%[^\]]*\]")
-_SHOWN_PLIES = 7  # maximum plies shown of a line that begins with a right move
+_SHOWN_PLIES = 7  # maximum length, in plies, of a shown line that begins with a right move
 
 
 def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
-    """Return a drill for each position of a side's repertoire, with all moves that the files have in that position.
+    """Return a drill for each position of a side's repertoire, with all the side's moves that the files contain there.
 
-    Moves of the side that are marked ``?``, ``??`` or ``?!`` are not part of the repertoire. A line ends before a null
-    move. Broken games are reported and left out. OptionError if a file cannot be read.
+    Moves of the side marked ``?``, ``??`` or ``?!`` are not part of the repertoire. A line ends before a null move.
+    Broken games are reported and left out. OptionError if a file cannot be read.
     """
     found: dict[str, Drill] = {}
     for file in files:
@@ -85,28 +85,13 @@ def _line(child: chess.pgn.ChildNode) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Departure:
-    """A position in which games left a repertoire.
+    """A position in which games left a repertoire."""
 
-    Attributes
-    ----------
-    before : str
-        The moves that led to the position in the first of the games, in algebraic notation.
-    own : bool
-        Whether the player left the repertoire; otherwise the opponents played a move to which the repertoire has no
-        answer.
-    played : Counter of str
-        The moves played in the position, with the number of games.
-    wanted : tuple of str
-        The moves of the repertoire.
-    points : list of float
-        The player's scores in the games with a result.
-    """
-
-    before: str
-    own: bool
-    wanted: tuple[str, ...]
-    played: Counter[str] = field(default_factory=Counter)
-    points: list[float] = field(default_factory=list)
+    before: str  # moves to the position, in the first of the games
+    own: bool  # whether the player left; else the opponents played a move to which the repertoire has no answer
+    wanted: tuple[str, ...]  # moves of the repertoire
+    played: Counter[str] = field(default_factory=Counter)  # moves played, with the number of games
+    points: list[float] = field(default_factory=list)  # the player's scores in the games with a result
 
     @property
     def games(self) -> int:
@@ -117,21 +102,8 @@ class Departure:
 def departures(
     games: Iterable[PgnGame], names: Sequence[str], repertoires: Mapping[bool, Mapping[str, Sequence[str]]]
 ) -> tuple[int, list[Departure]]:
-    """Find where games leave the repertoires.
-
-    Parameters
-    ----------
-    games : iterable of PgnGame
-        Sound games.
-    names : sequence of str
-        All spellings of the player's name.
-    repertoires : mapping
-        For each colour, the moves in UCI notation by `position_key`.
-
-    Returns
-    -------
-    tuple
-        The number of games that reached a position of a repertoire, and the departures, the most frequent first.
+    """Return how many games reached a position of a repertoire, and the departures, the most frequent first. `names`
+    are all spellings of the player's name. `repertoires` has UCI moves by colour and `position_key`.
     """
     wanted = {plain_name(name) for name in names}
     found: dict[tuple[bool, str], Departure] = {}
@@ -157,7 +129,6 @@ def _leave(
     game: chess.pgn.Game, white: bool, repertoire: Mapping[str, Sequence[str]]
 ) -> tuple[str, Departure, str] | None:
     """Find where a game finally leaves a repertoire; return the position's key, the departure, and the move played.
-
     None if the game never reached the repertoire. The move is empty if the game ended within the repertoire.
     """
     board, reached, inside, last = game.board(), False, False, None

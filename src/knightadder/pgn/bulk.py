@@ -1,7 +1,7 @@
 """Reads files of games quickly: the core reads what programs write, and the careful reader (`games`) reads the rest.
 
-Both readers find the same games in the same files. The quick reader works on blocks of bytes, and stops before a game
-that it cannot read. Then the careful reader reads games until one begins at the start of a line.
+Both readers find the same games. The quick reader stops before a game that it cannot read. The careful reader then
+continues until a game begins at the start of a line.
 """
 
 from __future__ import annotations
@@ -35,26 +35,21 @@ _NOTHING = bytes(PADDING)
 
 @dataclass(frozen=True, slots=True)
 class GameBlock:
-    """Games that the core has read.
-
-    - `text` has the bytes, with zeros after them.
-    - `games`, `tags` and `notes` refer to places in the text.
-    - `moves`, `clocks` and `scores` have the items of all games, one game after another; see `read_block` in
-      ``core/api/pgn_reading.py``.
-    - `number` is the number of the first game in its file, from 1.
+    """Games that the core has read. The fields with moves, clocks and scores contain the items of all games, in order.
+    `read_block` in ``core/api/pgn_reading.py`` describes the arrays.
     """
 
-    text: NDArray[np.uint8]
+    text: NDArray[np.uint8]  # the bytes that `games`, `tags` and `notes` refer to, followed by zeros
     games: NDArray[np.void]
     tags: NDArray[np.void]
     moves: NDArray[np.uint16]
     clocks: NDArray[np.int64]
     scores: NDArray[np.int16]
     notes: NDArray[np.void]
-    number: int
+    number: int  # number of the first game in its file, from 1
 
     def game_text(self, index: int) -> GameText:
-        """Return the text of a game, in the same form as the careful reader."""
+        """Return the text of a game, as the careful reader returns it."""
         game = self.games[index]
         text = decoded_lines(self.text[game["start"] : game["end"]].tobytes())
         return GameText(self.number + index, int(game["line"]), text.strip("\n"))
@@ -69,10 +64,10 @@ def decoded_lines(raw: bytes) -> str:
 
 
 def read_blocks(file: Path, update: Callable[[int, int], None] | None = None) -> Iterator[GameBlock | GameText]:
-    """Yield the games of a file in order: blocks of games that the core has read, and the text of each remaining game.
+    """Yield the games of a file in order: blocks that the core has read, and the texts of the remaining games.
 
-    After each block, `update` is called with the number of bytes read from the file (as stored, perhaps compressed) and
-    the number of games read. An `OptionError` is raised if the file cannot be read.
+    After each block, `update` gets the number of bytes read from the file (as stored, perhaps compressed) and the
+    number of games. OptionError if the file cannot be read.
     """
     with opened(file) as (stream, tell):
         scanner = _Scanner(stream)
@@ -115,7 +110,7 @@ class _Scanner:
             elif self._ended:
                 return
             else:
-                # A game that does not fit in a block needs a larger one.
+                # A game that does not fit in a block needs a larger block.
                 self._more(1 if block is not None or status == DONE else max(len(self._text) - self._at, 1))
 
     def _more(self, wanted: int = 1) -> None:
@@ -173,14 +168,14 @@ def new_reader() -> Any:
 
 
 class _Core:
-    """Room for the results of the core in a block."""
+    """Buffers for the results of the core in a block."""
 
     def __init__(self) -> None:
         self._reader = new_reader()
         self._size = -1
 
     def read(self, text: bytes, at: int, line: int, last: bool, number: int) -> tuple[int, GameBlock | None, int, int]:
-        """Read games from `at` on; return why the reader stopped, the games, and where the next game begins."""
+        """Read games from `at` on; return why the reader stopped, the games, and the place and line of the next one."""
         if len(text) > self._size:
             self._size = len(text)
             self._games = np.empty(self._size // 4 + 2, GAME)
@@ -216,7 +211,7 @@ def read_bytes(text: bytes, number: int) -> GameBlock | None:
 
 
 def pack_block(block: GameBlock, which: slice) -> NDArray[np.void]:
-    """Return the positions before each move of some of a block's games, as an array of PACKED; see `replay_games`."""
+    """Return the positions before each move of some games of a block, as an array of PACKED; see `replay_games`."""
     games = block.games[which]
     records = np.zeros(int(games["moves"].sum()), PACKED)
     _replay(block, games, records, np.empty(0, np.uint64))
@@ -224,7 +219,7 @@ def pack_block(block: GameBlock, which: slice) -> NDArray[np.void]:
 
 
 def keys_in(block: GameBlock, which: slice) -> NDArray[np.uint64]:
-    """Return the Polyglot keys of the positions before each move of some of a block's games; see `polyglot_key`."""
+    """Return the Polyglot keys of the positions before each move of some games of a block; see `polyglot_key`."""
     games = block.games[which]
     keys = np.zeros(int(games["moves"].sum()), np.uint64)
     _replay(block, games, np.empty(0, PACKED), keys)

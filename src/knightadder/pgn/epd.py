@@ -1,4 +1,4 @@
-"""A line in Extended Position Description (EPD): four fields of a FEN, and operations such as ``bm Qg6;``."""
+"""Reads a line of Extended Position Description (EPD): four fields of a FEN, and operations such as ``bm Qg6;``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _OPERATION = re.compile(r'\s*([A-Za-z]\w*)((?:"[^"]*"|[^";])*)(?:;|$)')
 
 
 def split_epd(line: str) -> tuple[str, str]:
-    """Split a line of EPD into its position, as a FEN, and the text of its operations.
+    """Split a line of EPD into a FEN and the text of its operations; ValueError if it does not begin with a position.
 
-    The counters of the FEN come from the text after the position, or else from ``hmvc`` and ``fmvn``; if both are
-    missing, they are 0 and 1. A `ValueError` is raised if the line does not begin with a position.
+    The FEN's counters come from the text after the position, or else from ``hmvc`` and ``fmvn``. By default, they are 0
+    and 1.
     """
     match = _POSITION.match(line)
     if not match:
@@ -29,5 +29,5 @@ def split_epd(line: str) -> tuple[str, str]:
 
 
 def operations_of(text: str) -> dict[str, str]:
-    """Return the operands of operations by their codes, without quotation marks."""
+    """Return the operands of the operations in a text, without quotation marks, by operation code."""
     return {code: operand.strip().strip('"') for code, operand in _OPERATION.findall(text)}

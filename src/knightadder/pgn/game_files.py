@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 from knightadder.engine.errors import OptionError
 
 # The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
-# frame to be skipped; pzstd writes one before each frame.
+# skippable frame; pzstd writes such a frame before each frame of data.
 _ZSTD = (b"\x28\xb5\x2f\xfd", *(bytes([0x50 + number]) + b"\x2a\x4d\x18" for number in range(16)))
 _OPENERS: dict[bytes, Callable[[BinaryIO], object]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
@@ -34,13 +34,13 @@ _LONGEST_START = 8
 
 _BLOCK = 1 << 20  # bytes of a block
 _LINES = 20_000  # number of lines in a block that is decoded
-_ZSTD_BYTES = 1024  # compressed bytes to read at a time; decompressed, they may be thirty thousand times as many
-_ZSTD_WINDOW = 31  # maximum window, which `zstd --long=31` writes
+_ZSTD_BYTES = 1024  # compressed bytes to read at a time; the decompressed data may be thirty thousand times as large
+_ZSTD_WINDOW = 31  # maximum window, as written by `zstd --long=31`
 
 #: The exceptions that reading a file can raise.
 UNREADABLE = (OSError, EOFError, UnicodeError, lzma.LZMAError, zlib.error)
 
-# UTF-32 comes first, because its mark begins with that of UTF-16.
+# UTF-32 comes first, because its mark begins with UTF-16's mark.
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -54,23 +54,11 @@ _WINDOWS_1252 = "".join(bytes([code]).decode("cp1252", "ignore") or chr(code) fo
 
 @contextlib.contextmanager
 def lines_of(file: Path) -> Iterator[Iterator[str]]:
-    r"""Open a text file to read its lines.
+    """Open a text file; yield its lines, each ending with a newline, without byte order marks.
 
-    Parameters
-    ----------
-    file : Path
-        The file, in UTF-8, UTF-16 or UTF-32. A line that is not valid UTF-8 is read as Windows-1252, because joined
-        files mix encodings. A file compressed by gzip, bzip2, xz or zstd is decompressed, whatever its name.
-
-    Yields
-    ------
-    iterator of str
-        The lines, each with its end, which is ``\n``, and without byte order marks.
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read.
+    The encoding is UTF-8, UTF-16 or UTF-32. A line that is not valid UTF-8 is read as Windows-1252, because joined
+    files mix encodings. Files compressed by gzip, bzip2, xz or zstd are decompressed, whatever their names. OptionError
+    if the file cannot be read.
     """
     with opened(file) as (stream, _), contextlib.closing(decoded(stream)) as lines:
         yield lines
@@ -78,9 +66,8 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
 
 @contextlib.contextmanager
 def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
-    """Open a file to read its decompressed bytes; OptionError if that fails.
-
-    Yield the stream, and a function that returns the number of bytes read from the file as stored, perhaps compressed.
+    """Open a file; yield a stream of its decompressed bytes, and a function that returns how many stored bytes were
+    read. OptionError if the file cannot be read.
     """
     if file.is_dir():
         raise OptionError(f"cannot read {file}: it is a folder")
@@ -92,7 +79,7 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
 
 
 def chunks_of(stream: BinaryIO) -> Generator[bytes, None, None]:
-    """Read a stream of bytes in blocks, in the encodings of single lines that `decoded` knows: UTF-16 becomes UTF-8."""
+    """Read a stream of bytes in blocks. UTF-16 becomes UTF-8; otherwise each line keeps its encoding."""
     if _encoding_of(stream) is None:
         while block := stream.read(_BLOCK):
             yield block
@@ -103,9 +90,8 @@ def chunks_of(stream: BinaryIO) -> Generator[bytes, None, None]:
 
 
 def byte_lines(stream: BinaryIO) -> tuple[Iterator[bytes], bool]:
-    """Read the lines of a stream of bytes, each with its end; return also whether they are the stream's own bytes.
-
-    They are not if the stream is in UTF-16 or has the line ends of old Macs. It is then read as by `decoded`.
+    """Return the lines of a stream of bytes, each with its end, and whether these are the stream's own bytes. They are
+    not if the stream is in UTF-16 or has the line ends of old Macs; it is then read as by `decoded`.
     """
     plain = _encoding_of(stream) is None and b"\r" not in stream.readline(_BLOCK).rstrip()
     stream.seek(0)
@@ -113,9 +99,8 @@ def byte_lines(stream: BinaryIO) -> tuple[Iterator[bytes], bool]:
 
 
 def decompressed(content: bytes, most: int) -> bytes:
-    """Return the content of a file, decompressed as by `lines_of`, up to `most` bytes.
-
-    One of `UNREADABLE` is raised if that fails or the result is larger.
+    """Return the decompressed content of a file; one of `UNREADABLE` is raised if it is damaged or longer than `most`
+    bytes.
     """
     plain = _decompressing(io.BytesIO(content)).read(most + 1)
     if len(plain) > most:
@@ -162,7 +147,7 @@ def decoded_line(raw: bytes) -> str:
 
 
 def decoded_part(line: bytes, part: slice) -> str:
-    """Decode a part of a line in the encoding of the whole line. The part has ASCII on both sides."""
+    """Decode a part of a line with the encoding of the whole line. The characters around the part are ASCII."""
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -249,10 +234,7 @@ def text_lines(file: Path) -> list[str]:
 
 @contextlib.contextmanager
 def standard_input() -> Iterator[Path]:
-    """Copy standard input to a file, because commands read their games several times.
-
-    Yield the path of the file, which is removed at the end of the ``with`` block.
-    """
+    """Copy standard input to a temporary file, because commands read their games several times; yield its path."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "games.pgn")
         with file.open("wb") as stream:
@@ -262,10 +244,7 @@ def standard_input() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
-    """Find the files that a command names; ``-`` is standard input, which is copied to a file.
-
-    Yield each file's name for the user, and its path.
-    """
+    """Yield the files that a command names, each as its name for the user and its path. ``-`` is standard input."""
     with contextlib.ExitStack() as stack:
         yield [
             ("stdin", stack.enter_context(standard_input())) if name == "-" else (name, Path(name)) for name in names

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _MATE = 32_000  # the score of a mate on the board, as the core encodes it
 _LEAST_MATE = 31_000
-_CODES = (int(DOUBLE_PUSH) + 1) << 12  # number of moves in the core's encoding, whose highest bits are the kind
+_CODES = (int(DOUBLE_PUSH) + 1) << 12  # number of 16-bit move codes; the highest bits are the kind
 _BRACKETS = re.compile(r"\[%(clk|eval)\s([^\[\]]*)\]")
 
 
@@ -190,9 +190,7 @@ class GameRecord:
 
     @property
     def evals(self) -> list[chess.engine.Score | None]:
-        """The evaluation after each move (``[%eval ...]``), at most 300 pawns or 499 moves, from White's view; or
-        None.
-        """
+        """The evaluation after each move (``[%eval ...]``), White's view, up to 300 pawns or 499 moves; or None."""
         return [None if score == NO_SCORE else score_of(score) for score in self.raw_scores.tolist()]
 
     @cached_property
@@ -236,10 +234,8 @@ class GameRecord:
         return pack_block(self._block, slice(self._index, self._index + 1))
 
     def keys(self) -> NDArray[np.uint64]:
-        """Return the Polyglot key of the position before each move. En passant squares count only if a capture is
+        """Return the Polyglot key of the position before each move; an en passant square counts only if a capture is
         legal.
-
-        The last position has no key.
         """
         return keys_in(self._block, slice(self._index, self._index + 1))
 
@@ -255,11 +251,11 @@ class GameRecord:
         return notes
 
     def _comment(self, start: int, end: int) -> str:
-        """Decode a comment, each of its lines in the encoding of the file's whole line."""
+        """Decode a comment, with the encoding of the whole line for each of its lines."""
         text = self._block.text
         raw = text[start:end].tobytes()
         if not raw.isascii():
-            # The careful reader decodes line by line, and the rest of the line may not be UTF-8.
+            # The careful reader decodes whole lines, and the rest of a line may not be UTF-8.
             first, last = int(self._game["start"]), int(self._game["end"])
             whole = text[first:last].tobytes()
             start, end = start - first, end - first
@@ -280,10 +276,10 @@ class GameRecord:
 def read_records(
     file: Path, name: str | None = None, update: Callable[[int, int], None] | None = None
 ) -> Iterator[GameRecord | tuple[GameText, BrokenGame]]:
-    """Read the games of a file; OptionError if the file cannot be read. Text between games is left out.
+    """Yield each game of a file, or the text of a broken game and its error; OptionError if the file cannot be read.
 
-    Yield each game, or the text of a broken game and its error. `name` is the file's name for the user. `update` is
-    called now and then with the number of bytes read from the file (as stored, perhaps compressed) and of games.
+    `name` is the file's name for the user. `update` is called now and then with the number of bytes read from the file
+    (as stored, perhaps compressed) and the number of games. Text between games is left out.
     """
     shown = name or str(file)
     for found in read_blocks(file, update):
@@ -318,7 +314,7 @@ def _nodes(game: PgnGame) -> Iterator[chess.pgn.GameNode]:
 
 
 def _block_of(number: int, game: PgnGame) -> GameBlock:
-    """Return a game of the careful reader as a block of the core, after writing it in the form that the core reads."""
+    """Return a game of the careful reader as a block: the game is written anew, in a form that the core can read."""
     board = game.board()
     words = []
     if board.chess960:
@@ -376,9 +372,8 @@ def moves_to_mate(scores: NDArray[np.integer]) -> NDArray[np.integer]:
 
 
 def squares_of(codes: NDArray[np.integer], chess960: bool | NDArray[np.bool_] = False) -> NDArray[np.int64]:
-    """Return moves as from-square | (to-square << 6) | (promotion << 12), from moves in 16 bits.
-
-    Castling is the king's step, or king takes rook if `chess960` is true, which may be one value or one for each move.
+    """Convert moves from 16-bit codes to from-square | (to-square << 6) | (promotion << 12). Castling is the king's
+    step; if `chess960` is true (one value, or one for each move), it is king takes rook.
     """
     moves = codes.astype(np.int64)
     kind, source, target = moves >> 12, moves & 63, moves >> 6 & 63

@@ -1,7 +1,7 @@
 """Reads files of games in Portable Game Notation (PGN): the careful reader, which knows the forms that people write.
 
 `read_texts` finds the start and end of each game and keeps its text, so that broken games can be copied unchanged. It
-uses the quick reader (`bulk`) for all games that the quick reader can read, with the same result. `read_game` reads the
+leaves all games that the quick reader (`bulk`) can read to that reader; the result is the same. `read_game` reads the
 valid part of a game and records each error. `parse` refuses a game with an error.
 """
 
@@ -38,7 +38,7 @@ _CHESS = {TokenType.TAG, TokenType.BAD_TAG, TokenType.MOVE, TokenType.NUMBER, To
 
 
 class BrokenGame(ValueError):
-    """A game cannot be used; the text gives the reason in a few words."""
+    """Raised if a game cannot be used; the text gives the reason in a few words."""
 
 
 class PgnGame(chess.pgn.Game):
@@ -55,7 +55,7 @@ class PgnGame(chess.pgn.Game):
 
 
 class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
-    """Builds the game that `read_game` reads. A subclass may refuse a game that is too large by raising an error."""
+    """Builds the game that `read_game` reads. A subclass may raise an error to refuse a game that is too large."""
 
     def __init__(self) -> None:
         super().__init__(Game=PgnGame)
@@ -68,7 +68,7 @@ class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
         self._has_result = self._has_result or tagname == "Result"
 
     def visit_result(self, result: str) -> None:
-        """Store the result at the end of the moves; if the tag Result is missing, it becomes the tag, too."""
+        """Store the result at the end of the moves. If the tag Result is missing, it gets this result."""
         self.game.marker = result
         if not self._has_result:
             self.game.headers["Result"] = result
@@ -77,8 +77,8 @@ class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
 def read_texts(file: Path) -> Iterator[GameText]:
     """Read the texts of the games of a file; OptionError if the file cannot be read.
 
-    A game ends with its result. If the result is missing, the game ends where tags begin, or after an empty line that
-    is followed by move 1. So an empty line within the moves does not end a game, and a comment without an end spoils
+    A game ends with its result. If the result is missing, it ends before the next tags, or at an empty line that is
+    followed by move 1. So other empty lines within the moves do not end a game, and a comment without an end spoils
     only one game.
     """
     return _texts(read_blocks(file))
@@ -98,9 +98,8 @@ def _texts(found: Iterable[GameBlock | GameText]) -> Iterator[GameText]:
 
 
 def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
-    """Read and parse the games of a file; OptionError if the file cannot be read. Text between games is left out.
-
-    Yield the text of each game, and the game or the error of `parse`.
+    """Yield the text of each game of a file, with the game or the error of `parse`; OptionError if the file cannot be
+    read. Text between games is left out.
     """
     for text in read_texts(file):
         try:
@@ -115,8 +114,8 @@ def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
 def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
     """Parse a game; None if the text is only text between games. `moveless` accepts a game without moves.
 
-    Comments to the end of a line become comments in braces, and glyphs such as ± become their numbers. A `BrokenGame`
-    is raised if the game or its annotations are broken, if it has no move, or if it is not chess.
+    Comments to the end of a line become comments in braces, and glyphs such as ± become their numbers. BrokenGame if
+    the game or its annotations are broken, if it has no moves, or if it is not chess.
     """
     game = read_game(text)
     if game is None:
@@ -129,10 +128,8 @@ def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
 
 
 def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | None:
-    """Read the valid part of a game and its errors; None if the text is only text between games.
-
-    After an error, the rest of the line is left out. A `BrokenGame` is raised if the game is not chess, or begins in an
-    illegal position.
+    """Read the valid part of a game, and its errors; None if the text is only text between games. After an error, the
+    rest of the line is left out. BrokenGame if it is not chess, or begins in an illegal position.
     """
     reading = _Reading(builder or GameBuilder())
     for _, found in _lines_of(text):
@@ -142,10 +139,8 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | N
 
 
 def sound_games(file: Path, name: str | None = None) -> Iterator[PgnGame | None]:
-    """Read the games of a file for a command; report broken games, and changes that were needed to read a game.
-
-    A broken game is yielded as None. `name` is the file's name for the user. An `OptionError` is raised if the file
-    cannot be read.
+    """Read the games of a file for a command; report broken games, and changes that were needed to read a game. A
+    broken game is yielded as None. `name` is the file's name for the user. OptionError if the file cannot be read.
     """
     for text, game in read_games(file):
         if isinstance(game, BrokenGame):
@@ -179,10 +174,8 @@ def result_of(game: PgnGame) -> str:
 
 
 def text_of(game: chess.pgn.Game, columns: int | None = 80) -> str:
-    """Return a game in Portable Game Notation, without an empty line at its end.
-
-    The moves end with their original result, or else with the result of the tag, which is not changed. The moves are
-    wrapped at this number of columns; None means no wrapping.
+    """Return a game in Portable Game Notation, without an empty line at its end; `columns` is None for no wrapping. The
+    moves end with their original result, or else with the result of the tag, which is not changed.
     """
     marker = game.marker if isinstance(game, PgnGame) else None
     tag = game.headers.get("Result")
@@ -190,7 +183,7 @@ def text_of(game: chess.pgn.Game, columns: int | None = 80) -> str:
 
 
 def remarks(text: GameText) -> str:
-    """Return the lines that are not part of the moves, each with its end: escaped lines, and text before the moves."""
+    """Return the escaped lines of a game, and the comments to the end of a line before its moves, each with its end."""
     result = ""
     in_moves = False
     for _, found in _lines_of(text):
@@ -239,7 +232,7 @@ class _Line:
 
     def __init__(self, board: chess.Board, begun: int) -> None:
         self.board = board
-        self.begun = begun  # line of the file in which it begins
+        self.begun = begun  # number of the line of the file in which it begins
         self.moved = False
         self.broken = False
 
@@ -254,11 +247,11 @@ class _Reading:
         self._skipped = 0  # number of open variations in a broken line
         self._empty = True
         self._last_number = 0
-        self._gap = 0  # line of an empty line in the moves that no move number has followed yet; 0 if there is none
+        self._gap = 0  # number of an empty line in the moves, until a move number follows; else 0
         self._result: str | None = None
 
     def add(self, token: Token) -> None:
-        """Read a token; BrokenGame if it begins the moves of something that is not chess."""
+        """Read a token; BrokenGame if the moves begin and the game is not chess."""
         kind = token.kind
         self._empty = self._empty and kind in REMARKS
         if kind is TokenType.TAG:
@@ -381,7 +374,9 @@ class _Reading:
         line.moved = True
 
     def _number(self, token: Token) -> None:
-        """Check that the move numbers continue after an empty line. If not, that line may end a game."""
+        """Check that the move numbers continue after an empty line. If they do not, the empty line may be the end of a
+        game.
+        """
         number = int(token.text) if token.text and len(token.text) < 6 else 0
         if self._gap and number not in (self._last_number, self._last_number + 1):
             self._fail(f"move {self._last_number} before the empty line {self._gap}, but {number} after it", stop=True)
@@ -400,9 +395,8 @@ class _Reading:
 
 
 class _Exporter(chess.pgn.StringExporter):
-    """Writes the given result at the end of the moves, whatever the header says.
-
-    It also escapes tag values, which python-chess writes unchanged.
+    """Writes a given result at the end of the moves, whatever the tag says, and escapes tag values, unlike
+    python-chess.
     """
 
     def __init__(self, result: str, columns: int | None) -> None:

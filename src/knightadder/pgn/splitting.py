@@ -27,8 +27,8 @@ class GameText:
 def split_lines(lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, str, int | None]]:
     """Split lines, each with its end, into games; `first` is the number of the first line.
 
-    Yield the number of a game's first line, the game's text, and the number of the line in which the next game begins.
-    The last number is None if there is other text before the next game in that line, or no next game.
+    Yield the number of a game's first line, the game's text, and the number of the line in which the next game begins,
+    or None if there is no next game, or other text before it in that line.
     """
     parts: list[str] = []
     begins, part = first, _Part()
@@ -51,7 +51,7 @@ def split_lines(lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, str
 
 @dataclass(slots=True)
 class _Part:
-    """The state of a game that is being split off."""
+    """The state of the splitter within a game."""
 
     tags: set[str] = field(default_factory=set)
     malformed: bool = False  # whether a tag is malformed

@@ -1,7 +1,7 @@
 """Splits the text of Portable Game Notation into tokens.
 
-Besides the standard, it accepts glyphs such as ± instead of numbers, figurines, and zeros for castling. Any other text
-becomes a word, which no reader may skip, because it may be a move in another language.
+Beyond the standard, it accepts glyphs such as ± instead of numbers, figurines, and zeros in castling moves. Any other
+text becomes a word. No reader may skip words, because they may be moves in another language.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-# If a comment contains a tag: maximum number of further lines in which the comment may still end. So a missing end
+# Maximum number of further lines in which a comment may still end after a line that looks like a tag. So a missing end
 # spoils only one game.
 _LOOKED_AHEAD = 2_000
 
@@ -59,7 +59,7 @@ _GLYPH = "|".join(
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_+#=:-]*"
 # A quotation mark within the value does not need a backslash if no bracket follows.
 _TAG = rf'\[{_SPACE}*(?P<name>{_NAME}){_SPACE}*"(?P<value>(?:\\[^\n]|[^"\\\n]|"(?!{_SPACE}*\]))*)"{_SPACE}*\]'
-# A tag with a backslash before the last quotation mark, as at the end of a folder's name.
+# A tag whose value ends with a backslash, such as the name of a folder.
 _LAST_TAG = rf'\[{_SPACE}*(?P<last_name>{_NAME}){_SPACE}*"(?P<last_value>[^\n]*)"{_SPACE}*\]{_SPACE}*$'
 _TAG_START = re.compile(rf'{_SPACE}*\[{_SPACE}*{_NAME}{_SPACE}*"')
 
@@ -116,15 +116,12 @@ class TokenType(Enum):
 
 
 class Token(NamedTuple):
-    """A token: its kind, its text (for a tag, the value), its line number, and the name of a tag.
-
-    `start` is the column at which the previous token ends in the line.
-    """
+    """A token: its kind, its text (for a tag, the value), its line number, and the name of a tag."""
 
     kind: TokenType
     text: str
     line: int
-    start: int
+    start: int  # column at which the previous token ends
     name: str = ""
 
 
@@ -139,9 +136,8 @@ def escaped(value: str) -> str:
 
 
 def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Token]]]:
-    """Split lines, each with its end, into tokens; `first` is the number of the first line.
-
-    Yield each line with its tokens. The text of a comment is a token of the line in which the comment ends.
+    """Split lines, each with its end, into tokens; yield each line with its tokens. `first` is the first line's number.
+    The text of a comment is a token of the line in which the comment ends.
     """
     source = iter(lines)
     ahead: deque[str] = deque()

@@ -1,7 +1,7 @@
 """A collection of puzzles to choose from by theme and rating: a small file in memory, or the index of a large file.
 
-Lichess's database has millions of puzzles, and reading it takes several seconds. So the place, the rating and the
-themes of each puzzle are saved in an index in the user's cache folder. From then on, the database opens immediately.
+Reading the millions of puzzles of Lichess's database takes several seconds. So the place, rating and themes of each
+puzzle are saved in an index in the user's cache folder. From then on, the database opens immediately.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ _Rows: TypeAlias = npt.NDArray[np.void]
 
 @dataclass(frozen=True, slots=True)
 class PuzzleChoice:
-    """A filter for puzzles: by theme, unless it is empty, and by rating, from `low` to `high` inclusive. None is no
-    limit.
-    """
+    """A filter for puzzles: by theme, unless it is empty, and by rating, from `low` to `high`; None is no limit."""
 
     theme: str = ""
     low: int | None = None
@@ -64,22 +62,15 @@ class PuzzleChoice:
 class PuzzleCollection:
     """Puzzles, numbered from 1.
 
-    Parameters
-    ----------
-    rows : array
-        The rating and the themes of each puzzle, see `_ROW`.
-    themes : sequence of str
-        The different texts of themes, which the rows refer to by index.
-    read : callable
-        Function that reads a puzzle by its index, from 0. It raises a ValueError, with a line for the user, if the
-        puzzle is broken.
+    `rows` are as `_ROW` says; they refer to `themes` by index. `read` reads a puzzle by its index, from 0. It raises a
+    ValueError with a line for the user if the puzzle is broken.
     """
 
     def __init__(self, rows: _Rows, themes: Sequence[str], read: Callable[[int], Puzzle]) -> None:
         self._rows = rows
         self._texts = [text.split() for text in themes]
         self._read = read
-        self._having: dict[str, npt.NDArray[np.bool_]] = {}  # for each theme, which texts contain it
+        self._having: dict[str, npt.NDArray[np.bool_]] = {}  # for each theme, which of the texts contain it
 
     @classmethod
     def of(cls, puzzles: Sequence[Puzzle]) -> PuzzleCollection:
@@ -134,8 +125,8 @@ class PuzzleCollection:
 def open_puzzles(file: Path, cache: Path | None = None) -> tuple[PuzzleCollection, list[str]]:
     """Open a file of puzzles, see `read_puzzles`; return the collection, and a line for the user about each fault.
 
-    A large CSV file is indexed, with progress on standard error. The index is kept in the folder `cache`, by default
-    the user's cache folder. OptionError if the file cannot be read or has no puzzle.
+    A large CSV file is indexed, with progress on standard error. The index is kept in `cache`, by default the user's
+    cache folder. OptionError if the file cannot be read or has no puzzles.
     """
     complaints: list[str] = []
     if file.is_file() and file.stat().st_size > _LARGE and without_compression(file).suffix.lower() == ".csv":
@@ -153,9 +144,7 @@ def _cache_folder() -> Path:
 
 
 def _open_large(file: Path, cache: Path, complaints: list[str]) -> PuzzleCollection:
-    """Open a large file with its index, which is made if it is missing or old; append lines for the user to
-    `complaints`.
-    """
+    """Open a large file by its index, made anew if missing or old; append lines about faults to `complaints`."""
     index = cache / f"{hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]}.index"
     found = _read_index(index, file)
     if found is not None:
@@ -180,17 +169,13 @@ def _open_large(file: Path, cache: Path, complaints: list[str]) -> PuzzleCollect
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """The description of an index.
+    """The description of an index. If the file's size or time is no longer the same, the file is indexed again."""
 
-    `size` and `time` belong to the indexed file; if they change, the file is indexed again. `columns` are the names of
-    its columns. `copied` says whether the index contains the lines, and `rows` is the place of the rows in the index.
-    """
-
-    size: int
-    time: int
-    columns: list[str]
-    copied: bool
-    rows: int
+    size: int  # of the indexed file, in bytes
+    time: int  # when the indexed file was last changed
+    columns: list[str]  # names of the file's columns
+    copied: bool  # whether the index contains the lines
+    rows: int  # place of the rows in the index
     count: int
     themes: list[str]
 
@@ -217,10 +202,10 @@ def _read_index(index: Path, file: Path) -> PuzzleCollection | None:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of an indexed file. `place` is the file that contains the lines: the indexed file or its index."""
+    """The lines of an indexed file."""
 
     file: Path
-    place: Path
+    place: Path  # the file that contains the lines: the indexed file or its index
     columns: list[str]
     rows: _Rows
 
@@ -290,7 +275,7 @@ def _make_index(file: Path, index: Path) -> list[str]:
 
 
 def _columns(line: bytes) -> list[str]:
-    """Split a CSV line; a line that is none has no columns."""
+    """Split a CSV line into its values. A line that is not CSV has no values."""
     with contextlib.suppress(csv.Error):
         return next(csv.reader([decoded_line(line)]), [])
     return []

@@ -23,7 +23,7 @@ from knightadder.text import counted
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle_maker import GameResult, ScannedGame
 
-_NODES = 500_000  # default nodes of the deciding search
+_NODES = 500_000  # default number of nodes of the deciding search
 _HASH_MB = 32  # default hash size of each process
 
 _DESCRIPTION = """\

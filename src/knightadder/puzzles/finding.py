@@ -3,9 +3,8 @@
 The idea comes from Lichess's puzzler (https://github.com/ornicar/lichess-puzzler): a puzzle begins where a mistake gave
 the side to move a clear advantage, and continues as long as only one move keeps it. Scores are compared as winning
 chances, from -1 to 1, by Lichess's formula. A very quick search of each position finds the candidates; longer searches
-confirm that there was a mistake. Each move of the solution must then be found by three searches, each with several
-times as many nodes as the search before; and all three must agree that no other move is good enough. The last two
-searches also search the other moves alone.
+confirm the mistake. Three searches, each several times as long as the one before, must then find each move of the
+solution, and agree that no other move is good enough. The last two also search the other moves alone.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from knightadder.puzzles.puzzle import Solution
 from knightadder.review.accuracy import Scale, rescale, winning_chances
 from knightadder.review.game_evaluation import Analyst, SearchedPosition, evaluate
 
-SCAN_NODES = 700  # nodes for each position of a game
+SCAN_NODES = 700  # nodes of the search of each position of a game that finds the candidates
 
 # Nodes of the other searches, as a share of the deciding search's nodes.
 _CONFIRM_SHARE, _PROBE_SHARE, _REPLY_SHARE = 50, 10, 5
 
-_SECOND_LOOK = 4  # multiple of the deciding search's nodes for a second search, from an empty hash table
+_SECOND_LOOK = 4  # a second deciding search, from an empty hash table, has this many times the nodes
 
 # A solution wins if its winning chances are at least `_WON`, and saves the game if they are at least `_HELD`. Every
 # other move must be worse by `_GAP`, as in Lichess's puzzler.
@@ -40,11 +39,11 @@ _GAP = 0.7
 _SLACK = 0.15  # tolerance of the quick searches, which are less reliable
 _SCAN_SLACK = 0.3
 
-_WORSE_IF_PASSED = 0.3  # minimum gain in winning chances by passing in zugzwang, as in Lichess's puzzler
-_FEW_MOVES = 15  # maximum number of legal moves in zugzwang; with more, zugzwang is too rare to look for
+_WORSE_IF_PASSED = 0.3  # in zugzwang, passing would raise the winning chances by at least this, as in Lichess's puzzler
+_FEW_MOVES = 15  # maximum number of legal moves in a position tested for zugzwang; with more, it is too rare
 
 _MOST_MOVES = 6  # maximum number of the solver's moves
-_MOST_QUIET = 60  # maximum halfmove clock at a puzzle; with more, the fifty-move rule may matter
+_MOST_QUIET = 60  # maximum halfmove clock of a puzzle; above it, the fifty-move rule may matter
 _APART = 6  # minimum number of plies between puzzles of a game; closer puzzles are often about the same threat
 
 
@@ -65,16 +64,13 @@ _BY_RANK = tuple(Reason)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A puzzle in a game: its solution, the number of plies before it, and the solver's score on Stockfish's scale.
-
-    `saves` says whether the solution only saves the game, and `zugzwang` whether the opponent would prefer to pass.
-    """
+    """A puzzle in a game."""
 
     solution: Solution
-    ply: int
-    score: Score
-    saves: bool
-    zugzwang: bool = False
+    ply: int  # number of plies before the puzzle
+    score: Score  # the solver's score on Stockfish's scale
+    saves: bool  # whether the solution only saves the game
+    zugzwang: bool = False  # whether the opponent would prefer to pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +87,8 @@ def find_puzzles(
     """Find the puzzles of a game; EngineError if a search fails. `game` is its last position with all moves.
 
     The analyst is cleared first, so that the result depends only on the arguments. `nodes` is the node limit of the
-    search that decides on a move, and `scale` converts the engine's scores to Stockfish's scale. `scan` evaluates all
-    positions of the game; without it, the analyst does.
+    deciding search. `scale` converts the engine's scores to Stockfish's scale. `scan` evaluates all positions of the
+    game; by default, the analyst does.
     """
     analyst.new_game()
     evaluations = scan(game) if scan else evaluate(game, analyst, chess.engine.Limit(nodes=min(SCAN_NODES, nodes)))
@@ -133,7 +129,7 @@ def find_puzzles(
 def _candidates(
     evaluations: Sequence[SearchedPosition | None], boards: Sequence[chess.Board], scale: Scale
 ) -> Iterator[int]:
-    """Yield the plies of possible puzzles: the move before the position, or the move after it, was a mistake."""
+    """Yield the plies of possible puzzles: positions in which the move before or the move after was a mistake."""
     for ply in range(1, len(boards)):
         if evaluations[ply] is None or evaluations[ply - 1] is None or boards[ply].legal_moves.count() < 2:
             continue
@@ -147,10 +143,9 @@ def _candidates(
 
 
 def _is_task(before: float | None, now: float | None, after: float | None, slack: float) -> bool:
-    """Return whether there is a win or a draw to find.
-
-    Either the opponent has just allowed it, or the side to move then missed it. The arguments are the winning chances
-    of the side to move: before the opponent's move, after it, and after the move played in the game.
+    """Return whether there is a win or a draw to find: the opponent has just allowed it, or the side to move then
+    missed it. The arguments are winning chances of the side to move: before the opponent's move, after it, and after
+    the move played.
     """
     if before is None or now is None or now < _HELD - slack:
         return False
@@ -255,9 +250,7 @@ class _Seeker:
         return self._decided(board, self._second_look, saves, quick.move)
 
     def _decided(self, board: chess.Board, limit: chess.engine.Limit, saves: bool, move: chess.Move) -> _Step | Reason:
-        """Search a position, and then all moves except the best; return the best move if no other move is good
-        enough.
-        """
+        """Search a position, and then all moves except the best; return the best move if no other is good enough."""
         best = self._best(board, limit, saves)
         if isinstance(best, Reason):
             return best

@@ -55,9 +55,7 @@ def write_epd(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
 
 
 def write_csv(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
-    """Write puzzles in Lichess's form, which begins with the opponent's last move; ValueError if that move is
-    unknown.
-    """
+    """Write puzzles in Lichess's form, which begins with the opponent's last move; ValueError if it is unknown."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for puzzle in puzzles:

@@ -13,16 +13,12 @@ from knightadder.motifs.line import boards_along
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The solution of a puzzle: the position to solve, the solver's moves and, between them, the replies.
-
-    The first and the last move are the solver's. `previous` is the opponent's last move, with the position before it,
-    if known.
-    """
+    """The solution of a puzzle: the position to solve, and the moves. The first and the last move are the solver's."""
 
     fen: str
-    moves: tuple[chess.Move, ...]
-    previous_fen: str | None = None
-    previous: chess.Move | None = None
+    moves: tuple[chess.Move, ...]  # the solver's moves and, between them, the replies
+    previous_fen: str | None = None  # the position before the opponent's last move, if known
+    previous: chess.Move | None = None  # the opponent's last move, if known
     chess960: bool = False
 
     @classmethod
@@ -33,8 +29,8 @@ class Solution:
         previous_fen: str | None = None,
         previous: chess.Move | None = None,
     ) -> Solution:
-        """Return the solution of a board's position, without a reply at its end; ValueError if a move is illegal or
-        missing.
+        """Return the solution of a position, without a reply at its end; ValueError without moves, or if one is
+        illegal.
         """
         moves = moves[: len(moves) - (len(moves) + 1) % 2]
         if not moves:
@@ -73,17 +69,12 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A puzzle: its solution, its name, its themes (Lichess's names, in alphabetical order), and its rating in Elo.
-
-    `game` is the address of the game, with the ply of the position; it may be empty. `openings` are Lichess's tags of
-    the game's opening and variation. `deviation` is the deviation of the rating. Rating and deviation are None if
-    unknown.
-    """
+    """A puzzle: its solution, name, themes and rating."""
 
     solution: Solution
     id: str
-    themes: tuple[str, ...] = ()
-    rating: int | None = None
-    game: str = ""
-    openings: tuple[str, ...] = ()
-    deviation: int | None = None
+    themes: tuple[str, ...] = ()  # Lichess's names, in alphabetical order
+    rating: int | None = None  # in Elo; None if unknown
+    game: str = ""  # address of the game, with the ply of the position; may be empty
+    openings: tuple[str, ...] = ()  # Lichess's tags of the game's opening and variation
+    deviation: int | None = None  # uncertainty of the rating, as in Glicko; None if unknown

@@ -41,9 +41,8 @@ class ScannedGame:
 
 
 class PuzzleMaker:
-    """The task. Its result is JSON, see `result_of`. `nodes` is the node limit of the search that decides on a move.
-
-    If the engine is an external one, this engine only rates the puzzles.
+    """The task. Its result is JSON, see `result_of`. `nodes` is the node limit of the search that decides on a move. An
+    external engine finds the puzzles; this engine then only rates them.
     """
 
     def __init__(self, nodes: int, engine: WorkerEngine) -> None:
@@ -72,7 +71,7 @@ class PuzzleMaker:
             for found in findings.puzzles:
                 themes = themes_of(found.solution, found.score, found.saves, found.zugzwang)
                 if kind_of(themes) in kinds:
-                    continue  # one puzzle of a kind is enough
+                    continue  # one puzzle of each kind is enough
                 kinds.add(kind_of(themes))
                 rating = rate(found.solution, self._player)
                 rows.append(_row(found, themes, rating, _place(address, found), _opening_tags(end, found)))
@@ -94,9 +93,7 @@ def _end_of(game: chess.pgn.Game) -> chess.Board:
 
 
 def _scan(game: chess.Board) -> list[SearchedPosition | None]:
-    """Evaluate the positions of a game by very short searches. One call does many, because each call has an
-    overhead.
-    """
+    """Evaluate the positions of a game by very short searches, all in one call, because each call has an overhead."""
     boards = boards_along(game.root(), game.move_stack)
     open_boards = [board for board in boards if board.is_valid() and any(board.legal_moves)]
     limit = chess.engine.Limit(nodes=SCAN_NODES)
@@ -114,8 +111,7 @@ def _scan(game: chess.Board) -> list[SearchedPosition | None]:
 
 def _place(address: str, found: Found) -> str:
     """Return the address of a puzzle as in Lichess's database: the game, ``/black`` if Black moved last, and the ply.
-
-    The addresses of other sites get no side, because these sites would not understand it.
+    Addresses of other sites get no side, because those sites would not understand it.
     """
     lichess = _LICHESS_GAME.match(address)
     if lichess:
@@ -187,10 +183,8 @@ def _row(found: Found, themes: tuple[str, ...], rating: int, game: str, openings
 
 
 def result_of(result: bytes) -> GameResult:
-    """Return the content of a result of the task.
-
-    BrokenGame if the game cannot be used; EngineError if the data is not a result of the task, or has illegal positions
-    or moves.
+    """Read the result of the task. BrokenGame if the game cannot be used; EngineError if the data is not such a result,
+    or has illegal moves.
     """
     try:
         value: _Told = parse_json(result, _Told)

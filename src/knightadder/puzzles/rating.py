@@ -1,8 +1,7 @@
 """The rating of a puzzle on Lichess's scale, computed from the engine's effort and from features of the solution.
 
-The rating is a weighted sum. The weights are a least-squares fit to 2,164 puzzles of Lichess's database, whose ratings
-are spread evenly from 400 to 2800. docs/puzzles.md tells how well they fit, and `benchmarks/puzzle_ratings.py` repeats
-the fit.
+The rating is a weighted sum. Its weights are a least-squares fit to 2,164 puzzles of Lichess's database, rated evenly
+from 400 to 2800. See docs/puzzles.md for the quality of the fit, which `benchmarks/puzzle_ratings.py` repeats.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ LOWEST, HIGHEST = 400, 3000
 
 _EFFORTS = tuple(4**power for power in range(3, 9))  # nodes, from 64 to 65,536
 _GLANCE = 400  # nodes of the search that estimates how tempting the moves are
-_CANDIDATES = 4  # number of moves that this search compares
-_TEMPERATURE = 100  # a move that is worse by this number of centipawns is e times less tempting
+_CANDIDATES = 4  # number of best moves that this search compares
+_TEMPERATURE = 100  # a move that is worse by this many centipawns is e times less tempting
 _LEAST_CHANCE = 0.01
 _MOST_CHECKS, _MOST_CAPTURES, _MOST_GAIN = 6, 6, 9
 
@@ -48,7 +47,7 @@ WEIGHTS = {
 
 
 class _Step(NamedTuple):
-    """A move of the solver: the boards before and after it, the move, and the target square of the reply before it."""
+    """A move of the solver, the boards before and after it, and the target square of the reply before it."""
 
     before: chess.Board
     move: chess.Move
@@ -57,9 +56,8 @@ class _Step(NamedTuple):
 
 
 def rate(solution: Solution, analyst: Analyst) -> int:
-    """Return the rating of a puzzle, from `LOWEST` to `HIGHEST`; EngineError if a search fails.
-
-    The analyst is cleared before each search, so that the rating depends only on the solution.
+    """Return the rating of a puzzle, from `LOWEST` to `HIGHEST`; EngineError if a search fails. The analyst is cleared
+    before each search, so that the rating depends only on the solution.
     """
     values = parts(solution, analyst)
     rating = _BASE + sum(weight * values[name] for name, weight in WEIGHTS.items())
@@ -67,7 +65,7 @@ def rate(solution: Solution, analyst: Analyst) -> int:
 
 
 def parts(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
-    """Return the parts of the sum, without weights, by name; EngineError if a search fails."""
+    """Return the terms of the sum, without weights, by name; EngineError if a search fails."""
     return {**_looks(solution), **_costs(solution, analyst)}
 
 
@@ -80,11 +78,11 @@ def _steps(solution: Solution) -> Iterator[_Step]:
 
 
 def _costs(solution: Solution, analyst: Analyst) -> Mapping[str, float]:
-    """Return the parts of the sum that measure the engine's effort for the moves of the solution.
+    """Return the terms of the sum that measure the engine's effort for the moves of the solution.
 
-    ``effort`` is the number of searches that are too short for the engine to settle on the right move, added up over
-    the moves. ``doubt`` measures how unlikely it is that a player who only glances at the positions finds all moves.
-    ``least`` is the chance of finding the most difficult move.
+    ``effort`` is the number of searches, over all moves, that are too short to settle on the right move. ``doubt``
+    measures how unlikely a player who only glances at the positions is to find all moves. ``least`` is the chance of
+    finding the most difficult move.
     """
     effort, chances = 0, []
     for board, move in solution.steps():

@@ -18,11 +18,12 @@ from knightadder.rules import read_fen
 
 
 def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
-    """Return the puzzles of a file in order, and a line with file and line number for each entry that is not a puzzle.
+    """Return the puzzles of a file in order, and a line for the user, with its place, for each entry that is not a
+    puzzle.
 
-    A file with the suffix ``.csv`` has Lichess's columns, in which the first move is the opponent's. A file with the
-    suffix ``.epd`` has the solution in ``pv``, or its first move in ``bm``. Every other file is PGN, with the solution
-    as the moves of a game. OptionError if the file cannot be read.
+    A ``.csv`` file has Lichess's columns, in which the first move is the opponent's. An ``.epd`` file has the solution
+    in ``pv``, or its first move in ``bm``. Every other file is PGN, with the solution as the moves of a game.
+    OptionError if the file cannot be read.
     """
     readers: dict[str, Callable[[Path], Iterable[tuple[int, Puzzle | str]]]] = {".csv": _read_csv, ".epd": _read_epd}
     entries = list(readers.get(without_compression(file).suffix.lower(), _read_pgn)(file))
@@ -45,9 +46,7 @@ def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 
 
 def puzzle_of_row(row: Mapping[str, str | None]) -> Puzzle:
-    """Return the puzzle in a row with Lichess's columns; ValueError, with a text that names the fault, if it is
-    broken.
-    """
+    """Return the puzzle in a row with Lichess's columns; ValueError, with a text for the user, if it is broken."""
     board, _ = read_fen(_value(row, "FEN"))
     fen = board.fen()
     names = _value(row, "Moves").split()
@@ -98,7 +97,7 @@ def _read_epd(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 
 
 class _Chess960Board(chess.Board):
-    """A board whose default is Chess960, because `set_epd` reads the moves on new boards of the same class."""
+    """A board that is Chess960 by default, because `set_epd` reads moves on new boards of the same class."""
 
     def __init__(self, fen: str | None = chess.STARTING_FEN, *, chess960: bool = True) -> None:
         super().__init__(fen, chess960=chess960)

@@ -10,7 +10,7 @@ from knightadder.foreign import whole_or_none
 from knightadder.pgn.game_files import without_compression
 from knightadder.pgn.games import read_texts
 
-# The place of a puzzle as `puzzle_maker` writes it: file, number of the game, and ply of the position.
+# The place of a puzzle, as `puzzle_maker` writes it: the file, the game's number, and the ply of the position.
 _PLACE = re.compile(r"(.+)\?game=([0-9]+)(?:/black)?#([0-9]+)")
 
 
@@ -24,9 +24,8 @@ def source_of(place: str) -> tuple[Path, int, int] | None:
 
 
 def read_source(file: Path, number: int, folder: Path) -> str:
-    """Return the PGN of a game in a file; OptionError if there is no such file or game.
-
-    If the file has been moved, it is looked for in `folder`, the folder of the puzzles.
+    """Return the PGN of a game in a file; OptionError if there is no such file or game. A file that has been moved is
+    also looked for in `folder`, the folder of the puzzles.
     """
     place = next((each for each in (file, folder / file, folder / file.name) if each.is_file()), file)
     for text in read_texts(place):

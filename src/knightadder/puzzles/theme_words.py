@@ -1,10 +1,10 @@
-"""The themes of puzzles in words for people, because Lichess's names, such as ``xRayAttack``, are for programs."""
+"""The themes of puzzles in words for people: Lichess's names, such as ``xRayAttack``, are for programs."""
 
 from __future__ import annotations
 
 import re
 
-# By Lichess's name: the words for the user and, if the words do not suffice, a sentence that explains them.
+# By Lichess's name: the words for the user and, if they do not suffice, a sentence that explains the theme.
 _WORDS = {
     "advancedPawn": ("Advanced pawn", "A pawn deep in the opponent's camp decides"),
     "advantage": ("Advantage", "The solution wins, but not by much"),

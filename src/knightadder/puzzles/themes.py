@@ -37,9 +37,8 @@ _GENERAL = {
 
 
 def themes_of(solution: Solution, score: Score, saves: bool, zugzwang: bool = False) -> tuple[str, ...]:
-    """Return the themes of a puzzle in alphabetical order.
-
-    The score is for the solver; `saves` and `zugzwang` are as in `Found`.
+    """Return the themes of a puzzle in alphabetical order. The score is the solver's; `saves` and `zugzwang` are as in
+    `Found`.
     """
     line = PlayedLine(solution.boards(), solution.moves)
     count = len(line.turns())
@@ -64,7 +63,7 @@ def kind_of(themes: Iterable[str]) -> frozenset[str]:
 
 
 def _phase(board: chess.Board) -> list[str]:
-    """Return the phase of the game, and the kind of an endgame if it has a name."""
+    """Return the phase of the game and, in an endgame that has a name, also that name."""
     phase = phase_of(board)
     kinds = frozenset(
         kind

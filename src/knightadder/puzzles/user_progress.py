@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS answers (
 );
 """
 # A new user's values. With Glickman's deviation of 350, a single solved puzzle could raise the rating by 650. With 200,
-# the largest step is 230, and ten answers can still change the rating by several hundred.
+# the largest step is 230, and ten answers can still move the rating by several hundred points.
 _FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY = 1500.0, 200.0, 0.06
 _LOWEST_DEVIATION = 45.0  # minimum deviation, as on Lichess, so that the rating can always change
 _PERIOD = timedelta(days=1)  # without answers, the deviation grows with each period
@@ -34,7 +34,7 @@ _PUZZLE_RATINGS = 100, 4000  # range of puzzle ratings that Glicko-2 computes wi
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The user's progress: rating and deviation, numbers of puzzles tried and solved, current and best streak."""
+    """The user's progress: rating and deviation, numbers of puzzles tried and solved, current and longest streak."""
 
     rating: float = _FIRST_RATING
     deviation: float = _FIRST_DEVIATION
@@ -54,16 +54,9 @@ class ThemeProgress:
 
 
 class PuzzleProgress:
-    """The file of the user's answers to puzzles, which is created if it is missing.
+    """The file of the user's answers to puzzles, which is created if it is missing. `now` returns the current time.
 
     Several threads and processes may use it. All methods raise OptionError if the file cannot be used.
-
-    Parameters
-    ----------
-    file : Path, optional
-        The file. The default is ``puzzles.sqlite`` in the user's data folder.
-    now : callable, optional
-        Function that returns the current time.
     """
 
     def __init__(self, file: Path | None = None, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

@@ -13,29 +13,19 @@ _SIGMAS = 1.96  # half the width of a 95 % interval, in standard deviations
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """An average over the moves or games of a player.
-
-    Attributes
-    ----------
-    value : float
-        The average.
-    margin : float or None
-        Half the width of the average's 95 % interval; ``None`` for a single game, which is not enough to estimate it.
-    count, games : int
-        Number of values, and number of games from which they come.
-    """
+    """An average over the moves or games of a player."""
 
     value: float
-    margin: float | None
-    count: int
-    games: int
+    margin: float | None  # half the width of the 95 % interval; None for a single game, which cannot show it
+    count: int  # number of values
+    games: int  # number of games from which the values come
 
 
 def mean(games: Iterable[Sequence[float]]) -> Mean | None:
     """Return the average of values that are grouped by game; None if there are no values.
 
-    The moves of one game are alike, for example if the whole game was easy. So only games, not moves, are treated as
-    independent. The average is then a ratio of two sums over games, which determines its uncertainty.
+    The moves of a game are alike, for example if the whole game was easy, so only games count as independent. The
+    average is then a ratio of two sums over games, which determines its uncertainty.
     """
     filled = [game for game in games if game]
     if not filled:
@@ -50,22 +40,13 @@ def mean(games: Iterable[Sequence[float]]) -> Mean | None:
 
 
 def expected(rating: float, opponent: float) -> float:
-    """Return the points that Elo's formula expects of a player in a game."""
+    """Return the points that Elo's formula expects a player to score in a game."""
     return score_of_elo(rating - opponent)
 
 
 def performance(results: Sequence[tuple[float, int]]) -> int | None:
-    """Return the performance: the rating for which Elo's formula expects the points scored.
-
-    Parameters
-    ----------
-    results : sequence of (float, int)
-        The points and the opponent's rating of each game.
-
-    Returns
-    -------
-    int or None
-        ``None`` if there are no games, or if all were won or all were lost: then no rating is high or low enough.
+    """Return the rating for which Elo's formula expects the points scored; `results` has points and opponent's rating.
+    None without games, or if all games were won or all lost: then no rating is high or low enough.
     """
     points = sum(result for result, _ in results)
     if not 0 < points < len(results):

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from knightadder.report.figures import PlayerGame
     from knightadder.report.study import GameOfPlayer, StudiedGame
 
-_NODES = 100_000  # nodes per position, by default
+_NODES = 100_000  # default number of nodes per position
 _HASH_MB = 16  # default hash size of each process
 _PUZZLES = 40
-_NAMED = 5  # number of players to name if nobody has the given name
+_NAMED = 5  # number of players to suggest if nobody has the given name
 
 _DESCRIPTION = """\
 Report how a player plays: results and performance by opening and colour, accuracy by phase and by time left, where

@@ -18,20 +18,20 @@ from knightadder.review.move_table import AnnotatedMove
 from knightadder.review.phase import PHASES
 from knightadder.rules import POINTS
 
-# Minimum numbers for a meaningful figure.
+# Minimum numbers of games and of moves for a meaningful figure.
 FEW_GAMES, FEW_MOVES = 10, 100
 FEW_OF_AN_OPENING = 5
 
 WON, WORSE = 75.0, 25.0  # win percentages of a won and a much worse position: +3 and -3 pawns for Stockfish
 _OPENING_PLIES = 30  # number of plies that count as a game's opening
-_LEAST_LOST = 0.1  # minimum expected points lost in a position where an opening goes wrong
-# Before openings are compared, each gets this number of additional games with the player's average score.
+_LEAST_LOST = 0.1  # an opening goes wrong in a position only if at least this many expected points are lost there
+# Before openings are compared, this many games with the player's average score are added to each.
 _PRIOR_GAMES = 4
-_GOOD = 5.0  # a move solves a puzzle if it loses fewer percentage points than this
+_GOOD = 5.0  # a move solves a puzzle if it lowers the win percentage by less than this
 _MOST_GOOD = 2  # maximum number of moves that solve a puzzle
-_LEAST_GAIN = 10.0  # minimum percentage points by which the solution of a puzzle is better than the move played
+_LEAST_GAIN = 10.0  # minimum difference in win percentage between a puzzle's solution and the move played
 
-#: Groups of moves by the share of the initial time that is left: the lowest share, and the name for the user.
+#: Groups of moves by the share of the initial time that is left: the group's lowest share, and its name for the user.
 TIME_LEFT = (
     (0.5, "more than half"),
     (0.2, "a half to a fifth"),
@@ -43,7 +43,7 @@ TROUBLE = TIME_LEFT[-1][1]
 
 @dataclass(frozen=True, slots=True)
 class PlayerMove:
-    """A move of the player, and the share of the initial time that was left before the move; None if unknown."""
+    """A move of the player, and the group of `TIME_LEFT` to which it belongs; None if the time is unknown."""
 
     move: AnnotatedMove
     time_left: str | None
@@ -51,76 +51,34 @@ class PlayerMove:
 
 @dataclass(frozen=True, slots=True)
 class PlayerGame:
-    """A game of the player.
+    """A game of the player."""
 
-    Attributes
-    ----------
-    white : bool
-        Whether the player has White.
-    points : float or None
-        The player's score; ``None`` if the result is not known.
-    opponent : str
-        The opponent's name.
-    opponent_rating : int or None
-        The opponent's rating.
-    date : str
-        The known parts of the date.
-    link : str
-        The address of the game; may be empty.
-    opening : str
-        The family of the opening: its name up to the colon.
-    accuracy : float or None
-        The player's accuracy in the game.
-    moves : tuple of PlayerMove
-        The player's moves that have an evaluation.
-    mistakes : tuple of Mistake
-        The player's mistakes and blunders.
-    lost_on_time : bool
-        Whether the player lost on time, according to the game's tags.
-    chess960 : bool
-        Whether the game is Chess960.
-    """
-
-    white: bool
-    points: float | None
+    white: bool  # whether the player has White
+    points: float | None  # the player's score; None if the result is unknown
     opponent: str
     opponent_rating: int | None
-    date: str
-    link: str
-    opening: str
-    accuracy: float | None
-    moves: tuple[PlayerMove, ...]
-    mistakes: tuple[Mistake, ...]
+    date: str  # the known parts of the date
+    link: str  # the address of the game, or empty
+    opening: str  # the opening's family: its name up to the colon
+    accuracy: float | None  # the player's accuracy in the game
+    moves: tuple[PlayerMove, ...]  # the player's moves that have an evaluation
+    mistakes: tuple[Mistake, ...]  # the player's mistakes and blunders
     lost_on_time: bool
     chess960: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Results of games.
-
-    Attributes
-    ----------
-    games, wins, draws, losses : int
-        Numbers of games with a known result.
-    share : Mean or None
-        Points per game.
-    performance : int or None
-        The performance rating by Elo's formula; ``None`` if there is none.
-    rated : int
-        Number of games with the opponent's rating.
-    accuracy : Mean or None
-        Accuracy per game.
-    """
+    """The results of the games whose result is known."""
 
     games: int
     wins: int
     draws: int
     losses: int
-    share: Mean | None
-    performance: int | None
-    rated: int
-    accuracy: Mean | None
+    share: Mean | None  # points per game
+    performance: int | None  # performance rating by Elo's formula
+    rated: int  # number of games with the opponent's rating
+    accuracy: Mean | None  # accuracy per game
 
     @property
     def points(self) -> float:
@@ -130,22 +88,12 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The quality of a group of the player's moves.
+    """The quality of a group of the player's moves."""
 
-    Attributes
-    ----------
-    accuracy, lost : Mean or None
-        Accuracy, and expected points lost, per move.
-    lost_a_game : float
-        Expected points lost with these moves, divided by the number of all games.
-    blunders : int
-        Number of moves marked ``??``.
-    """
-
-    accuracy: Mean | None
-    lost: Mean | None
-    lost_a_game: float
-    blunders: int
+    accuracy: Mean | None  # per move
+    lost: Mean | None  # expected points lost per move
+    lost_a_game: float  # expected points lost with these moves, divided by the number of all games
+    blunders: int  # number of moves marked ??
 
     @property
     def moves(self) -> int:
@@ -165,29 +113,13 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A position where an opening goes wrong.
-
-    Attributes
-    ----------
-    fen : str
-        The position.
-    reached : int
-        Number of games that reached the position.
-    lost : float
-        Expected points lost in the position, over all games.
-    played : AnnotatedMove
-        The move that lost most.
-    times : int
-        Number of times that this move was played.
-    chess960 : bool
-        Whether the game is Chess960.
-    """
+    """A position where an opening goes wrong."""
 
     fen: str
-    reached: int
-    lost: float
-    played: AnnotatedMove
-    times: int
+    reached: int  # number of games that reached the position
+    lost: float  # expected points lost in the position, over all games
+    played: AnnotatedMove  # the move that lost most
+    times: int  # how often this move was played
     chess960: bool
 
 
@@ -251,7 +183,7 @@ def player_game(study: StudiedGame) -> PlayerGame:
 
 
 def _start_of(game: chess.pgn.Game) -> str:
-    """Return a name for the opening of a game without a named opening."""
+    """Return a name for the opening of a game whose opening has no name."""
     if game.headers.is_chess960():
         return "Chess960"
     return "Unnamed" if game.board().fen() == chess.STARTING_FEN else "From a set-up position"
@@ -289,7 +221,9 @@ def results(games: Sequence[PlayerGame]) -> Results:
 
 
 def qualities(games: Sequence[PlayerGame], key: Callable[[PlayerMove], str | None]) -> dict[str, Quality]:
-    """Return the quality of groups of the player's moves. `key` returns a move's group, None to leave it out."""
+    """Return the quality of each group of the player's moves. `key` returns a move's group, or None to leave the move
+    out.
+    """
     groups: dict[str, list[list[AnnotatedMove]]] = defaultdict(list)
     for game in games:
         own: dict[str, list[AnnotatedMove]] = defaultdict(list)
@@ -318,7 +252,7 @@ def by_phase(games: Sequence[PlayerGame]) -> dict[str, Quality]:
 
 
 def by_time_left(games: Sequence[PlayerGame]) -> dict[str, Quality]:
-    """Return the quality of the moves by the time that was left, in the groups of `TIME_LEFT`."""
+    """Return the quality of the moves in each group of `TIME_LEFT`."""
     found = qualities(games, lambda each: each.time_left)
     return {words: found[words] for _, words in TIME_LEFT if words in found}
 
@@ -339,9 +273,8 @@ def _lost(each: tuple[PlayerGame, Mistake]) -> float:
 
 
 def conversion(games: Iterable[PlayerGame]) -> tuple[Results, list[tuple[PlayerGame, AnnotatedMove]]]:
-    """Return the results of games in which the player once had a won position, and a list of the games not won.
-
-    The list has each such game, with the move before which the player's position was best.
+    """Return the results of games in which the player once had a won position, and a list of those not won. The list
+    gives each game with the move before which the player's position was best.
     """
     reached = [(game, max(game.moves, key=_chance).move) for game in games if game.moves and game.points is not None]
     won = [(game, move) for game, move in reached if (move.win_before or 0) >= WON]
@@ -377,7 +310,7 @@ def openings(games: Sequence[PlayerGame]) -> list[OpeningResults]:
 
 
 def _spot(games: Sequence[PlayerGame]) -> Spot | None:
-    """Return the position in which the openings of some games lost the most points; None if the loss is small."""
+    """Return the position in which these games lost most points in the opening; None if the loss is small."""
     reached: dict[str, list[AnnotatedMove]] = defaultdict(list)
     for game in games:
         own = {each.move.fen.rsplit(" ", 2)[0]: each.move for each in game.moves if each.move.ply <= _OPENING_PLIES}
@@ -408,9 +341,8 @@ def _sums(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
 def puzzles(games: Iterable[PlayerGame], most: int) -> list[MistakePuzzle]:
     """Choose the player's mistakes that have a clear solution, the most expensive first.
 
-    A solution is clear if at most two moves are good, and the move played is not one of them. In a second search, the
-    engine has looked for the five best moves. A mistake is left out if the second search does not confirm it, or if the
-    position is lost anyway.
+    A solution is clear if at most two moves are good, and the move played is not one of them. A second search, for the
+    five best moves, must confirm the mistake. Positions that are lost anyway are left out.
     """
     found: dict[str, MistakePuzzle] = {}
     everything = ((game, mistake) for game in games for mistake in game.mistakes)

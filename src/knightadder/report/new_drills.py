@@ -10,7 +10,7 @@ from knightadder.drills.drill import Drill
 from knightadder.report.figures import MistakePuzzle
 from knightadder.review.coach import KINDS
 
-_SHOWN_PLIES = 7  # maximum plies shown of a line that begins with a right move
+_SHOWN_PLIES = 7  # maximum length, in plies, of a shown line that begins with a right move
 
 
 def drills_of(puzzles: Iterable[MistakePuzzle]) -> list[Drill]:

@@ -82,18 +82,10 @@ that was played. Click a piece, then the square where it goes.</p>
 
 
 def write_page(player: str, games: Sequence[PlayerGame], about: Mapping[str, Any], most_puzzles: int) -> str:
-    """Write the page.
+    """Return the page as HTML. There must be at least one game.
 
-    Parameters
-    ----------
-    player : str
-        The player's name.
-    games : sequence of PlayerGame
-        The player's games; at least one.
-    about : mapping
-        The ``limit`` of the searches, the command of an external ``engine`` (or None), and the names of the ``files``.
-    most_puzzles : int
-        Maximum number of puzzles.
+    `about` describes the run: the ``limit`` of the searches, the command of an external ``engine`` (or None), and
+    ``files``.
     """
     puzzles = figures.puzzles(games, most_puzzles)
     cards = [
@@ -136,7 +128,7 @@ def _percent(value: float) -> str:
 
 
 def _with_margin(mean: Mean | None, factor: float = 1.0, digits: int = 1) -> str:
-    """Return an average as text, with half the width of its confidence interval."""
+    """Return an average as text, with half the width of its 95 % interval."""
     if mean is None:
         return "-"
     margin = "" if mean.margin is None else f" ± {factor * mean.margin:.{digits}f}"
@@ -230,7 +222,7 @@ def _results(games: Sequence[PlayerGame]) -> str:
 
 
 def _few(names: Sequence[str], least: str) -> str:
-    """Return a sentence about the rows with too few games or moves."""
+    """Return a sentence about the rows that have too few games or moves."""
     if not names:
         return ""
     return f'<p class="soft">Too little to say much (fewer than {least}): {escape(", ".join(names))}.</p>'
@@ -257,7 +249,7 @@ def _quality_table(rows: Mapping[str, Quality]) -> str:
 
 
 def _weakest(rows: Mapping[str, Quality]) -> str:
-    """Return a sentence about the least accurate row, if its interval does not overlap the best row's interval."""
+    """Return a sentence about the least accurate row, if its interval does not overlap the interval of the best row."""
     known = {name: each.accuracy for name, each in rows.items() if each.accuracy and each.moves >= FEW_MOVES}
     if len(known) < 2:
         return "There are too few moves to compare."

@@ -1,4 +1,4 @@
-"""The plots of a report: SVG, narrow enough for a phone, in colours that can also be told apart in grey."""
+"""The plots of a report as SVG: narrow enough for a phone, in colours that can also be told apart in grey."""
 
 from __future__ import annotations
 
@@ -61,9 +61,7 @@ def kinds_plot(kinds: Sequence[Kind], games: int) -> bytes:
 
 
 def trend_plot(games: Sequence[PlayerGame]) -> bytes | None:
-    """Draw the accuracy of each game in the order of the files, with a running average; None if there are too few
-    games.
-    """
+    """Draw the accuracy of each game, in the order of the files, with a running average; None for too few games."""
     values = [game.accuracy for game in games if game.accuracy is not None]
     if len(values) < _LEAST_TREND:
         return None

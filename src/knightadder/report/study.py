@@ -26,71 +26,37 @@ _MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)
 
 @dataclass(frozen=True, slots=True)
 class GameOfPlayer:
-    """A game of the player.
+    """A game of the player."""
 
-    Attributes
-    ----------
-    number : int
-        Index of the item, from 0. A game between two of the player's names counts as two items.
-    file : str
-        Name of the game's file.
-    white : bool
-        Whether the player has White.
-    text : GameText
-        The game's text.
-    """
-
-    number: int
-    file: str
-    white: bool
+    number: int  # from 0; a game between two of the player's names counts as two items
+    file: str  # name of the game's file
+    white: bool  # whether the player has White
     text: GameText
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A mistake or blunder of the player.
+    """A mistake or blunder: the move, and the best moves, each with the player's win percentage and its line."""
 
-    Attributes
-    ----------
-    move : AnnotatedMove
-        The move, with the position before it and its fault.
-    choices : tuple of (chess.Move, float, tuple of chess.Move)
-        The best moves in the position, each with the player's win percentage and the line that begins with the move.
-    """
-
-    move: AnnotatedMove
+    move: AnnotatedMove  # the move, with the position before it and its fault
     choices: tuple[tuple[chess.Move, float, tuple[chess.Move, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StudiedGame:
-    """A game of the player with the engine's results.
-
-    Attributes
-    ----------
-    item : GameOfPlayer
-        The game.
-    game : PgnGame
-        The parsed game.
-    review : Review
-        Evaluations and marks.
-    moves : tuple of AnnotatedMove
-        All moves.
-    mistakes : tuple of Mistake
-        The player's mistakes and blunders.
-    """
+    """A game of the player with the engine's results."""
 
     item: GameOfPlayer
     game: PgnGame
     review: Review
     moves: tuple[AnnotatedMove, ...]
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[Mistake, ...]  # the player's mistakes and blunders
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: the evaluations and, for each mistake's ply, an evaluation with more lines; or the
-    fault.
+    """The result of the task: the game's evaluations and further lines at each mistake, by its ply. Or the fault of the
+    game.
     """
 
     evaluations: list[Any] = field(default_factory=list)
@@ -99,15 +65,7 @@ class _Told:
 
 
 class GameStudy:
-    """The task. Its result is JSON, see `studied`.
-
-    Parameters
-    ----------
-    limit : chess.engine.Limit
-        Limit of the search of each position.
-    engine : WorkerEngine
-        The engine.
-    """
+    """The task: studies a game with `limit` for each position. Its result is JSON, see `studied`."""
 
     def __init__(self, limit: chess.engine.Limit, engine: WorkerEngine) -> None:
         self._limit, self._engine = limit, engine
@@ -143,23 +101,8 @@ class GameStudy:
 
 
 def studied(item: GameOfPlayer, result: bytes, is_other: bool) -> StudiedGame:
-    """Return the content of a `GameStudy`'s result for a game.
-
-    Parameters
-    ----------
-    item : GameOfPlayer
-        The game.
-    result : bytes
-        The result of the task.
-    is_other : bool
-        Whether an external engine has evaluated the game.
-
-    Raises
-    ------
-    BrokenGame
-        If the game cannot be used.
-    EngineError
-        If the data is not a result of the task for this game.
+    """Read the result of a `GameStudy`; `is_other` says whether an external engine has evaluated the game. BrokenGame
+    if the game cannot be used; EngineError if the data is not a result of the task for this game.
     """
     try:
         told: _Told = parse_json(result, _Told)
@@ -194,9 +137,7 @@ def _read(item: GameOfPlayer) -> PgnGame:
 
 
 def _end_of(game: PgnGame) -> chess.Board:
-    """Return the position after the moves; BrokenGame if there is a null move, which means that the game was not
-    played.
-    """
+    """Return the position after the moves; BrokenGame if there is a null move: such a game was not played."""
     moves = moves_of(game)
     if len(moves) < game.end().ply() - game.ply():
         raise BrokenGame("a null move")
@@ -207,7 +148,7 @@ def _end_of(game: PgnGame) -> chess.Board:
 
 
 def _plies(item: GameOfPlayer, board: chess.Board, found: Review) -> list[int]:
-    """Return the indices of the player's mistakes and blunders among the moves."""
+    """Return the plies of the player's mistakes and blunders, counted from 0."""
     first = 0 if item.white == found.white_first else 1
     return [ply for ply in range(first, len(board.move_stack), 2) if found.judgements[ply] in _MISTAKES]
 

@@ -1,8 +1,8 @@
 """The quality of play: win percentage, accuracy and average centipawn loss, as on Lichess.
 
-The formulas of win percentage and of a move's accuracy are from https://lichess.org/page/accuracy. The formula of a
-game's accuracy is in `AccuracyPercent.scala` of https://github.com/lichess-org/lila. So the figures can be compared
-with Lichess's, as far as the two engines agree.
+The formulas of win percentage and move accuracy are from https://lichess.org/page/accuracy, the formula of game
+accuracy from `AccuracyPercent.scala` of https://github.com/lichess-org/lila. So the figures are comparable with
+Lichess's.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 # A function that converts an engine's scores to Stockfish's scale.
 Scale: TypeAlias = Callable[[chess.engine.Score], chess.engine.Score]
 
-# Greater scores and mates count as this score, in centipawns.
+# Greater scores, and mates, count as this score in centipawns.
 CEILING = 1000
 
-# Scores in centipawns of this engine and of Stockfish 15.1 for the same positions. Scores between two pairs are
+# Pairs of scores in centipawns that this engine and Stockfish 15.1 give the same positions. Other scores are
 # interpolated. `benchmarks/marks.py` fits the pairs.
 _SCALE = ((0, 0), (250, 343), (500, 516), (1000, 650), (2500, CEILING))
 
@@ -42,9 +42,7 @@ class SideAccuracy:
 
 
 def rescale(score: chess.engine.Score) -> chess.engine.Score:
-    """Convert a score of this engine to Stockfish's scale, on which Lichess's formulas are based. Mates are
-    unchanged.
-    """
+    """Convert a score of this engine to Stockfish's scale, which Lichess's formulas assume. Mates are unchanged."""
     cp = score.score()
     if cp is None:
         return score
@@ -73,9 +71,7 @@ def win_percent(score: chess.engine.Score) -> float:
 
 
 def move_accuracy(before: float, after: float) -> float:
-    """Return the accuracy of a move, 0 to 100, from its side's win percentages with the best move and with this
-    move.
-    """
+    """Return a move's accuracy, 0 to 100, from the mover's win percentages after the best move and after this move."""
     if after >= before:
         return 100.0
     raw = 103.1668100711649 * math.exp(-0.04354415386753951 * (before - after)) - 3.166924740191411
@@ -85,10 +81,8 @@ def move_accuracy(before: float, after: float) -> float:
 def play(
     scores: Sequence[chess.engine.Score], white_first: bool = True
 ) -> tuple[SideAccuracy | None, SideAccuracy | None]:
-    """Return the quality of White's and of Black's play in a game; None for a side that has not moved.
-
-    `scores` has a score for the first position and for the position after each move, from White's view. `white_first`
-    says whether White made the first move.
+    """Return the quality of White's and of Black's play; None for a side that has not moved. `scores` are the scores of
+    all positions of the game from White's view; `white_first` says who made the first move.
     """
     wins = [win_percent(score) for score in scores]
     cps = [capped(score) for score in scores]
@@ -113,10 +107,10 @@ def play(
 
 
 def _weights(wins: Sequence[float]) -> list[float]:
-    """Return the weight of each move: the spread of the win percentage in a window of positions that ends with the
+    """Return the weight of each move: the spread of the win percentage over a window of positions that ends with the
     move.
 
-    A window is a tenth of the game, but two to eight positions. The first moves share the first window.
+    A window is a tenth of the game, but has two to eight positions. The first moves share the first window.
     """
     size = max(2, min(8, (len(wins) - 1) // 10))
     windows = [wins[max(0, end - size) : max(end, size)] for end in range(2, len(wins) + 1)]

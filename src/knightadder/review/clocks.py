@@ -9,12 +9,12 @@ import chess.pgn
 
 # Seconds, or moves per seconds, and an optional increment. If there are several periods, only the first is read.
 _CONTROL = re.compile(r"(?:\d+/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?(?::.*)?")
-_ROUNDING = 1.0  # maximum apparent gain of a clock, in seconds, because clocks are written in whole seconds
+_ROUNDING = 1.0  # a clock may seem to gain up to this many seconds, because clocks are written in whole seconds
 
 
 @dataclass(frozen=True, slots=True)
 class MoveTime:
-    """The time of a move in seconds, and its side's clock before and after the move; None if unknown."""
+    """The time spent on a move, and the mover's clock before and after it, all in seconds; None if unknown."""
 
     before: float | None
     after: float | None
@@ -28,10 +28,8 @@ def time_control(text: str) -> tuple[float, float] | None:
 
 
 def move_times(game: chess.pgn.Game) -> list[MoveTime]:
-    """Return the times of the moves of a game's main line.
-
-    The time of a move is the one written in the game, or else the difference of the side's clocks plus the increment.
-    Servers add no increment after a side's first move.
+    """Return the times of the main line's moves: as written in the game, or else computed from the clocks and the
+    increment. Servers add no increment after a side's first move.
     """
     base, increment = time_control(game.headers.get("TimeControl", "")) or (None, 0.0)
     clocks: dict[bool, float | None] = {True: base, False: base}

@@ -1,7 +1,7 @@
 """Explains a bad move in one sentence.
 
-Each sentence is proved by the engine's lines before and after the move, which the code for puzzle themes examines. If
-the lines prove nothing, the sentence only gives the evaluations.
+The sentence is proved by the engine's lines before and after the move, in which the code for puzzle themes finds
+motifs. If the lines prove nothing, the sentence only gives the evaluations.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from knightadder.motifs.tactics import (
 from knightadder.review.game_evaluation import ScoredLine, SearchedPosition, legal_part
 from knightadder.text import counted
 
-#: The kinds of mistakes and their names for the user, in the order in which `fault_of` tries them.
+#: The kinds of mistakes and their names for the user, in the order in which `fault_of` checks them.
 KINDS = {
     "missedMate": "Missed a forced mate",
     "backRank": "Allowed a mate on the back rank",
@@ -73,7 +73,7 @@ _LEAST_TABLEBASE_WIN = 15_000
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a bad move did wrong: its kind, a key of `KINDS`, and a sentence about it."""
+    """The fault of a bad move: its kind, a key of `KINDS`, and a sentence about it."""
 
     kind: str
     text: str
@@ -129,7 +129,7 @@ def _searched(board: chess.Board, result: Analysis | Line | InfoDict) -> Searche
 
 
 def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, after: SearchedPosition) -> Fault:
-    """Find what a bad move did wrong. `before` and `after` are the results for the positions before and after it."""
+    """Find the fault of a bad move. `before` and `after` are the results for the positions before and after it."""
     end = board.copy(stack=False)
     end.push(move)
     could, can = before.score.pov(board.turn).mate() or 0, after.score.pov(board.turn).mate() or 0
@@ -170,9 +170,8 @@ def _told(score: chess.engine.PovScore) -> str:
 
 
 def _difference(best: _Outcome, reply: _Outcome, mover: chess.Color) -> int:
-    """Return how much more material the mover has after the best line than after the reply to the mistake.
-
-    The lines are compared at their ends or after the same number of moves.
+    """Return how much more material the mover has after the best line than after the reply to the mistake. The lines
+    are compared at their ends, or after the same number of moves.
     """
     plies = min(len(best.boards) - 1, len(reply.boards))
     pairs = [(-1, -1), (plies, plies - 1)] if plies else [(-1, -1)]
@@ -183,22 +182,9 @@ def _difference(best: _Outcome, reply: _Outcome, mover: chess.Color) -> int:
 
 
 class _Outcome:
-    """The best line of a position, and the material at its end.
-
-    Attributes
-    ----------
-    moves : tuple of chess.Move
-        The moves of the line.
-    boards : list of chess.Board
-        The positions of the line.
-    line : PlayedLine or None
-        The line, without a reply at its end; None if no move is left.
-    lost, won : Counter of chess.PieceType
-        The pieces that the mover lost and won since the position before the mistake, without equal exchanges.
-    gain : int
-        The mover's gain in points of material.
-    has_promotion : bool
-        Whether a pawn is promoted in the line. It is then unknown which pieces were lost or won.
+    """The best line of a position, and the mover's gain in points of material at its end. `lost` and `won` are the
+    mover's losses and gains since the position before the mistake, without equal exchanges. If a pawn is promoted in
+    the line, they are unknown.
     """
 
     def __init__(self, start: chess.Board, position: SearchedPosition, before: chess.Board) -> None:
@@ -247,13 +233,15 @@ class _Outcome:
 
 
 def _solution(boards: Sequence[chess.Board], moves: Sequence[chess.Move]) -> PlayedLine | None:
-    """Return a line without a reply at its end; None if no move is left."""
+    """Return the line without a reply at its end; None if no move is left."""
     count = len(moves) - (len(moves) + 1) % 2
     return PlayedLine(boards[: count + 1], moves[:count]) if count > 0 else None
 
 
 def _settled(boards: list[chess.Board]) -> chess.Board:
-    """Return the end of a line. If the side that began it also moved last, a following exchange is played out."""
+    """Return the board at the end of a line. If the side that began the line also moved last, the exchange is played
+    out.
+    """
     end = boards[-1]
     if len(boards) % 2 == 0:
         return _exchanged(end, end.peek().to_square)
@@ -261,7 +249,7 @@ def _settled(boards: list[chess.Board]) -> chess.Board:
 
 
 def _exchanged(board: chess.Board, square: chess.Square) -> chess.Board:
-    """Return the board after the captures on a square; a side captures only if it gains material."""
+    """Return the board after all captures on a square; a side captures only if it gains material."""
     takes = _captures_on(board, square)
     if not takes:
         return board
@@ -306,7 +294,7 @@ def _mate(outcome: _Outcome) -> str:
 
 
 def _allowed(best: _Outcome, reply: _Outcome) -> Fault:
-    """Explain a loss of material."""
+    """Explain that a loss of material was allowed."""
     assert reply.line is not None
     taken = reply.first_capture()
     won = reply.won.total() > 0 or reply.is_traded()
@@ -334,7 +322,7 @@ _ALLOWS = {
 
 
 def _missed(board: chess.Board, move: chess.Move, best: _Outcome, reply: _Outcome) -> Fault:
-    """Explain a missed win of material."""
+    """Explain that a win of material was missed."""
     assert best.line is not None
     taken = best.first_capture()
     took = reply.captures(board.turn) | ({_captured_square(board, move)} if board.is_capture(move) else set())

@@ -16,17 +16,17 @@ from knightadder.library.results import Analysis, Line
 from knightadder.review.accuracy import rescale
 from knightadder.review.judgement import is_obvious, praise
 
-# Number of positions in a block. Longer blocks are a little faster, because each block costs an additional position.
-# Shorter blocks allow more processes to share a game.
+# Number of positions in a block. Longer blocks are a little faster, because each block searches one more position.
+# With shorter blocks, more processes can share a game.
 _BLOCK = 16
 
 # Maximum number of moves of a line; readers do not need longer lines.
 _LINE_PLIES = 12
 
-# Moves other than the best move are first searched to this depth, which usually finds a move that is about as good.
+# Depth of the first search of the moves other than the best. It usually finds a move that is about as good.
 FIRST_LOOK = 6
 
-# Maximum values that any engine reports. Larger values in a file are an error.
+# Maximum score and depth that an engine reports. Larger values in a file are an error.
 _MOST_SCORE, _MOST_DEPTH = 100_000, 1000
 
 
@@ -57,45 +57,35 @@ class ScoredLine:
 
 @dataclass(frozen=True, slots=True)
 class SearchedPosition:
-    """The result of a search of a position: the score of the best line, the depth in plies, and the best lines.
-
-    If the game is over, the depth is 0 and there are no lines. `wdl` is the expected number of wins, draws and losses
-    in 1000 games; None if the engine does not report it. `rival` is the score of the second-best move, if known; it
-    shows how much better the best move is.
+    """The result of a search of a position: the best lines, and the first line's score. If the game is over, there are
+    no lines.
     """
 
     score: PovScore
-    depth: int
+    depth: int  # in plies; 0 if the game is over
     variations: tuple[ScoredLine, ...]
-    wdl: PovWdl | None = None
-    rival: PovScore | None = None
+    wdl: PovWdl | None = None  # expected wins, draws and losses in 1000 games; None if the engine does not report them
+    rival: PovScore | None = None  # score of the second-best move, if known: it shows how much better the best move is
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Positions of a game that are evaluated together, independently of the others.
-
-    - `first` and `last` are the first and last position of the block, in plies from the first position of the game.
-    - `plies` is the length of the game.
-    - `fen` is a position at or before the first position of the block. Earlier positions do not matter for the block.
-    - `moves` lead from `fen` to the position after the last position of the block, or to the end of the game, in UCI
-      notation.
-    """
+    """Positions of a game that are evaluated together, independently of the game's other positions."""
 
     game: int
-    first: int
-    last: int
-    plies: int
-    fen: str
+    first: int  # index of the first position of the block, counted from the first position of the game
+    last: int  # index of the last position of the block
+    plies: int  # length of the game
+    fen: str  # a position at or before the first position of the block
     chess960: bool
-    moves: tuple[str, ...]
+    moves: tuple[str, ...]  # in UCI notation, from `fen` to the position after the block, or to the end of the game
 
     def __len__(self) -> int:
         """Return the number of positions."""
         return self.last - self.first + 1
 
     def board(self) -> chess.Board:
-        """Return the position after the block's last position, or the last position of the game, with its moves."""
+        """Return the position after the block, or the last position of the game, with its moves."""
         board = chess.Board(self.fen, chess960=self.chess960)
         for move in self.moves:
             board.push(chess.Move.from_uci(move))
@@ -103,9 +93,8 @@ class Block:
 
 
 def blocks(number: int, board: chess.Board) -> list[Block]:
-    """Divide a game into blocks. `board` is its last position with all moves, and `number` is the number of the game.
-
-    A `PositionError` is raised if the game is a different variant.
+    """Divide a game into blocks; PositionError if it is a different variant. `number` is the number of the game, and
+    `board` its last position with all moves.
     """
     board = board_of(board, warn=False)
     moves = tuple(move.uci() for move in board.move_stack)
@@ -121,10 +110,8 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
 def evaluate(
     board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
 ) -> list[SearchedPosition | None]:
-    """Return evaluations of the first position of a game and of the positions after each move, block by block.
-
-    `board` is the last position with all moves. The other arguments and the errors are as for `evaluate_block`. An
-    impossible position has None. A `PositionError` is raised if the game is a different variant.
+    """Return evaluations of all positions of a game, block by block; PositionError if it is a different variant.
+    `board` is the last position with all moves. For the rest, see `evaluate_block`.
     """
     return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]
 
@@ -132,18 +119,18 @@ def evaluate(
 def evaluate_block(
     block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
 ) -> list[SearchedPosition | None]:
-    """Return evaluations of the positions of a block, with `limit` for each position and `multipv` lines.
+    """Return evaluations of a block's positions, with `limit` for each position; EngineError if a search fails.
 
     The analyst is cleared first, so that the result depends only on the arguments. An impossible position, for example
-    after a null move in check, has None. An `EngineError` is raised if a search fails.
+    after a null move in check, has None.
     """
     analyst.new_game()
-    # Positions are searched from last to first, so that the hash table already has results for the positions after
-    # each move. For the same reason, the position after the block is searched, too.
+    # Positions are searched from last to first, so that the hash table already contains results for the positions
+    # after each move. For the same reason, the position after the block is searched, too.
     end = block.board()
     positions = islice(_backwards(end), len(block) + (block.last < block.plies))
     found = [_evaluate(position, analyst, limit, multipv) for position in positions][::-1]
-    # The rivals of best moves are searched last, so that no evaluation depends on which moves were played.
+    # The second-best moves are searched last, so that no evaluation depends on which moves were played.
     moves = end.move_stack[-(len(found) - 1) :] if len(found) > 1 else []
     for number in reversed(range(len(moves))):
         end.pop()
@@ -214,7 +201,7 @@ def _evaluate(board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, m
 
 
 def legal_part(board: chess.Board, moves: Sequence[chess.Move]) -> tuple[chess.Move, ...]:
-    """Return a line up to a readable length, or up to an illegal move, which a hash collision can cause."""
+    """Return a line, cut to a readable length and before an illegal move, which a hash collision can cause."""
     end = board.copy(stack=False)
     legal = []
     for move in moves[:_LINE_PLIES]:
@@ -247,10 +234,8 @@ def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
 
 
 def from_json(values: Any, board: chess.Board) -> list[SearchedPosition | None]:
-    """Convert JSON values, the result of `to_json`, back to evaluations of a game.
-
-    `board` is the last position of the game with all moves. A `ValueError` is raised if the values cannot belong to the
-    game.
+    """Convert the result of `to_json` back to evaluations of a game; ValueError if the values cannot belong to the
+    game. `board` is the last position of the game with all moves.
     """
     return _read(values, _backwards(board), len(board.move_stack) + 1)
 
@@ -261,7 +246,7 @@ def check_block(values: Any, block: Block) -> None:
 
 
 def _read(values: Any, positions: Iterable[chess.Board], count: int) -> list[SearchedPosition | None]:
-    """Convert the JSON values of positions; `positions` runs from the last to the first."""
+    """Convert the JSON values of positions, which are given from the last to the first."""
     if not isinstance(values, list) or len(values) != count:
         raise ValueError("expected one evaluation for each position")
     try:

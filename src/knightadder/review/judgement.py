@@ -1,6 +1,6 @@
-"""Marks of moves: ?!, ? and ?? by the loss of winning chances, as on Lichess; ! and !! for best moves hard to find.
+"""Marks of moves: ?!, ? and ?? by the loss of winning chances; ! and !! for best moves that are hard to find.
 
-The thresholds of bad moves come from `Advice.scala` of https://github.com/lichess-org/lila.
+The thresholds of bad moves are Lichess's, from `Advice.scala` of https://github.com/lichess-org/lila.
 """
 
 from __future__ import annotations
@@ -56,23 +56,23 @@ _MARKS = {
 }
 _LARGE = (Judgement.MISTAKE, Judgement.BLUNDER)
 
-# Judgements by their minimum loss of winning chances (which range from -1 to 1), the greatest loss first.
+# The minimum loss of winning chances (which range from -1 to 1) for each judgement, the greatest loss first.
 _BY_LOSS = ((0.3, Judgement.BLUNDER), (0.2, Judgement.MISTAKE), (0.1, Judgement.INACCURACY))
 
-# Losing a forced mate is a lesser fault if the score stays above this number of centipawns. Allowing a mate is a
-# lesser fault if the position was already lost by more than this number.
+# Losing a forced mate is a lesser fault if the score stays above this many centipawns. Allowing a mate is a lesser
+# fault if the side was already behind by more than this.
 _BY_ADVANTAGE = ((999, Judgement.INACCURACY), (700, Judgement.MISTAKE))
 
-# A move is not praised if its side's winning chances after it are below the first value, or if the second-best move
-# leaves chances above the second value.
+# A move is not praised if the mover's winning chances after it are below `_LOST`, or after the second-best move above
+# `_WON`.
 _LOST, _WON = -0.3, 0.8
 
-_SACRIFICE = 200  # minimum material, in centipawns, that a sacrifice gives up
+_SACRIFICE = 200  # a sacrifice gives up at least this much material, in centipawns
 _VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 
 
 def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | None:
-    """Return the judgement of a move other than the best move; None if the move is good enough.
+    """Return the judgement of a move that is not the best; None if the move is good enough.
 
     `before` and `after` are the scores of the positions before and after the move, from the mover's view. A move that
     only changes the length of a mate is good enough.
@@ -98,7 +98,7 @@ def is_missed_chance(before: Judgement | None, judgement: Judgement | None) -> b
 
 
 def is_obvious(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether a move is never praised: the only legal move, a recapture, or a capture that wins material."""
+    """Return whether a move is too obvious to be praised: the only move, a recapture, or a capture winning material."""
     if board.legal_moves.count() == 1:
         return True
     if not board.is_capture(move):
@@ -115,10 +115,10 @@ def praise(
 ) -> Judgement | None:
     """Return ! or !! for the engine's best move in a position, or None.
 
-    `score` is the move's score and `rival` the score of the second-best move, both from the side to move's view. The
-    move is great (!) if every other move would be a mistake. It is brilliant (!!) if it is a sacrifice that leaves at
-    least an even position, and every other move would be at least an inaccuracy. Obvious moves are not praised. Nor are
-    moves of a side that loses anyway, or that also wins with other moves.
+    The move is great (!) if every other move would be a mistake. It is brilliant (!!) if it is a sacrifice that leaves
+    at least an even position, and every other move would be at least an inaccuracy. Obvious moves are not praised, nor
+    moves of a side that still loses, or also wins with other moves. `rival` is the score of the second-best move. Both
+    scores are from the side to move's view.
     """
     loss = judge(score, rival)
     if loss is None or winning_chances(score) < _LOST or winning_chances(rival) > _WON or is_obvious(board, move):
@@ -129,7 +129,7 @@ def praise(
 
 
 def _is_sacrifice(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether the opponent can win material by a capture, even after counting what the side captures itself."""
+    """Return whether the opponent can win material by a capture, even considering what the move itself captures."""
     after = board.copy(stack=False)
     taken = _captured(after, move)
     after.push(move)

@@ -19,9 +19,9 @@ _MISSED = "Missed chance."  # written into the comment, because PGN has no glyph
 def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, explain: bool = True) -> None:
     """Write the review of the main line of a game into the game and its headers.
 
-    Existing comments, marks, variations and opening names are kept. An evaluation in a comment is replaced. At each bad
-    move, the better lines are added as variations. With `explain`, the comment on a bad move explains it and says
-    whether it is a missed chance. `engine` is the name of an external engine; None for this engine.
+    Existing comments, marks, variations and opening names are kept; evaluations are replaced. Better lines become
+    variations at each bad move. With `explain`, comments explain bad moves and name missed chances. `engine` is the
+    name of an external engine.
     """
     line = [game, *game.mainline()]
     annotate_line(line, review)
@@ -35,10 +35,7 @@ def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, ex
 
 
 def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
-    """Write the review of a line into its nodes: evaluations, marks, and the better lines as variations.
-
-    `nodes` are all nodes of the line, from its first position to its last.
-    """
+    """Write the review of a line into its nodes, which `nodes` lists from the first position to the last."""
     for number, judgement in enumerate(review.judgements):
         before, after = review.evaluations[number : number + 2]
         node, move = nodes[number : number + 2]
@@ -67,9 +64,8 @@ def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.e
 
 
 def write_headers(headers: chess.pgn.Headers, review: Review, engine: str | None = None) -> None:
-    """Write a review into the headers: accuracy and loss, and also annotator and opening if they are missing.
-
-    If the game already has the code or name of a different opening, the opening is not added.
+    """Write a review into the headers: accuracy and loss, and also annotator and opening if they are missing. If the
+    game already names a different opening, that opening is kept.
     """
     program = f"Knightadder {__version__}"
     proposed = {"Annotator": f"{engine} ({program})" if engine else program}

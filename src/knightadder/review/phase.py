@@ -1,4 +1,4 @@
-"""The phases of a game, determined as on Lichess by the remaining pieces."""
+"""The phases of a game, determined by the remaining pieces as on Lichess."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import chess
 
 PHASES = ("opening", "middlegame", "endgame")
 
-# Counts of pieces besides kings and pawns, as in Lichess's division of a game into phases.
+# Maximum numbers of pieces, not counting kings and pawns, in the endgame and in the middlegame, as on Lichess.
 _ENDGAME, _MIDDLEGAME = 6, 10
 _SPARSE_BACK_RANK = 4  # the opening ends when a side has fewer pieces on its back rank
 

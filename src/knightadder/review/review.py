@@ -18,21 +18,18 @@ from knightadder.review.judgement import Judgement, is_missed_chance, judge, pra
 class Review:
     """The review of a game: evaluations, the judgement of each move, the quality of each side's play, and the opening.
 
-    - `evaluations` contains the evaluations of the first position and of the position after each move.
-    - `faults` explains the moves that have a judgement.
-    - `white` and `black` are None for a side without moves. Both are None if there are null moves or positions without
-      an evaluation, because such games were not played.
-    - `scale` converts the engine's scores to Stockfish's scale.
+    `white` and `black` are None for a side without moves. Both are None if there are null moves or positions without an
+    evaluation: such games were not played.
     """
 
-    evaluations: tuple[SearchedPosition | None, ...]
+    evaluations: tuple[SearchedPosition | None, ...]  # of the first position, and of the position after each move
     judgements: tuple[Judgement | None, ...]
     white_first: bool
     white: SideAccuracy | None
     black: SideAccuracy | None
     opening: Opening | None
-    scale: Scale = rescale
-    faults: tuple[Fault | None, ...] = ()
+    scale: Scale = rescale  # converts the engine's scores to Stockfish's scale
+    faults: tuple[Fault | None, ...] = ()  # explanations of the moves that have a judgement
 
     def count(self, white: bool, judgement: Judgement) -> int:
         """Return the number of moves of a side with this judgement."""
@@ -49,9 +46,8 @@ class Review:
 
 
 def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], scale: Scale = rescale) -> Review:
-    """Review a game. `board` is its last position with all moves; `evaluations` are those of all its positions.
-
-    `scale` converts the engine's scores to Stockfish's scale. For an external engine, use `unchanged`.
+    """Review a game. `board` is its last position with all moves; `evaluations` has an item for each position. `scale`
+    converts the engine's scores to Stockfish's scale. For an external engine, use `unchanged`.
     """
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)
@@ -82,10 +78,7 @@ def judge_move(
     after: SearchedPosition | None,
     scale: Scale = rescale,
 ) -> Judgement | None:
-    """Return the judgement of a move on a board, given the evaluations of the positions before and after it.
-
-    Unknown evaluations are None. The judgement is then None, too.
-    """
+    """Return the judgement of a move, given the evaluations before and after it; None if one of them is unknown."""
     if before is None or after is None or not move:
         return None
     score = scale(before.score.pov(board.turn))

@@ -23,7 +23,7 @@ class Side:
     """A side's play in a game: its accuracy, its average centipawn loss, and how often it got each mark.
 
     Missed chances are bad moves immediately after the opponent's mistake or blunder. Accuracy and loss are ``None`` if
-    they are unknown.
+    unknown.
     """
 
     accuracy: float | None
@@ -38,9 +38,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table: a game's number and first line in its file, headers and length, and each side's play.
-
-    Missing headers are empty. `fault` is the reason if the game was not annotated.
+    """A row of the table: a game's number and first line in its file, headers and length, and each side's play. Missing
+    headers are empty. `fault` is the reason why the game was not annotated.
     """
 
     game: int
@@ -66,7 +65,7 @@ def row(
     review: Review | None = None,
     fault: str | None = None,
 ) -> Row:
-    """Return the row of a game, with its review, or with `fault`, the reason for a missing review."""
+    """Return the row of a game, with its review, or with `fault`, the reason why there is no review."""
     told = {
         name.lower(): "" if headers.get(name, "?").strip("?. ") == "" else headers[name]
         for name in ("Event", "Date", "Round", "White", "Black", "Result", "ECO", "Opening")

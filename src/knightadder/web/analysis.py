@@ -25,9 +25,8 @@ _EVERY = 0.1  # seconds between two updates of the lines
 
 
 async def analyse_threat(engine: Engine, tree: GameTree, count: int, send: Callable[[View], None]) -> None:
-    """Analyse the position of the tree's cursor as if the other side were to move, until the task is cancelled.
-
-    The engine is idle before and afterwards. The side to move must not be in check.
+    """Analyse the position at the tree's cursor as if the other side were to move, until the task is cancelled. The
+    engine must be idle, and is idle again at the end. The side to move must not be in check.
     """
     number, board = tree.id(tree.cursor), tree.board(tree.cursor)
     board.push(chess.Move.null())
@@ -41,9 +40,8 @@ async def analyse_threat(engine: Engine, tree: GameTree, count: int, send: Calla
 
 
 async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[View], None]) -> None:
-    """Analyse the position of the tree's cursor until the task is cancelled; then note its evaluation.
-
-    The engine is idle before and afterwards; `send` takes a message for the page, and must not block.
+    """Analyse the position at the tree's cursor until the task is cancelled; then note its evaluation. The engine must
+    be idle, and is idle again at the end. `send` takes a message for the page, and must not block.
     """
     from knightadder.review.game_evaluation import evaluation_of
 
@@ -99,9 +97,8 @@ async def evaluate(
     send: Callable[[View], None],
     effort: Effort,
 ) -> None:
-    """Evaluate the positions of a line, from the root on, that have not been searched with this effort yet.
-
-    The engine is idle before and afterwards; `send` takes a message for the page, and must not block.
+    """Evaluate all positions of a line that have not been searched with this effort yet. The engine must be idle, and
+    is idle again at the end. `send` takes a message for the page, and must not block.
     """
     todo = reviews.missing(nodes, effort)
     for done, node in enumerate(todo):
@@ -113,7 +110,7 @@ async def evaluate(
 
 
 async def evaluate_position(engine: Engine, board: chess.Board) -> SearchedPosition:
-    """Return the evaluation of a position by a search of `FULL_NODES`; the engine is idle before and afterwards."""
+    """Return the evaluation of a position by a search of `FULL_NODES`. The engine must be idle."""
     from knightadder.review.game_evaluation import at_the_end, evaluation_of
 
     if outcome_of(board) is not None:
@@ -138,7 +135,7 @@ async def _evaluate(
 
 
 async def _find_rival(engine: Engine, reviews: Reviews, node: chess.pgn.GameNode, effort: Effort) -> None:
-    """Search the alternatives to the move to a node, if that move is the best one and may deserve a mark."""
+    """Search the alternatives to the move that led to a node, if that move is the best one and may deserve a mark."""
     from knightadder.review.game_evaluation import FIRST_LOOK, rivals, stands_out
 
     if not isinstance(node, chess.pgn.ChildNode) or (before := reviews.evaluation(node.parent)) is None:

@@ -9,7 +9,7 @@ import chess
 
 
 class ChessClock:
-    """Two clocks, of which at most one runs. Times are in seconds; tests may pass their own time source."""
+    """The clocks of both sides, of which at most one runs. Times are in seconds; tests may pass a time source."""
 
     def __init__(self, initial: float, increment: float, now: Callable[[], float] = time.monotonic) -> None:
         self.initial = initial
@@ -24,7 +24,7 @@ class ChessClock:
         return f"{self.initial:g}+{self.increment:g}"
 
     def remaining(self, color: chess.Color) -> float:
-        """Return the seconds this side has left; never less than zero."""
+        """Return the seconds that this side has left, at least zero."""
         used = self._now() - self._since if self.running == color else 0.0
         return max(self._seconds[color] - used, 0.0)
 
@@ -41,9 +41,8 @@ class ChessClock:
             self.running = None
 
     def press(self) -> float:
-        """End the move of the side whose clock runs: it gets the increment, and the opponent's clock starts.
-
-        Returns the seconds that the move has taken; 0 if no clock runs.
+        """End the move of the side whose clock runs: it gets the increment, and the opponent's clock starts. Return the
+        seconds that the move took; 0 if no clock runs.
         """
         if self.running is None:
             return 0.0

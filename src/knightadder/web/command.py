@@ -83,12 +83,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand until Ctrl-C and return the exit status.
-
-    OptionError if the server cannot listen on the host, the engine refuses an option, the file of puzzles has no
-    puzzle, the explorer's file is not an index, the second engine's program does not exist, or the book, the network or
-    a folder of tablebases cannot be read.
-    """
+    """Run the subcommand until Ctrl-C; return the exit status. OptionError if the server cannot start as wanted."""
     from knightadder.engine.book import Book
     from knightadder.engine.options import Options
     from knightadder.library.engine_options import folders_of
@@ -145,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _other_engine(words: list[str]) -> Callable[[], CompanionEngine]:
-    """Return the function that makes a tab's second engine; OptionError if the engine's program does not exist."""
+    """Return a function that makes a tab's second engine; OptionError if the engine's program does not exist."""
     from knightadder.uci.analyst import read_engine
     from knightadder.web.other_engine import CompanionEngine
 
@@ -157,7 +152,7 @@ def _other_engine(words: list[str]) -> Callable[[], CompanionEngine]:
 
 
 def _drills(file: Path | None) -> DrillBox | None:
-    """Open the file of drills; if it cannot be used, say so and return None: the board works without drills."""
+    """Open the file of drills; if it cannot be used, report it and return None: the board works without drills."""
     try:
         return open_box(file)
     except OptionError as error:
@@ -166,7 +161,7 @@ def _drills(file: Path | None) -> DrillBox | None:
 
 
 def _saved_games(file: Path | None) -> SavedGames | None:
-    """Open the file of the user's games; if it cannot be used, say so and return None: the board works without it."""
+    """Open the file of the user's games; if it cannot be used, report it and return None: the board works without."""
     from knightadder.user_file import user_file
     from knightadder.web.saved_games import SavedGames
 
@@ -178,7 +173,7 @@ def _saved_games(file: Path | None) -> SavedGames | None:
 
 
 def _training(file: Path, progress_file: Path | None) -> Training:
-    """Open a file of puzzles, and the user's progress if its file can be used; OptionError if there is no puzzle."""
+    """Open a file of puzzles, and the user's progress if its file can be used; OptionError if there are no puzzles."""
     from knightadder.puzzles.collection import open_puzzles
     from knightadder.puzzles.user_progress import PuzzleProgress
     from knightadder.web.site.training import Training

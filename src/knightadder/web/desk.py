@@ -1,8 +1,8 @@
 """The content of a tab's board: the tree of moves, the game against the engine, and the edits to undo and redo.
 
 A desk keeps one tree for its whole life. A new board, a set-up position or a loaded game gets a new desk, which
-remembers the previous desk, so undoing can continue there. Each game of a file has its own desk, which is kept while a
-different game of the file is shown.
+remembers the previous desk, so that undoing can lead back there. Each game of a file has its own desk, which is kept
+while another game of the file is shown.
 """
 
 from __future__ import annotations
@@ -31,27 +31,21 @@ _MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks; 
 
 @dataclass(slots=True)
 class GameFile:
-    """A loaded file or text with one or more games, one of which is on the board.
-
-    `content` is empty if the game was not loaded. Three dictionaries have the index of a game as their key. After a
-    restart of the server, `edited` has the PGN of each game that was edited before it, and `places` the place of each
-    game that was saved before it. `desks` has the desk of each game that has been on the board. The page tells files
-    apart by their number.
+    """A loaded file or text with one or more games, one of which is on the board. The keys of the three dictionaries
+    are indices of games.
     """
 
-    content: bytes = b""
+    content: bytes = b""  # empty if the game was not loaded
     titles: list[Title] = field(default_factory=list)
-    edited: dict[int, bytes] = field(default_factory=dict)
-    places: dict[int, SavedPlace] = field(default_factory=dict)
-    desks: dict[int, Desk] = field(default_factory=dict)
-    number: int = field(default_factory=_numbers.__next__)
+    edited: dict[int, bytes] = field(default_factory=dict)  # PGN of the games edited before the server was restarted
+    places: dict[int, SavedPlace] = field(default_factory=dict)  # places of the games saved before the restart
+    desks: dict[int, Desk] = field(default_factory=dict)  # desks of the games that have been on the board
+    number: int = field(default_factory=_numbers.__next__)  # by which the page tells files apart
 
 
 class Edit:
-    """The parts of a desk that an edit changes, in their state before the edit.
-
-    `name` describes the edit to the user. `nodes` are the nodes that the edit changes, including the parents of nodes
-    that it adds or removes.
+    """The parts of a desk that an edit changes, in their state before the edit. `name` describes the edit to the user.
+    `nodes` are the nodes that the edit changes, including the parents of nodes that it adds or removes.
     """
 
     def __init__(self, name: str, desk: Desk, nodes: Iterable[chess.pgn.GameNode]) -> None:
@@ -65,7 +59,7 @@ class Edit:
         return any(desk.reviews.state(node) != state for node, state in self._states.items())
 
     def exchange(self, desk: Desk) -> Edit:
-        """Give the desk these parts; return its former parts."""
+        """Put these parts into the desk; return the parts that were there."""
         now = Edit(self.name, desk, self._states)
         desk.game = self._game
         desk.reviews.restore(self._states)
@@ -75,7 +69,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """The replacement of this desk by a new one; the name says why, for the user."""
+    """The replacement of this desk by a new one. The name describes it to the user."""
 
     name: str
     desk: Desk
@@ -89,11 +83,8 @@ Step: TypeAlias = Edit | Swap
 
 
 class Desk:
-    """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
-
-    `file` is the file from which the tree was read, and `index` is the index of the game in it. `saved` is the place of
-    the game among the user's games, if the game is saved. `kept` holds the last move and the result of the
-    last automatic save.
+    """A tree with its reviews, the game that is played in it, and the steps to undo and redo. The tree is the game
+    `index` of `file`.
     """
 
     def __init__(
@@ -105,8 +96,8 @@ class Desk:
         self.file = file or GameFile()
         self.index = index
         self.file.desks[index] = self
-        self.saved: SavedPlace | None = self.file.places.get(index)
-        self.kept: tuple[chess.pgn.GameNode, str] | None = None
+        self.saved: SavedPlace | None = self.file.places.get(index)  # the place among the user's games
+        self.kept: tuple[chess.pgn.GameNode, str] | None = None  # last move and result at the last automatic save
         self._undo: list[Step] = []
         self._redo: list[Step] = []
 
@@ -116,9 +107,8 @@ class Desk:
         return self.reviews.tree
 
     def is_interrupted(self) -> bool:
-        """Return whether this is an unfinished game against the engine from before a restart, shown at its end.
-
-        A game with variations does not count, because a game that goes on keeps only the moves of its line.
+        """Return whether this is an unfinished game against the engine from before a restart, shown at its end. A game
+        with variations does not count, because continuing a game keeps only the moves of its line.
         """
         headers, end = self.tree.game.headers, self.tree.game.end()
         unfinished = headers.get("Event") == EVENT and headers.get("Result") == "*"
@@ -130,7 +120,7 @@ class Desk:
         return _last_name(self._undo), _last_name(self._redo)
 
     def edit(self, name: str, nodes: Iterable[chess.pgn.GameNode]) -> Callable[[], None]:
-        """Note the state before an edit of these nodes; return the function to call once the edit has been made."""
+        """Remember the state before an edit of these nodes; return the function to call after the edit."""
         step = Edit(name, self, nodes)
 
         def done() -> None:
@@ -140,14 +130,14 @@ class Desk:
         return done
 
     def follow(self, before: Desk, name: str) -> Desk:
-        """Replace a desk, to which undoing leads back; return this desk."""
+        """Replace another desk, to which undoing leads back; return this desk."""
         before._redo.clear()
         self._done(Swap(name, before))
         self._forget_old_desks()
         return self
 
     def take_file_of(self, other: Desk) -> Desk:
-        """Replace a game of the same file; undoing leads back to the desk before the file was loaded."""
+        """Replace the desk of another game of the file; undoing leads back to the desk before the file was loaded."""
         self._undo[:0] = [step for step in other._undo if isinstance(step, Swap)]
         return self
 
@@ -160,7 +150,7 @@ class Desk:
         return self._go(self._redo, undoing=False)
 
     def forget_edits(self) -> None:
-        """Forget the edits, because their moves no longer exist."""
+        """Forget the edits, because the moves that they changed no longer exist."""
         self._undo = [step for step in self._undo if isinstance(step, Swap)]
         self._redo.clear()
 
@@ -177,7 +167,7 @@ class Desk:
         return desk
 
     def _forget_old_desks(self) -> None:
-        """Forget the oldest desks to which undoing leads, if their trees together have too many moves."""
+        """Forget the oldest desks to which undoing leads, if their trees have too many moves in total."""
         moves, desk = 0, self
         while swap := next((step for step in desk._undo if isinstance(step, Swap)), None):
             moves += len(swap.desk.tree)

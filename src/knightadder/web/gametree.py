@@ -1,8 +1,7 @@
 """The game on the board: a tree of moves with variations, comments and evaluations, and the node that is shown.
 
 The tree is python-chess's, with evaluations in its comments in PGN's form (``[%eval]``). This module numbers the nodes,
-so that the page can refer to them, and caches facts that python-chess would otherwise compute again from the first
-move.
+so that the page can refer to them. It also caches facts that python-chess would compute from the first move each time.
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ from knightadder.rules import read_fen
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_TABLEBASES = range(19_000, 20_001)  # scores in centipawns that stand for tablebase wins: see `engine.reporting`
+_TABLEBASES = range(19_000, 20_001)  # scores, in centipawns, that stand for tablebase wins: see `engine.reporting`
 _BRACES = str.maketrans("{}", "()")  # braces would end a comment in PGN
-_REPEATED = 100  # plies without a capture or pawn move after which the game is a draw: older positions cannot matter
+# After this many plies without a capture or pawn move, the game is a draw. So older positions cannot matter.
+_REPEATED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class GameTree:
         self._facts: dict[chess.pgn.GameNode, _Facts] = {}
         self._next_id = 0
         board = self.game.board()
-        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # the last request
+        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # those last requested
         self._register(self.game, board, "")
         for node, san in _walk(self.game, board):
             self._register(node, board, san)
 
     def _register(self, node: chess.pgn.GameNode, board: chess.Board, san: str) -> None:
-        """Number a node with this position; its parent must be registered."""
+        """Number a node, given its position and the move to it. Its parent must have a number already."""
         opening = find_opening(board.copy(stack=False))
         if opening is None and node.parent is not None:
             opening = self._facts[node.parent].opening
@@ -64,7 +64,7 @@ class GameTree:
         self._next_id += 1
 
     def adopt(self, node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
-        """Number the variations that have been added to a node; return their nodes, each after its parent."""
+        """Number the variations that were added to a node; return their nodes, each after its parent."""
         found: list[chess.pgn.GameNode] = []
         for child in node.variations:
             if child not in self._facts:
@@ -99,9 +99,8 @@ class GameTree:
         return self._facts[node].san
 
     def board(self, node: chess.pgn.GameNode) -> chess.Board:
-        """Return the position of a node, with all earlier moves that can matter for repetitions.
-
-        The position of the last requested node is cached, so a child's position is found quickly, even in a long game.
+        """Return the position of a node, with all earlier moves that can matter for repetitions. The last requested
+        position is cached, so that a child's position is found quickly, even in a long game.
         """
         near, board = self._near
         if near is not node:
@@ -114,11 +113,11 @@ class GameTree:
         return board.copy()
 
     def opening(self, node: chess.pgn.GameNode) -> Opening | None:
-        """Return the opening of the line that leads to a node: the name of its last position that has one."""
+        """Return the opening of the line that leads to a node: the name of the line's last position that has one."""
         return self._facts[node].opening
 
     def score(self, node: chess.pgn.GameNode) -> dict[str, object] | None:
-        """Describe the evaluation of a node as `score_view` does, even that of a checkmate, which PGN leaves out."""
+        """Describe the evaluation of a node as `score_view` does, even at checkmate, which PGN cannot express."""
         facts = self._facts[node]
         if facts.san.endswith("#"):
             return {"text": "#", "chances": 0.0 if facts.ply % 2 == 0 else 1.0}
@@ -132,9 +131,8 @@ class GameTree:
             return None
 
     def shapes(self, node: chess.pgn.GameNode) -> list[str]:
-        """Return the arrows and circles of a node's comment: ``Gd2d4`` is a green arrow, ``Rd4`` a red circle.
-
-        The letters of the colours are the same as in PGN's ``[%cal]`` and ``[%csl]``: G, R, Y and B.
+        """Return the arrows and circles of a node's comment: ``Gd2d4`` is a green arrow, ``Rd4`` a red circle. As in
+        PGN's ``[%cal]`` and ``[%csl]``, the colours are G, R, Y and B.
         """
         return [arrow.pgn() for arrow in node.arrows()] if "[%c" in node.comment else []
 
@@ -157,7 +155,7 @@ class GameTree:
         node.comment = " ".join([*commands, *plain])
 
     def reorder(self, node: chess.pgn.GameNode, up: bool) -> int:
-        """Exchange a move with the alternative before or after it; return its new index among its siblings."""
+        """Exchange a move with the alternative before (`up`) or after it; return its new index among its siblings."""
         siblings = [] if node.parent is None else node.parent.variations
         place = next((number for number, each in enumerate(siblings) if each is node), 0) + (-1 if up else 1)
         if node.parent is None or not 0 <= place < len(siblings):
@@ -180,19 +178,19 @@ class GameTree:
         return self.cursor
 
     def make_room(self, moves: int) -> None:
-        """Raise a MessageError if the tree would have too many moves."""
+        """Raise a MessageError if that many more moves would make the tree too large."""
         if len(self) + moves > MAX_NODES:
             raise MessageError(f"the game has {MAX_NODES} moves, which is the limit")
 
     def go_along(self, path: Iterable[int]) -> None:
-        """Show the position at the end of a path from the root: at each node, the index of the variation to follow."""
+        """Show the position at the end of a path from the root; the path is the index of the variation at each node."""
         self.cursor = self.game
         for index in path:
             if index < len(self.cursor.variations):
                 self.cursor = self.cursor.variations[index]
 
     def delete(self, node: chess.pgn.GameNode) -> None:
-        """Delete a node and all nodes below; if the cursor is on one of them, it moves to the parent."""
+        """Delete a node and all nodes below it. If the cursor is on one of them, it moves to the parent."""
         if node.parent is None:
             raise MessageError("the start position cannot be deleted")
         if node in ancestry(self.cursor):
@@ -200,7 +198,7 @@ class GameTree:
         self.set_variations(node.parent, [child for child in node.parent.variations if child is not node])
 
     def set_variations(self, node: chess.pgn.GameNode, variations: Sequence[chess.pgn.ChildNode]) -> None:
-        """Make these moves follow a node, in this order; the caller passes new moves to `adopt` afterwards."""
+        """Replace the moves that follow a node, in this order. The caller then passes new moves to `adopt`."""
         doomed = [child for child in node.variations if child not in variations]
         node.variations = list(variations)
         while doomed:
@@ -216,7 +214,7 @@ class GameTree:
                 each.parent.promote_to_main(each)
 
     def line(self) -> list[chess.pgn.GameNode]:
-        """Return the nodes of the cursor's line: from the root to the cursor, and on to the line's end."""
+        """Return the line of the cursor: the nodes from the root to the cursor, and on to the end of the line."""
         after = list(self.cursor.mainline())
         return [*ancestry(self.cursor)[::-1], *after]
 
@@ -229,7 +227,7 @@ class GameTree:
             yield node
 
     def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
-        """Describe a node for the page, which draws it and writes PGN; ``before`` is the comment before the move."""
+        """Describe a node for the page, which draws it and writes PGN. ``before`` is the comment before the move."""
         facts = self._facts[node]
         return {
             "id": facts.number,
@@ -247,7 +245,7 @@ class GameTree:
 def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     """Describe a score for the page, from White's view: as text, and as White's expected share of the point.
 
-    A tablebase win is shown as the result, such as ``1-0``. The share follows Lichess's formula for centipawns
+    A tablebase win is shown as the result, such as ``1-0``. The share is by Lichess's formula for centipawns
     (https://lichess.org/page/accuracy).
     """
     if score is None:
@@ -266,10 +264,7 @@ def tree_of(board: chess.Board) -> GameTree:
 
 
 def tree_of_line(tree: GameTree) -> GameTree:
-    """Return a tree of only the moves from the root to the tree's cursor, with its cursor at their end.
-
-    Their comments and marks are kept.
-    """
+    """Return a tree of only the moves to the tree's cursor, with their comments and marks; its cursor is at the end."""
     game = chess.pgn.Game()
     game.setup(tree.game.board())
     end = game.add_line(tree.cursor.board().move_stack)
@@ -281,10 +276,10 @@ def tree_of_line(tree: GameTree) -> GameTree:
 
 
 def parse_move(board: chess.Board, text: str) -> chess.Move:
-    """Return a legal move from UCI's notation, SAN, or the forms that people type: ``nf3``, ``o-o``, ``1.e4!``.
+    """Return a legal move from UCI notation, SAN, or forms that people type: ``nf3``, ``o-o``, ``1.e4!``.
 
-    As in SAN, ``bc4`` is a pawn capture if there is one, otherwise a bishop move. MessageError if there is no
-    such move, or there are several.
+    As in SAN, ``bc4`` is a pawn capture if possible, otherwise a bishop move. MessageError if there is no such move, or
+    there are several.
     """
     plain = re.sub(r"^\d+\.+|[!?]+$|\s", "", text.strip())
     for read, form in ((board.parse_uci, plain.lower()), (board.parse_san, plain)):
@@ -303,12 +298,12 @@ def parse_move(board: chess.Board, text: str) -> chess.Move:
 
 
 def _folded(move: str) -> str:
-    """Return a move without the characters that people write in different ways or leave out."""
+    """Return a move without the characters that people write differently or leave out."""
     return re.sub(r"[^a-z1-8]", "", move.lower().replace("0", "o").replace("e.p.", "")).replace("x", "")
 
 
 def _forms(board: chess.Board, move: chess.Move) -> set[str]:
-    """Return the folded forms of a move: SAN, both squares, and for pieces also shorter forms than SAN allows."""
+    """Return the folded forms of a move: SAN, both squares and, for a piece, forms that are shorter than in SAN."""
     san, squares = board.san(move), chess.square_name(move.from_square) + chess.square_name(move.to_square)
     piece = board.piece_type_at(move.from_square)
     letter = "" if piece in (None, chess.PAWN) else chess.piece_symbol(piece)
@@ -332,9 +327,8 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
 def board_from_fen(fen: str) -> tuple[chess.Board, tuple[str, ...]]:
     """Return the position of a FEN without its impossible parts, and a description of these parts.
 
-    The game is Chess960 if its castling rights require it.
-
-    MessageError if the FEN cannot be read or the position is illegal; the text says what is wrong.
+    The game is Chess960 if its castling rights require it. MessageError, with the reason, if the FEN cannot be read or
+    the position is illegal.
     """
     try:
         return read_fen(fen)
@@ -354,7 +348,7 @@ def ancestry(node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
 
 
 def _walk(root: chess.pgn.GameNode, board: chess.Board) -> Iterator[tuple[chess.pgn.ChildNode, str]]:
-    """Yield all nodes below the root, parents first, with their moves in SAN; `board` then has the node's position."""
+    """Yield all nodes below the root, parents first, and their moves in SAN; `board` always has the node's position."""
     todo: list[chess.pgn.ChildNode | None] = list(reversed(root.variations))
     while todo:
         node = todo.pop()

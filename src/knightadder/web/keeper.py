@@ -1,4 +1,4 @@
-"""Saves a tab's games among the user's games: games against the engine automatically, others when the user asks."""
+"""Saves a tab's games among the user's games: games against the engine automatically, other games on request."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ if TYPE_CHECKING:
 
 
 class Keeper:
-    """Writes to the user's games in a thread, one game at a time.
-
-    `games` is None if the board keeps no games. `send` takes a message for the page, and must not block.
+    """Writes to the user's games in a thread, one game at a time. `games` is None if the board keeps no games. `send`
+    takes a message for the page, and must not block.
     """
 
     def __init__(self, games: SavedGames | None, send: Callable[[View], None]) -> None:
         self._games = games
         self._send = send
         self._writing = asyncio.Lock()
-        self._told: str | None = None  # the last reported problem, so that it is reported only once
+        self._told: str | None = None  # the last reported problem, which is not reported again
         self._tasks: set[asyncio.Task[None]] = set()
 
     def keep(self, desk: Desk) -> None:
@@ -37,7 +36,7 @@ class Keeper:
         if desk.kept != (now := (desk.tip, game.result)):
             desk.kept = now
             task = asyncio.create_task(self._keep(desk, _text(desk)))
-            self._tasks.add(task)  # the event loop itself does not keep it alive
+            self._tasks.add(task)  # the event loop itself does not keep the task alive
             task.add_done_callback(self._tasks.discard)
 
     async def _keep(self, desk: Desk, text: str) -> None:
@@ -55,7 +54,7 @@ class Keeper:
 
     async def _write(self, desk: Desk, text: str, once: bool = False) -> None:
         games = self._checked()
-        async with self._writing:  # in the order of the calls
+        async with self._writing:  # so that games are saved in the order of the calls
             desk.saved = await asyncio.to_thread(games.put, text, dict(desk.tree.game.headers), desk.saved, once)
         self._send(place_view(desk))
 

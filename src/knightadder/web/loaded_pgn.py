@@ -14,9 +14,9 @@ from knightadder.web.gametree import MAX_NODES, GameTree
 from knightadder.web.messages import MAX_PGN, MessageError
 
 _MAX_GAMES = 500  # maximum number of games offered from a file
-_MAX_ASIDES = 4  # maximum number of comments and variations, as a multiple of `MAX_NODES`
+_MAX_ASIDES = 4  # maximum number of comments and variations in a game, as a multiple of `MAX_NODES`
 _MAX_NESTING = 100  # maximum depth of nested variations
-_LONGEST = 120  # maximum length of a value in a title, in characters
+_LONGEST = 120  # maximum length of each value in a title, in characters
 _MAX_NAG = 255  # highest glyph number in the PGN standard
 
 
@@ -32,24 +32,20 @@ class Title:
 
 @dataclass(frozen=True, slots=True)
 class LoadedPgn:
-    """A game read from a PGN, its index, and the titles of all games in the text.
-
-    `problem` is the first error, which cut the game or a variation short. Each line of `left_out` tells
-    the user about something else that was not loaded.
-    """
+    """A game read from a PGN, its index, and the titles of all games in the text."""
 
     tree: GameTree
     titles: list[Title]
     index: int
-    problem: str | None
-    left_out: list[str]
+    problem: str | None  # the first error, which cut the game or a variation short
+    left_out: list[str]  # what else was not loaded, as lines for the user
 
 
 def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     """Return a game, by its index from 0, from a PGN of one or more games, as `pgn.game_files` reads it.
 
-    MessageError if there is no such game or it is not among the first 500, it is too large or of an unsupported
-    variant, or no part of it can be read.
+    MessageError if there is no such game or it is not among the first 500, if it is too large or of an unsupported
+    variant, or if no part of it can be read.
     """
     games, there_are_more = _games(content)
     if index >= len(games):
@@ -146,7 +142,7 @@ def _title(headers: chess.pgn.Headers) -> Title:
 
 
 def _drop_null_moves(game: chess.pgn.Game) -> bool:
-    """Cut lines off at a null move, which cannot be analysed; return whether there is one."""
+    """Cut each line off at a null move, which cannot be analysed; return whether there was one."""
     found = False
     todo: list[chess.pgn.GameNode] = [game]
     while todo:

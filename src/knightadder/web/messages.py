@@ -1,6 +1,6 @@
 """The messages that a page may send to the server: JSON objects with a ``type``, read by msgspec or refused.
 
-The type and the bounds of each field are checked only here. Conditions that depend on the position, such as whether a
+The type and the bounds of each field are checked only here. Conditions that depend on the position, for example that a
 move is legal, are checked where the position is known.
 """
 
@@ -15,13 +15,13 @@ from msgspec.json import Decoder
 from knightadder.engine.errors import EngineError
 from knightadder.engine.strength import MAX_ELO, MIN_ELO
 
-FULL_NODES = 200_000  # nodes for each position of an evaluated game, as `annotate` searches by default
+FULL_NODES = 200_000  # nodes for each position of an evaluated game: the default of `annotate`
 MAX_PGN = 512 * 1024  # bytes
 _MAX_EDITED = 8 * 1024 * 1024  # bytes of edited games that a tab can restore: enough for 20,000 moves with comments
-MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; a PGN in UTF-16 has null bytes, each of which takes six bytes in JSON
+MAX_MESSAGE = _MAX_EDITED + 6 * MAX_PGN  # bytes; null bytes, as in UTF-16, take six bytes each in JSON
 MAX_LINES = 10
-MAX_COMMENT = MAX_PGN  # characters; a loaded game may have a comment of that length
-_LONGEST_COMPLAINT = 120  # characters; limited because a complaint may quote the message
+MAX_COMMENT = MAX_PGN  # maximum length in characters; a loaded game may have a comment of this length
+_LONGEST_COMPLAINT = 120  # maximum length in characters, because a complaint may quote the message
 
 _Node: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
 _Index: TypeAlias = Annotated[int, Meta(ge=0, le=10**6)]
@@ -44,33 +44,27 @@ class _Message(Struct, forbid_unknown_fields=True, tag_field="type", tag=_type_o
 
 
 class NewGame(_Message):
-    """Start a game, with the user's side as ``white``, ``black`` or ``random``.
-
-    `elo` is the engine's strength, None for full strength. Without a clock (`initial` and `increment` in seconds),
-    the engine has `move_time` seconds per move. `start` is ``standard``, ``chess960``, or ``here`` for the position on
-    the board; `number` is the number of a Chess960 start position, None for a random one. With `pace`, a weakened
-    engine waits as long as a person might think.
-    """
+    """Start a game, with the user's side as ``white``, ``black`` or ``random``."""
 
     color: Literal["white", "black", "random"]
-    elo: Annotated[int, Meta(ge=MIN_ELO, le=MAX_ELO)] | None = None
-    initial: Annotated[float, Meta(ge=1, le=24 * 3600)] | None = None
-    increment: Annotated[float, Meta(ge=0, le=3600)] = 0.0
-    move_time: Annotated[float, Meta(ge=0.05, le=600)] = 1.0
-    start: Literal["standard", "chess960", "here"] = "standard"
-    number: Annotated[int, Meta(ge=0, le=959)] | None = None
-    pace: bool = False
+    elo: Annotated[int, Meta(ge=MIN_ELO, le=MAX_ELO)] | None = None  # the engine's strength; None for full strength
+    initial: Annotated[float, Meta(ge=1, le=24 * 3600)] | None = None  # seconds on the clock; None without a clock
+    increment: Annotated[float, Meta(ge=0, le=3600)] = 0.0  # seconds per move
+    move_time: Annotated[float, Meta(ge=0.05, le=600)] = 1.0  # seconds per move of the engine, without a clock
+    start: Literal["standard", "chess960", "here"] = "standard"  # "here" is the position on the board
+    number: Annotated[int, Meta(ge=0, le=959)] | None = None  # of the Chess960 start position; None for a random one
+    pace: bool = False  # whether a weakened engine waits as long as a person might think
 
 
 class Play(_Message):
-    """Play a move from a node of the tree: in UCI's notation or as SAN."""
+    """Play a move from a node of the tree, in UCI notation or in SAN."""
 
     node: _Node
     move: Annotated[str, Meta(max_length=16)]
 
 
 class PlayLine(_Message):
-    """Add moves, in UCI's notation, as a variation and show its end."""
+    """Add moves, in UCI notation, as a variation, and show its end."""
 
     node: _Node
     moves: _Moves
@@ -142,7 +136,7 @@ class Reorder(_Message):
 
 
 class Analyse(_Message):
-    """Turn the analysis on or off, with this number of lines; with `threat`, as if the other side were to move."""
+    """Turn the analysis on or off, with this number of lines. With `threat`, the other side is to move."""
 
     on: bool
     lines: Annotated[int, Meta(ge=1, le=MAX_LINES)] = 1
@@ -164,9 +158,8 @@ class Configure(_Message):
 
 
 class Evaluate(_Message):
-    """Evaluate each position of the line on the board and review the line, or stop the evaluation.
-
-    Each position is searched for `seconds` if given, otherwise with `nodes`.
+    """Evaluate each position of the line on the board and review the line, or stop the evaluation. Each position is
+    searched for `seconds` if given, otherwise with `nodes`.
     """
 
     on: bool = True
@@ -179,14 +172,14 @@ class Moments(_Message):
 
 
 class Retry(_Message):
-    """Try a move in the position of a moment, in UCI's notation or as SAN; the node is the one before the move."""
+    """Try a move, in UCI notation or in SAN, in the position of a moment; the node is the one before the move."""
 
     node: _Node
     move: Annotated[str, Meta(max_length=16)]
 
 
 class Worths(_Message):
-    """Ask for the static value of this node's position and the worth of each piece."""
+    """Ask for the static value of this node's position and the value of each piece in it."""
 
     node: _Node
 
@@ -204,9 +197,8 @@ class CheckFen(_Message):
 
 
 class LoadPgn(_Message):
-    """Load a game from a PGN, by its index from 0.
-
-    With `raw`, each character stands for a byte of a file whose encoding must be detected.
+    """Load a game from a PGN, by its index from 0. With `raw`, each character stands for a byte of a file whose
+    encoding must be detected.
     """
 
     pgn: str
@@ -214,15 +206,12 @@ class LoadPgn(_Message):
     raw: bool = False
 
     def content(self) -> bytes:
-        """Return the content of the file, or the text in UTF-8.
-
-        MessageError if it has more than `MAX_PGN` bytes, or a character does not stand for a byte.
-        """
+        """Return the bytes of the file, or the text in UTF-8; MessageError if that fails."""
         return _content(self.pgn, self.raw)
 
 
 class ChooseGame(_Message):
-    """Show the game with this index in the file, including its edits."""
+    """Show the file's game with this index, including its edits."""
 
     index: _Index
 
@@ -240,18 +229,16 @@ class OpenSaved(_Message):
 class Restore(_Message):
     """Restore the content of the tab's board after a restart of the server.
 
-    `pgn`, `raw` and `index` are as in `LoadPgn`; without a file, `pgn` is empty. `edited` maps the index of each
-    edited game to its PGN, and `places` the index of each saved game to its number and version among the user's games;
-    the page writes the indexes as text. `path` leads from the start to the position shown: at each move, it has the
-    index of the variation to follow.
+    `pgn`, `raw` and `index` are as in `LoadPgn`; without a file, `pgn` is empty. The keys of `edited` and `places` are
+    indices of games, which the page writes as text.
     """
 
     pgn: str = ""
     raw: bool = False
     index: _Index = 0
-    edited: dict[str, str] = {}
-    path: list[_Index] = []
-    places: dict[str, tuple[_Whole, _Whole]] = {}
+    edited: dict[str, str] = {}  # PGN of each edited game
+    path: list[_Index] = []  # indices of the variations that lead from the start to the shown position
+    places: dict[str, tuple[_Whole, _Whole]] = {}  # number and version of each saved game
 
     def content(self) -> bytes:
         """Return the content of the file, as `LoadPgn.content` does."""
@@ -282,7 +269,7 @@ def _index(text: str) -> int:
 
 
 def _content(text: str, raw: bool) -> bytes:
-    """Return a text in UTF-8; if it is raw, the bytes that its characters stand for. MessageError if that fails."""
+    """Return a text in UTF-8 or, if raw, the bytes that its characters stand for; MessageError if that fails."""
     try:
         content = text.encode("latin-1") if raw else text.encode("utf-8", "replace")
     except UnicodeEncodeError:
@@ -329,10 +316,7 @@ _decoder: Decoder[Message] = Decoder(Message)
 
 
 def parse(text: str) -> Message:
-    """Return the message that the text describes.
-
-    MessageError if it is not JSON, of unknown type, or has a missing, unknown or out-of-bounds field.
-    """
+    """Return the message that the text describes; MessageError if it is not JSON, or a type or field is invalid."""
     try:
         return _decoder.decode(text)
     except (DecodeError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""The moments that decided a game: the user's worst moves, as positions in which to find a better move."""
+"""The moments that decided a game: the user's worst moves, whose positions are shown to find a better move."""
 
 from __future__ import annotations
 
@@ -19,18 +19,14 @@ _MOST = 3  # maximum number of moments in a game
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A bad move of the user.
-
-    `before` is the evaluation of the position before the move. `mark` is a sign such as ``??``; `fault` says what was
-    wrong; and `percents` are the user's win percentages before and after the move.
-    """
+    """A bad move of the user. `before` is the evaluation of the position before it."""
 
     node: chess.pgn.GameNode
     before: SearchedPosition
     move: chess.Move
-    mark: str
-    fault: Fault
-    percents: tuple[float, float]
+    mark: str  # such as ??
+    fault: Fault  # what was wrong with the move
+    percents: tuple[float, float]  # the user's win percentages before and after the move
 
     @property
     def better(self) -> tuple[chess.Move, ...]:
@@ -47,8 +43,8 @@ class Moment:
 
 
 def find_moments(line: Sequence[chess.pgn.GameNode], review: Review, user: chess.Color) -> list[Moment]:
-    """Return the marked moves of the user that cost the largest share of the winning chances, at most three, in the
-    order of the game; `line` has the nodes of the reviewed line.
+    """Return at most three marked moves of the user: those that cost the most winning chances, in the order of the
+    game. `line` contains the nodes of the reviewed line.
     """
     from knightadder.review.accuracy import win_percent
 

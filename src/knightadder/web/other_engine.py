@@ -26,10 +26,7 @@ _SILENT = 10.0  # seconds without a line before the page says that the engine is
 
 
 class CompanionEngine(UciEngine):
-    """An external UCI engine, which gives as many of the wanted lines as it can.
-
-    OptionError if its program is missing.
-    """
+    """An external UCI engine; it gives as many of the wanted lines as it can. OptionError if its program is missing."""
 
     def __init__(self, command: str, options: Mapping[str, str]) -> None:
         super().__init__(command, options)
@@ -55,7 +52,7 @@ class NodePosition:
 
 
 class OtherEngine:
-    """The second engine, which is off at first, and is started when it is switched on.
+    """The second engine. It is off at first, and started when it is switched on.
 
     All methods run in the event loop and do not wait for the engine. `make` returns the engine without starting it; it
     is None if there is no second engine. `send` takes a message for the page, and must not block.
@@ -70,7 +67,7 @@ class OtherEngine:
         self._place: NodePosition | None = None
         self._found: dict[int, Line] = {}
         self._work: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None  # until the next message about lines or silence
+        self._timer: asyncio.TimerHandle | None = None  # runs until the next message about lines or silence
 
     def show(self) -> None:
         """Send the state to the page, if there is a second engine."""
@@ -90,7 +87,7 @@ class OtherEngine:
         self.show()
 
     def follow(self, node: int, board: chess.Board | None) -> None:
-        """Analyse this position from now on, while the engine is on; with None, analyse nothing."""
+        """Analyse this position from now on, while the engine is on; None stops the analysis."""
         before = self._place
         if board is None:
             self._place = None
@@ -139,7 +136,7 @@ class OtherEngine:
                 self.show()
 
     def _take(self, place: NodePosition, info: InfoDict) -> None:
-        """Take a line of analysis, and tell the page about it soon."""
+        """Receive a line of analysis, and send it to the page soon."""
         if self._place is not place or not self._on:
             return
         rank = info.get("multipv", 1)

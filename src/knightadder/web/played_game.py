@@ -27,35 +27,28 @@ _REASONS = {
     chess.Termination.FIFTY_MOVES: "Fifty moves without a capture or a pawn move",
 }
 
-# The pause of a weakened engine: log-normal, as people's thinking times are. The parameters are our own choice.
+# The pause of a weakened engine is log-normal, as people's thinking times are. The parameters are our own choice.
 _PAUSE, _PAUSE_SPREAD = 1.8, 0.7  # median in seconds; standard deviation of the logarithm
 _LONGEST_PAUSE = 8.0  # seconds
-_PAUSE_CLOCK_SHARE = 0.02  # the longest pause, as a share of the clock
+_PAUSE_CLOCK_SHARE = 0.02  # the longest pause, as a share of the engine's remaining time
 _OBVIOUS_SHARE = 0.4  # pause for a recapture or the only legal move, as a share of the usual pause
 
 
 @dataclass(slots=True)
 class PlayedGame:
-    """A game of the user against the engine.
+    """A game of the user against the engine."""
 
-    Without a clock, the engine has `move_time` seconds per move; without `elo`, it plays at full strength. Moves before
-    `start_ply` cannot be taken back. With `pace`, a weakened engine waits before it moves. The result is in PGN's
-    notation, ``*`` while the game runs. `settlement` makes the engine's decisions about draws, and `draw_offered` says
-    whether the engine offered a draw with its last move. `moments` are the user's moves that decided the game, None
-    until they have been found.
-    """
-
-    user: chess.Color
-    elo: int | None
+    user: chess.Color  # the user's side
+    elo: int | None  # the engine's strength; None for full strength
     clock: ChessClock | None
-    move_time: float
-    start_ply: int
-    pace: bool = False
-    result: str = "*"
+    move_time: float  # seconds per move of the engine, without a clock
+    start_ply: int  # moves before this ply cannot be taken back
+    pace: bool = False  # whether a weakened engine waits before it moves
+    result: str = "*"  # in PGN's notation; * while the game runs
     reason: str = ""
-    settlement: Settlement = field(default_factory=Settlement)
-    draw_offered: bool = False
-    moments: list[Moment] | None = None
+    settlement: Settlement = field(default_factory=Settlement)  # makes the engine's decisions about draws
+    draw_offered: bool = False  # whether the engine offered a draw with its last move
+    moments: list[Moment] | None = None  # the user's moves that decided the game; None until they are found
 
     @property
     def running(self) -> bool:
@@ -79,7 +72,7 @@ class PlayedGame:
         )
 
     def pause(self, board: chess.Board, move: chess.Move) -> float:
-        """Return the seconds that a weakened engine waits before it plays the move that it has found."""
+        """Return how many seconds a weakened engine waits before it plays the move that it has found."""
         if not self.pace or self.elo is None:
             return 0.0
         seconds = min(random.lognormvariate(math.log(_PAUSE), _PAUSE_SPREAD), _LONGEST_PAUSE)
@@ -123,10 +116,7 @@ class PlayedGame:
         self.finish(win_of(not self.user), f"{color_name(self.user)} resigned")
 
     def settle(self, board: chess.Board) -> None:
-        """End the game if the position is mate or a draw by the rules.
-
-        Threefold repetition and the fifty-move rule end the game without a claim.
-        """
+        """End the game at mate or a draw. Threefold repetition and the fifty-move rule apply without a claim."""
         outcome = outcome_of(board)
         if outcome is not None:
             self.finish(outcome.result(), reason_of(outcome))

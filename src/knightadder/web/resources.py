@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from knightadder.web.messages import Configure, MessageError
 from knightadder.web.views import View
 
-_MAX_HASH = 1024  # largest hash size in MiB that a page can choose; there can be twelve tabs
+_MAX_HASH = 1024  # largest hash size, in MiB, that a page can choose; there can be twelve tabs
 
 
 @dataclass(frozen=True, slots=True)

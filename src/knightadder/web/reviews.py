@@ -1,6 +1,6 @@
 """The engine's evaluations of a tree's positions, and the reviews of its lines: marks, accuracy, opening.
 
-The code of `knightadder.review` judges moves and writes reviews into games. It is imported late, because it loads many
+The package `knightadder.review` judges moves and writes reviews into games. It is imported late, because it loads many
 modules of the library.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from knightadder.review.judgement import Judgement
     from knightadder.review.review import Review
 
-MARKS = frozenset(range(1, 7))  # the marks that exclude each other: !, ?, !!, ??, !?, ?!
+MARKS = frozenset(range(1, 7))  # the marks !, ?, !!, ??, !? and ?!, of which a move can have only one
 _ANNOTATOR = "Annotator"  # a header that stays when a review is forgotten, because its marks stay too
 
 _T = TypeVar("_T")
@@ -64,8 +64,8 @@ class NodeState:
 class Reviews:
     """The evaluations and reviews of a tree.
 
-    A review belongs to the last move of its line. So it is forgotten when a move of the line is deleted, and it does
-    not apply to a longer line.
+    A review belongs to the last move of its line. So it is forgotten when a move of the line is deleted, and does not
+    apply to a longer line.
     """
 
     def __init__(self, tree: GameTree) -> None:
@@ -76,7 +76,7 @@ class Reviews:
         self._decided: WeakSet[chess.pgn.GameNode] = WeakSet()  # the nodes whose marks the user has set or removed
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
         self._written: Review | None = None  # the review that the headers describe
-        self._headers: dict[str, tuple[str | None, str]] = {}  # header -> its values before and after `_written`
+        self._headers: dict[str, tuple[str | None, str]] = {}  # by name: a header's values before and after `_written`
 
     def missing(self, nodes: Sequence[chess.pgn.GameNode], effort: Effort | None = None) -> list[chess.pgn.GameNode]:
         """Return the nodes that have not been searched with this effort, by default with `FULL_NODES`."""
@@ -86,9 +86,8 @@ class Reviews:
     def note(
         self, node: chess.pgn.GameNode, evaluation: SearchedPosition, nodes: int, seconds: float | None = None
     ) -> None:
-        """Keep the evaluation of a node in its comment, unless a longer search has given it one.
-
-        An evaluation that was loaded with the game counts as `FULL_NODES`.
+        """Keep the evaluation of a node in its comment, unless the evaluation there is from a longer search. An
+        evaluation that was loaded with the game counts as `FULL_NODES`.
         """
         from knightadder.review.notes import write_evaluation
 
@@ -114,9 +113,7 @@ class Reviews:
 
     def judge(self, node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
         """Mark the moves to and from a node, if the positions before and after them were searched with `FULL_NODES`.
-
-        The user's marks stay, and a move whose marks the user has changed or removed gets no other. Returns the
-        changed nodes.
+        Return the changed nodes. Moves whose marks the user has set, changed or removed are not marked.
         """
         changed = []
         for move in [node, *node.variations]:
@@ -132,10 +129,8 @@ class Reviews:
         return _with_replies(changed)
 
     def remark(self, node: chess.pgn.GameNode, words: str, nags: set[int]) -> list[chess.pgn.GameNode]:
-        """Replace the words of a node's comment and its marks, both of which count as the user's from now on.
-
-        If the user has changed or removed the judgement of the move, no later search judges it again. Returns the
-        changed nodes.
+        """Replace the words of a node's comment and its marks, both of which are the user's from now on. Return the
+        changed nodes. If the judgement of the move is changed or removed, no later search judges it again.
         """
         self.tree.set_words(node, words)
         if (nags ^ node.nags) & MARKS:
@@ -153,8 +148,8 @@ class Reviews:
     def row(self, node: chess.pgn.GameNode) -> dict[str, object]:
         """Describe a node for the page as `GameTree.row` does, with the verdict on its move.
 
-        ``missed`` says whether the marks make it a missed chance. The ``verdict`` on a move that a search has marked
-        names the best move or, if the move is good, the score of the best alternative; otherwise it is None.
+        ``missed`` says whether the marks make it a missed chance. If a search has marked the move, ``verdict`` names
+        the best move or, for a good move, the score of the best alternative; otherwise it is None.
         """
         from knightadder.review.judgement import is_missed_chance, judgement_of
 
@@ -194,11 +189,10 @@ class Reviews:
         return [self.row(node) for node in nodes]
 
     def review(self, nodes: Sequence[chess.pgn.GameNode]) -> list[chess.pgn.GameNode]:
-        """Review a line: mark its moves, and add the better lines as variations.
+        """Review a line, from the root to its end: mark its moves, and add the better lines as variations.
 
-        The nodes are those from the root to the end, all of them evaluated. Marks of the line's last review are
-        replaced; the user's marks stay, and a move whose marks the user has set or removed gets none. Returns the new
-        and changed nodes, each after its parent.
+        All nodes must be evaluated. Marks of the line's last review are replaced; moves whose marks the user has set or
+        removed are not marked. Return the new and changed nodes, each after its parent.
         """
         from knightadder.review.notes import annotate_line
 
@@ -218,7 +212,7 @@ class Reviews:
         return _with_replies(changed) + [new for node in nodes for new in self.tree.adopt(node)]
 
     def judged(self, nodes: Sequence[chess.pgn.GameNode]) -> Review:
-        """Return the review of a line, without writing it into the tree; the nodes are as in `review`."""
+        """Return the review of a line without writing it into the tree; the nodes are as in `review`."""
         from knightadder.review.review import review
 
         return review(nodes[-1].board(), [self._found[node][0] for node in nodes])
@@ -255,9 +249,8 @@ class Reviews:
                 self.tree.adopt(node)
 
     def write_headers(self) -> bool:
-        """Update the game's headers for the current main line; return whether they have changed.
-
-        While the main line is reviewed, the headers include its accuracy and opening.
+        """Update the game's headers for the current main line; return whether they have changed. While the main line is
+        reviewed, the headers include its accuracy and opening.
         """
         review = self._reviews.get(self.tree.game.end()) if self._reviews or self._written else None
         if review is self._written:

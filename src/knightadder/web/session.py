@@ -1,8 +1,8 @@
 """One tab of the board: its game and its engine.
 
-All code here runs in the event loop and handles one message after the other. Sending only puts a message into a queue,
-without waiting. Between two awaits nothing else runs. During an await, the flag may fall or a search may end, so
-after it, look at `PlayedGame.running` again. The engine loads and searches in other threads.
+All code here runs in the event loop and handles one message after the other. Sending only puts a message into a queue.
+Nothing else runs between two awaits. During an await, the flag may fall or a search may end; so check
+`PlayedGame.running` again after it. The engine loads and searches in other threads.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ if TYPE_CHECKING:
     from knightadder.web.saved_games import SavedGames
 
 _USER = "You"
-_HINT_NODES = 400_000  # searched in about a second
+_HINT_NODES = 400_000  # nodes of the search for a hint, which takes about a second
 
 
 class Session:
     """The state of a tab.
 
     `make_engine` loads an engine; it is called once, in a thread. `send` takes a message for the page, and must not
-    block. `make_other` makes the second engine, if there is one. `saved` holds the user's games.
+    block. `make_other` makes the second engine, if there is one. `saved` are the user's games.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Session:
             self._go_on()
 
     async def handle(self, text: str) -> None:
-        """Handle a message; if it is refused, the answer is an error about its type, and nothing changes."""
+        """Handle a message. If it is refused, the answer is an error of the message's type, and nothing changes."""
         about = None
         try:
             message = messages.parse(text)
@@ -656,7 +656,7 @@ class Session:
         self._keeper.keep(self._desk)
 
     def _show_edit(self) -> None:
-        """Send what an edit of the tree may have changed besides its nodes."""
+        """Send everything besides the nodes that an edit of the tree may have changed."""
         self._show_headers()
         self._show_position()
         self._show_history()

@@ -20,10 +20,8 @@ LOADING_THREAD = "engine of a tab"  # the name of the threads
 
 
 class TabEngine:
-    """An engine and its work.
-
-    `make_engine` loads the engine; it is called once, in a thread. `send` takes a message for the page, and must not
-    block. To change the resources, set the attribute: the next search uses it.
+    """An engine and its work, which uses changed `resources` from the next search on. `make_engine` loads the engine,
+    once, in a thread. `send` takes a message for the page, and must not block.
     """
 
     def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources) -> None:
@@ -76,7 +74,7 @@ class TabEngine:
         if self._fresh:
             self._fresh = False
             self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
-        if self._clearing is not None:  # even if the user has already left the game that needed it
+        if self._clearing is not None:  # even if the user has already left the game that needed the clearing
             await asyncio.shield(self._clearing)
         strength: dict[str, Setting] = {"UCI_LimitStrength": elo is not None, "UCI_Elo": elo or DEFAULT_ELO}
         engine.configure(strength)
@@ -111,7 +109,7 @@ class TabEngine:
             self._work.cancel()
 
     def leave(self) -> None:
-        """Mark the work as finished; the work calls this last, so nobody needs to wait for it."""
+        """Mark the work as finished. The work itself calls this last, so nobody needs to wait for it."""
         self._work = None
 
     async def stop(self) -> None:
@@ -137,9 +135,8 @@ class TabEngine:
 
 
 def load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
-    """Load an engine in a daemon thread, since nothing can interrupt the compiler; return its future.
-
-    If the future is cancelled or the event loop ends first, the engine is closed as soon as it is loaded.
+    """Load an engine in a daemon thread, because nothing can interrupt the compiler; return its future. If the future
+    is cancelled or the event loop ends first, the engine is closed as soon as it is loaded.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Engine] = loop.create_future()

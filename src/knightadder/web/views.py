@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 View: TypeAlias = dict[str, Any]
 
 _MAX_PLIES_SHOWN = 24  # maximum number of plies shown in a line of analysis
-_MAX_PLIES_OF_MOMENT = 7  # maximum number of plies shown of the better line of a moment
+_MAX_PLIES_OF_MOMENT = 7  # maximum number of plies shown in the better line of a moment
 
 
 def tree_view(reviews: Reviews) -> View:
@@ -55,10 +55,8 @@ def history_view(undo: str | None, redo: str | None) -> View:
 
 
 def position_view(tree: GameTree, movable: bool, premover: chess.Color | None = None) -> View:
-    """Describe the position of the tree's cursor.
-
-    The legal moves are left out unless the user may move. `premover` is the side that may make a premove while
-    the other side thinks.
+    """Describe the position at the tree's cursor, with the legal moves if the user may move. `premover` is the side
+    that may make a premove while the other side thinks.
     """
     board = tree.board(tree.cursor)
     outcome = outcome_of(board)
@@ -96,10 +94,9 @@ def moves_view(board: chess.Board) -> View:
 
 
 def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
-    """Return the legal moves: from-square to target square to the move in UCI's notation.
+    """Return the moves in UCI notation by from-square and target square; promotions lack the new piece.
 
-    For castling, the target is the king's new square or the rook's square, unless another king move has the same
-    target. The move of a promotion lacks the letter of the new piece.
+    The target of castling is the king's new square or the rook's, unless another king move has that target.
     """
     legal: dict[str, dict[str, str]] = {}
     castlings = []
@@ -118,10 +115,8 @@ def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
 
 
 def premoves_view(board: chess.Board, color: chess.Color) -> dict[str, dict[str, str]]:
-    """Return the moves that may become legal after the opponent's next move, as `legal_view` does.
-
-    They are all moves that the pieces would have on an empty board, both captures of each pawn, and castling if the
-    right remains.
+    """Return the moves that may become legal after the opponent's next move, as `legal_view` does. They are the moves
+    that the pieces would have on an empty board, all pawn captures, and castling with the right to it.
     """
     own = board.copy(stack=False)
     own.turn = color
@@ -186,7 +181,7 @@ def _moment_view(moment: Moment, tree: GameTree) -> View:
 
 
 def lines_pgn(name: str, board: chess.Board, lines: Iterable[Sequence[chess.Move]]) -> str:
-    """Return a position with lines from it as PGN; the first line is the main one, and the name is the event."""
+    """Return a position with lines from it as PGN. The first line is the main line, and the name is the event."""
     game = chess.pgn.Game()
     game.headers["Event"] = name
     game.setup(board)
@@ -201,7 +196,7 @@ def hint_view(node: int, board: chess.Board, move: chess.Move) -> View:
 
 
 def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View:
-    """Describe lines of analysis, at least one, by their rank, from 1; `node` is the number of the analysed node."""
+    """Describe lines of analysis (at least one), by rank from 1; `node` is the number of the analysed node."""
     newest = max(lines.values(), key=lambda line: line.nodes)
     return {
         "type": "lines",
@@ -228,9 +223,8 @@ def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View
 
 
 def worths_view(board: chess.Board) -> View:
-    """Describe the static value of a position and the worth of each piece; neither exists in check.
-
-    The first call in a process takes a while, because it sets up the tables of the evaluation.
+    """Describe the static value of a position and the value of each piece; neither exists in check. The first call in a
+    process takes a while, because it sets up the tables of the evaluation.
     """
     from knightadder.library.positions import evaluate  # here, because it loads the core
 

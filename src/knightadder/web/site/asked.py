@@ -1,4 +1,4 @@
-"""The page's queries: about a position, or about a file of the user's that may be damaged."""
+"""Routes for queries of the page: about a position, or about a file of the user's that may be damaged."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ _LONGEST_FEN = 200
 
 
 def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]], Awaitable[object]]) -> Route:
-    """Return a route that answers ``?fen=…`` with the result of `answer` as JSON; `answer` gets the board and all
-    query values.
-
-    The answer to an invalid FEN is the error.
+    """Return a route that answers ``?fen=…`` with the JSON of `answer`, which gets the board and all query values. The
+    answer to an invalid FEN is the error.
     """
 
     async def respond(request: Request) -> Response:
@@ -36,9 +34,8 @@ def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]],
 
 
 def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers with a function's result as JSON; after an error, with its text as ``problem``.
-
-    The function runs in a thread.
+    """Return an endpoint that runs a function in a thread, and answers with its result as JSON. After an error, the
+    answer is the error's text as ``problem``.
     """
 
     async def respond(request: Request) -> Response:

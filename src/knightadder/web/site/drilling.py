@@ -28,7 +28,7 @@ def drill_routes(box: DrillBox | None) -> list[Route]:
     """Return the routes of the drills, if there are any.
 
     ``/drills`` describes the drills, ``/drills/next`` gives the next drill, and ``POST /drills/N?grade=...`` records
-    the answer to drill N. Each may instead answer with a ``problem``, a message for the user.
+    the answer to drill N. Each may answer with a ``problem``, a message for the user, instead.
     """
     if box is None:
         return []

@@ -24,7 +24,7 @@ def explorer_routes(explorer: Explorer | None) -> list[Route]:
     """Return the explorer's routes.
 
     ``/explorer?fen=...`` gives the moves that its games played in the position; null without an explorer. The query may
-    also have the values of a `GameFilter`, with speeds separated by commas, and ``latest=1``.
+    contain the values of a `GameFilter`, with speeds separated by commas, and ``latest=1``.
     ``/explorer/game?number=...`` gives a game as PGN.
     """
 

@@ -3,8 +3,8 @@
 Every program on the machine, including those of other users, and every page in the browser can reach the server. So
 each request must contain the token of the address that ``knightadder play`` prints: first in the address, later in a
 cookie. A request must also name this server in ``Host``, which prevents DNS rebinding, where a page points its own name
-at this machine. A request may open a WebSocket or change something only if ``Origin`` says that the page came from
-this server.
+at this machine. A request may open a WebSocket or change something only if ``Origin`` says that the page came from this
+server.
 """
 
 from __future__ import annotations
@@ -36,10 +36,8 @@ _HEADERS = {
 
 
 class Guard:
-    """Refuses requests that do not come from the user, and adds security headers to the answers.
-
-    Each request must contain the token: as ``token`` in the address, or in the cookie set by such a request. `host` is
-    the name or address that the server listens on, and `socket` the path of the WebSocket.
+    """Refuses requests that do not come from the user, and adds security headers to the answers. `host` is the name or
+    address that the server listens on, and `socket` the path of the WebSocket.
     """
 
     def __init__(self, app: ASGIApp, host: str, token: str, socket: str) -> None:

@@ -1,4 +1,4 @@
-"""Knowledge of a position without search: the moves of an opening book, and of endgame tablebases."""
+"""What is known about a position without a search: the moves of an opening book, and of endgame tablebases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RESULTS = {2: "win", 1: "cursed win", 0: "draw", -1: "blessed loss", -2: "loss"
 
 
 class Known:
-    """Looks positions up: in a book, in folders of Syzygy tablebases, and in the tables that come with the engine."""
+    """Looks positions up in a book, in folders of Syzygy tablebases, and in the tables that come with the engine."""
 
     def __init__(self, book: Book | None = None, folders: Sequence[str] = ()) -> None:
         self._book = book
@@ -46,9 +46,8 @@ class Known:
         return [{"san": board.san(board.parse_uci(uci)), "percent": 100 * n / total} for uci, n in moves.items()]
 
     def tablebase_moves(self, board: chess.Board) -> list[View]:
-        """Return the legal moves with their results and distances to zeroing in plies, best first.
-
-        The list is empty if a table is missing. ``dtz`` is None if its table is missing.
+        """Return the legal moves, best first, with their results and distances to zeroing in plies. The list is empty
+        if a table is missing. ``dtz`` is None if only the DTZ table is missing.
         """
         from knightadder.engine.notation import to_uci
 

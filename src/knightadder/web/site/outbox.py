@@ -18,7 +18,7 @@ class Outbox:
     """The messages to a tab, in order.
 
     The engine's lines and progress are added without waiting, and replace unsent older messages of the same type.
-    Answers to the tab's messages cannot accumulate either: the next message is handled only when the queue is empty.
+    Answers to the tab's messages cannot pile up either: the next message is handled only when the queue is empty.
     """
 
     def __init__(self) -> None:

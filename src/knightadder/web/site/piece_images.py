@@ -1,4 +1,4 @@
-"""The images of the pieces: python-chess's, and two sets of our own."""
+"""The images of the pieces: python-chess's set, and two sets of our own."""
 
 from __future__ import annotations
 

@@ -51,9 +51,8 @@ def make_app(
 ) -> Starlette:
     """Return the application.
 
-    An engine is made for each tab, in a thread. Requests must contain the token (see `Guard`). If there are drills or
-    puzzles, their page is the start page. By default, only the tablebases that come with the engine are used.
-    `make_other` makes each tab's second engine; None if there is none. `saved` holds the user's games.
+    `make_engine` is called for each tab, in a thread. Requests must contain the token (see `Guard`). If there are
+    drills or puzzles, their page is the start page. By default, only the tablebases that come with the engine are used.
     """
     tabs = Tabs(lambda send: Session(make_engine, send, resources, make_other, saved))
     return Starlette(

@@ -1,4 +1,4 @@
-"""The open tabs: each has a session, which is kept for a while without a connection, so that the tab can return."""
+"""The open tabs. Each has a session, which is kept for a while without a connection, so that the tab can return."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from knightadder.web.site.outbox import Outbox
 from knightadder.web.views import View
 
 MAX_TABS = 12  # maximum number of tabs, each of which has its own engine
-MAX_KEPT = 4  # maximum number of tabs without a connection, because a closed tab looks like a lost connection
+MAX_KEPT = 4  # maximum number of kept tabs without a connection: a closed tab looks like a lost connection
 KEPT_SECONDS = 600.0
 
-_LONGEST_ID = 64  # characters
+_LONGEST_ID = 64  # maximum length of a tab's name, in characters
 # WebSocket's close codes
 _NORMAL = 1000
 _TRY_AGAIN_LATER = 1013
@@ -54,7 +54,6 @@ class Tab:
 
     async def serve(self, websocket: WebSocket) -> End:
         """Answer the messages of a connection, one after the other, until it ends or a newer connection replaces it.
-
         The server may not have noticed yet that the older connection is lost.
         """
         self._newest = websocket
@@ -123,9 +122,8 @@ class Tabs:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def serve(self, websocket: WebSocket) -> None:
-        """Serve a connection until it ends; refuse it if there are too many tabs.
-
-        The parameter ``tab`` of its address names the tab: with the same name, it can return to its session.
+        """Serve a connection until it ends; refuse it if there are too many tabs. Its address names the tab as ``tab``;
+        a connection with the same name returns to the tab's session.
         """
         await websocket.accept()
         name = websocket.query_params.get("tab", "")[:_LONGEST_ID]
@@ -153,7 +151,7 @@ class Tabs:
                 await self._keep(name, tab)
 
     async def close(self) -> None:
-        """End the tabs that have no connection; call it after the server has ended the others."""
+        """End the tabs that have no connection. Call this after the server has ended all connections."""
         for tab in self._kept():
             await self._end(tab)
 
@@ -175,7 +173,7 @@ class Tabs:
         task.add_done_callback(self._ending.discard)
 
     def _forget(self, tab: Tab) -> None:
-        """Make sure that a tab cannot return to its session."""
+        """Prevent a tab from returning to its session."""
         if tab.expiry is not None:
             tab.expiry.cancel()
         self._named = {name: each for name, each in self._named.items() if each is not tab}

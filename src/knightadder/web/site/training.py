@@ -23,16 +23,15 @@ if TYPE_CHECKING:
     from knightadder.puzzles.collection import PuzzleChoice, PuzzleCollection
     from knightadder.puzzles.user_progress import PuzzleProgress, Standing
 
-# Ranges of ratings: the distance of the middle from the user's rating, and the half-widths to try in turn.
+# Ranges of puzzle ratings: the distance of the middle from the user's rating, and the half-widths to try in turn.
 _LEVELS = {"mine": 0, "easier": -300, "harder": 300}
 _WIDTHS = (100, 200, 400, 800)
-_MOST_BROKEN = 100  # maximum number of broken puzzles passed over in the search for the next puzzle
+_MOST_BROKEN = 100  # maximum number of broken puzzles to skip in the search for the next puzzle
 
 
 class Training:
-    """Puzzles to solve, and the user's progress; without `progress`, answers are not kept.
-
-    `folder` is the folder of the file of puzzles, where their source games are looked for.
+    """Puzzles to solve, and the user's progress; without `progress`, answers are not kept. Games that puzzles come from
+    are also looked for in `folder`, the folder of the file of puzzles.
     """
 
     def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None, folder: Path = Path()) -> None:
@@ -43,10 +42,10 @@ class Training:
     def routes(self) -> list[Route]:
         """Return the routes.
 
-        ``/puzzles`` describes the puzzles and the user's progress, ``/puzzles/N`` gives puzzle N, from 1, and
-        ``/puzzles/next`` the next puzzle to solve. ``/puzzles/N/game`` gives the game that puzzle N comes from, as PGN,
+        ``/puzzles`` describes the puzzles and the user's progress. ``/puzzles/N`` gives puzzle N, from 1, and
+        ``/puzzles/next`` the next one to solve. ``/puzzles/N/game`` gives the game that puzzle N comes from, as PGN,
         with the ply of the position. ``POST /puzzles/N?solved=yes`` records the first answer to puzzle N. Each may
-        instead answer with a ``problem``, a message for the user.
+        answer with a ``problem``, a message for the user, instead.
         """
         return [
             Route("/puzzles", answering(self._overview)),
@@ -90,7 +89,7 @@ class Training:
         return {"pgn": read_source(file, number, self._folder), "ply": ply}
 
     def _next(self, request: Request) -> View:
-        """Return the next of the chosen puzzles: an unanswered one if there is any, otherwise the next in order."""
+        """Return the next of the chosen puzzles that is unanswered, or just the next one if all are answered."""
         asked = request.query_params
         after = whole_or_none(asked.get("after", "")) or 0
         answered = self._answered()
@@ -163,9 +162,8 @@ def _progress_view(progress: PuzzleProgress) -> list[View]:
 
 
 def puzzle_view(puzzle: Puzzle) -> View:
-    """Describe a puzzle: each position in which the solver moves, the right move, and the position after it.
-
-    Other moves that mate immediately are also right. ``pgn`` has the solution as a game, for the board.
+    """Describe a puzzle: each position in which the solver moves, the right move, and the position after it. Other
+    moves that mate immediately are also right. ``pgn`` is the solution as a game, for the board.
     """
     solution = puzzle.solution
     first = solution.board()
@@ -188,7 +186,7 @@ def puzzle_view(puzzle: Puzzle) -> View:
 
 
 def _mates(board: chess.Board) -> dict[str, View]:
-    """Return the moves that mate at once, each with the position after it."""
+    """Return the moves that mate immediately, each with the position after it."""
     mates = {}
     for move in list(board.legal_moves):
         after = board.copy()
