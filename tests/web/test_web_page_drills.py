@@ -81,7 +81,7 @@ def test_a_mistake_is_played_again_until_it_is_right(page, box):
 
 def test_a_repertoire_by_the_keyboard(page):
     page.get_by_label("Drills", exact=True).select_option("My repertoire with Black")
-    expect_status(page, "Black to moveWhat does your repertoire say?")
+    expect_status(page, "Black to moveFind the move of your repertoire")
     expect(page.locator("#before")).to_have_text("1. e4")
     expect(page.locator("#opening option")).to_have_text(["All openings", "King's Pawn Game"])
     expect(page.locator("#board [data-square]").first).to_have_attribute("data-square", "h1")

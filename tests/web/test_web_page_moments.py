@@ -14,8 +14,8 @@ def lose_a_pawn(engine, page):
     expect_piece(page, "e4", "p")
     page.get_by_role("button", name="Resign").click()
     page.get_by_role("button", name="Really resign?").click()
-    page.get_by_role("button", name="What decided it").click()
-    expect(told(page)).to_contain_text("One move decided it")
+    page.get_by_role("button", name="What decided the game").click()
+    expect(told(page)).to_contain_text("One move decided the game")
 
 
 def told(page):
@@ -37,7 +37,7 @@ def test_the_better_move_is_found_after_a_wrong_one(engine, page):
     expect_moves(page, "e4", "d5", "Nf3", "dxe4")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     page.get_by_role("button", name="Last position").click()
-    expect(told(page)).to_contain_text("One move decided it")
+    expect(told(page)).to_contain_text("One move decided the game")
 
 
 def test_the_best_move_is_shown_and_typed_by_the_keyboard(engine, page):

@@ -3,17 +3,17 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 0.16; // width of an arrow, in squares
-const HEAD = 0.42;
+const HEAD = 0.42; // length and width of an arrow's head, in squares
 const RING = 0.06; // line width of a circle, in squares
 const COLOURS = { G: "green", R: "red", B: "blue", Y: "yellow" };
 
 /**
- * Draw these arrows in place of the earlier ones.
+ * Draw arrows, and remove the arrows drawn before.
  *
- * @param {SVGElement} svg with a view box of 8 by 8 squares
+ * @param {SVGElement} svg a layer with a view box of 8 by 8 squares
  * @param {string[][]} arrows pairs of squares, the most important first
- * @param {string[][]} others the second engine's arrows, drawn wider and below, so that both sets are seen
- * @param {(square: string) => number[]} place gives the column and row of a square
+ * @param {string[][]} others the second engine's arrows, drawn wider and below the first engine's, so that both are visible
+ * @param {(square: string) => number[]} place returns the column and row of a square
  */
 export function drawArrows(svg, arrows, others, place) {
   svg.replaceChildren();
@@ -28,11 +28,11 @@ export function drawArrows(svg, arrows, others, place) {
 }
 
 /**
- * Draw these shapes in place of the earlier ones.
+ * Draw shapes, and remove the shapes drawn before.
  *
- * @param {SVGElement} svg with a view box of 8 by 8 squares
- * @param {string[]} shapes as in PGN: "Gd2d4" is a green arrow, "Rd4" a red circle
- * @param {(square: string) => number[]} place gives the column and row of a square
+ * @param {SVGElement} svg a layer with a view box of 8 by 8 squares
+ * @param {string[]} shapes in PGN's notation: "Gd2d4" is a green arrow, "Rd4" a red circle
+ * @param {(square: string) => number[]} place returns the column and row of a square
  */
 export function drawShapes(svg, shapes, place) {
   svg.replaceChildren(
@@ -45,7 +45,7 @@ export function drawShapes(svg, shapes, place) {
   );
 }
 
-/** The name of a shape for screen readers, without the square where it begins: "green arrow to d4". */
+/** The name of a shape for screen readers, without the shape's first square: "green arrow to d4". */
 export function shapeName(shape) {
   const [colour, to] = [COLOURS[shape[0]], shape.slice(3)];
   return to ? `${colour} arrow to ${to}` : `${colour} circle`;

@@ -1,7 +1,7 @@
-// Requests to the server, from the pages of puzzles and drills.
+// Sends the requests of the puzzle page and the drill page to the server.
 
 /**
- * Ask the server and give its answer; after an error, show the error in `problem` and give null.
+ * Send a request and return the server's answer. If that fails, show the error in `problem` and return null.
  *
  * @param {HTMLElement} problem
  */

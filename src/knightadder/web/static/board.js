@@ -1,5 +1,5 @@
-// The board: squares and pieces, moved by drag, by two clicks, or from the keyboard. It knows no rules of chess:
-// the server sends the legal moves.
+// The board: its squares, and its pieces, which are moved by drag, by two clicks, or from the keyboard. The board knows no
+// rules of chess: the server sends the legal moves.
 
 import { drawArrows, drawShapes, shapeName } from "./arrows.js";
 import { pieceName } from "./pieces.js";
@@ -16,12 +16,12 @@ export class Board {
   constructor(element, { onMove = null, label = "Chess board" } = {}) {
     this.element = element;
     this.onMove = onMove;
-    this.editing = null; // while the board is edited: {onSquare(square), onDrag(from, to or null)}
-    this.drawing = null; // while a press draws instead of moving: {onSquare(square, event), onEscape()}, for the keyboard
-    this.locked = false; // whether the user may not move
+    this.editing = null; // in the editor, the handlers {onSquare(square), onDrag(from, to)}; `to` is null outside the board
+    this.drawing = null; // in the draw mode, the handlers of keys: {onSquare(square, event) for Enter and space, onEscape()}
+    this.locked = false; // whether pieces cannot be moved
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
-    this.arrows = [[], []]; // the engine's arrows, and the second engine's
+    this.arrows = [[], []]; // the arrows of the engine and of the second engine
     this.shapes = [];
     this.worths = {};
     this.premove = []; // the squares of a premove
@@ -49,8 +49,8 @@ export class Board {
     const sameMoves = position.fen === this.position.fen && Object.keys(position.legal ?? {}).length > 0;
     if (position.fen !== this.position.fen) this.worths = {};
     this.position = { legal: {}, promotions: [], last: null, check: null, ...position };
+    // If only something else has changed, such as the analysis, the selected piece stays selected.
     if (!sameMoves) {
-      // Without a new position, only something else on the page changed, such as the analysis: keep the selected piece.
       this.cancelPromotion?.();
       this.selected = null;
     }
@@ -62,20 +62,20 @@ export class Board {
     this.markSquares();
   }
 
-  /** Show the engine's arrows and, below them, the second engine's; in each list the most important comes first. */
+  /** Show the engine's arrows, and below them the second engine's. Each list begins with the most important arrow. */
   setArrows(arrows, others = []) {
     this.arrows = [arrows, others];
     drawArrows(this.svg, arrows, others, (square) => this.place(square));
   }
 
-  /** Show arrows and circles, as `drawShapes` takes them. */
+  /** Show arrows and circles, given in the notation of `drawShapes`. */
   setShapes(shapes) {
     this.shapes = shapes;
     this.markSquares();
     drawShapes(this.shapesSvg, shapes, (square) => this.place(square));
   }
 
-  /** Show a text on pieces; the texts are given by square. */
+  /** Show a text on each piece whose square is a key of `worths`. */
   setWorths(worths) {
     this.worths = worths;
     this.refresh();
@@ -135,7 +135,7 @@ export class Board {
     for (const [square, code] of Object.entries(wanted)) {
       const there = this.shown.get(square);
       if (there) {
-        this.move(there.element, square); // it may have been dragged
+        this.move(there.element, square); // returns a dragged piece to its square
         continue;
       }
       const index = free.findIndex((piece) => piece.code === code);
@@ -254,7 +254,7 @@ export class Board {
 
   pointerDown(event) {
     if (event.button !== 0 || event.target.closest(".promotion")) return;
-    event.preventDefault(); // takes no focus, so that the arrow keys still walk through the moves after a click
+    event.preventDefault(); // keeps the focus off the board, so that the arrow keys still walk through the moves
     if (this.locked || this.drawing) return;
     const from = this.squareAt(event.clientX, event.clientY);
     const piece = this.shown.get(from);
@@ -266,7 +266,7 @@ export class Board {
       return;
     }
     if (!this.editing) this.select(from);
-    this.element.setPointerCapture(event.pointerId); // so that the end of a drag is noticed even off the page
+    this.element.setPointerCapture(event.pointerId); // so that the end of a drag is noticed even outside the page
     const start = [event.clientX, event.clientY];
     let dragging = false;
     const onMove = (moved) => {
@@ -321,7 +321,7 @@ export class Board {
       return;
     }
     event.preventDefault();
-    event.stopPropagation(); // else the arrow key would walk through the moves as well
+    event.stopPropagation(); // otherwise the arrow key would also walk through the moves
   }
 }
 

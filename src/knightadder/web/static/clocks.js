@@ -1,6 +1,6 @@
 // Writes clock times as text, and reads them from a game's comments.
 
-export const LOW = 10; // seconds below which a clock is marked, and shows tenths
+export const LOW = 10; // below this number of seconds, a clock is highlighted and shows tenths
 
 export function clockText(seconds) {
   if (seconds < LOW) return `0:0${seconds.toFixed(1)}`.replace("0:010.0", "0:10");
@@ -17,11 +17,11 @@ export function seconds(node, command) {
 }
 
 /**
- * Both clocks at a node, read from the comments on the moves up to it; null if no comment has a clock.
+ * Both clocks at a node, read from the comments on the moves up to the node; null if no comment has a clock.
  *
  * @param {import("./tree.js").Tree} tree
  * @param {number} id
- * @param {string} [control] the PGN tag TimeControl, which gives the clock of a side that has not moved
+ * @param {string} [control] the value of the PGN tag TimeControl, for the clock of a side that has not moved yet
  */
 export function clocksAt(tree, id, control) {
   if (!tree.line(id).some((node) => seconds(node, "clk") !== null)) return null;

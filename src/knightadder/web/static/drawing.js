@@ -1,9 +1,10 @@
 // Arrows and circles that the user draws: with the right button, or in the draw mode with any pointer or the keyboard.
-// Shift or Ctrl makes a shape red, Alt blue, both yellow, as on Lichess; without these keys it has the chosen colour.
+// As on Lichess, Shift or Ctrl makes a shape red, Alt makes it blue, and both make it yellow. Without these keys, a shape
+// has the chosen colour.
 // Drawing a shape again removes it. Drawing it in a different colour changes its colour.
 
-const COLOURS = "GRBY"; // without keys, with Shift or Ctrl, with Alt, with both
-const MOST = 64; // maximum number of shapes of a position; the server takes no more
+const COLOURS = "GRBY"; // colour of a shape without a key, with Shift or Ctrl, with Alt, and with both
+const MOST = 64; // maximum number of shapes in a position, as on the server
 
 export class Drawing {
   /**
@@ -15,9 +16,9 @@ export class Drawing {
   constructor(board, { button, tools }, onDraw) {
     Object.assign(this, { board, button, tools, onDraw });
     this.shapes = [];
-    this.hints = []; // shapes shown as well that the user did not draw
+    this.hints = []; // additional shapes, which the user did not draw
     this.begun = null; // the shape being drawn
-    this.from = null; // the square where the keyboard has begun a shape
+    this.from = null; // the first square of a shape that the keyboard has begun
     this.pointer = null; // the id of the pointer that draws
     board.element.addEventListener("contextmenu", (event) => event.preventDefault());
     board.element.addEventListener("pointerdown", (event) => this.start(event));
@@ -26,7 +27,7 @@ export class Drawing {
     tools.querySelector("button").addEventListener("click", () => this.replace([]));
   }
 
-  /** Whether the draw mode is on: then a press on the board draws instead of moving a piece. */
+  /** Whether the draw mode is on. In this mode, a press on the board draws instead of moving a piece. */
   get on() {
     return this.board.drawing !== null;
   }
@@ -42,7 +43,7 @@ export class Drawing {
     this.preview(null);
   }
 
-  /** Turn the draw mode on and go to the board, or turn it off: the action of a key. */
+  /** Toggle the draw mode by its key. If the mode is now on, give the board the focus. */
   turnByKey() {
     if (this.button.disabled) return;
     this.turn(!this.on);
@@ -55,7 +56,7 @@ export class Drawing {
     if (!allowed && this.on) this.turn(false);
   }
 
-  /** Choose the colour with this index in the order of the tools. */
+  /** Choose a colour by its index among the colour buttons. */
   choose(index) {
     if (this.on) this.tools.querySelectorAll("input")[index].checked = true;
   }
@@ -77,7 +78,7 @@ export class Drawing {
     this.board.setShapes([...this.shapes, ...this.hints, ...(this.begun ? [this.begun] : [])]);
   }
 
-  /** Show the shape being drawn; null shows none, and ends a shape that the keyboard has begun. */
+  /** Show the shape being drawn; null hides the shape and cancels one that the keyboard has begun. */
   preview(shape) {
     this.begun = shape;
     if (!shape) this.from = null;
@@ -124,7 +125,7 @@ export class Drawing {
 
   // --- by keyboard ---
 
-  /** Begin a shape at a square, or end it there: on the same square it is a circle, on a different one an arrow. */
+  /** Begin a shape at a square, or end the begun shape there: an arrow, or a circle if both squares are the same. */
   press(square, keys) {
     const { from } = this;
     if (from) {
@@ -136,7 +137,7 @@ export class Drawing {
     }
   }
 
-  /** Drop the begun shape, or else turn the draw mode off. */
+  /** Cancel the begun shape; without a begun shape, turn the draw mode off. */
   escape() {
     if (this.begun) this.preview(null);
     else if (this.on) this.turn(false);
@@ -148,7 +149,7 @@ export class Drawing {
   }
 
   replace(shapes) {
-    this.show(shapes); // at once: the next shape may come before the server's answer
+    this.show(shapes); // does not wait for the server: the user may draw the next shape before its answer
     this.onDraw(shapes);
   }
 }

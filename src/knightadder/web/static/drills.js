@@ -1,5 +1,5 @@
-// The page of drills. The server chooses the drill by spaced repetition, and gives its position with the right moves.
-// The first answer counts: right, right after a hint, or wrong.
+// The page of drills. The server chooses each drill by spaced repetition, and sends its position with the right moves.
+// Only the first answer counts. It is right, right after a hint, or wrong.
 
 import { ask as askServer } from "./ask.js";
 import { Board } from "./board.js";
@@ -18,9 +18,9 @@ const KINDS = [
 
 let groups = [];
 let drill = null;
-let last = 0; // the number of the previous drill, so that it is not asked twice in a row
+let last = 0; // the number of the previous drill, so that no drill is asked twice in a row
 let hints = 0;
-let saving = null; // the promise of the saved answer; null before an answer
+let saving = null; // the promise of the server's reply to the user's answer; null before the answer
 let over = false;
 
 startTheme(byId("theme"));
@@ -89,8 +89,8 @@ async function open() {
   board.setArrows([]);
   if (drill === null) {
     over = true;
-    if (!groups.length) tell("There are no drills yet", "knightadder report --drills and knightadder drills repertoire make some.");
-    else tell("Done for now", found.wait ? `The next one is due ${found.wait}.` : "No drill matches this choice.");
+    if (!groups.length) tell("There are no drills yet", "To make drills, run “knightadder report --drills” or “knightadder drills repertoire”.");
+    else tell("Done for now", found.wait ? `The next drill is due ${found.wait}.` : "No drill matches this choice.");
     return;
   }
   last = drill.number;
@@ -98,10 +98,10 @@ async function open() {
   board.set(drill.position);
   byId("before").textContent = drill.before;
   const mover = drill.side === "white" ? "White" : "Black";
-  tell(`${mover} to move`, drill.kind === "mistake" ? "Find a better move than the one in the game" : "What does your repertoire say?");
+  tell(`${mover} to move`, drill.kind === "mistake" ? "Find a better move than in the game" : "Find the move of your repertoire");
 }
 
-/** Count the answer, unless this drill has been answered. */
+/** Send the grade of the answer to the server, unless this drill has been answered before. */
 function grade(how) {
   saving ??= ask(`/drills/${drill.number}?grade=${how}`, { method: "POST", keepalive: true }).then(async (found) => {
     await count();
@@ -136,7 +136,7 @@ function showSolution() {
   end("The solution", Object.keys(drill.good)[0]);
 }
 
-/** Analyse the right moves on the board. */
+/** Open the board's page with the right moves, to analyse them. */
 function analyse() {
   if (drill && over) handOver(drill, "Drills");
 }

@@ -1,4 +1,4 @@
-// The board editor: put pieces on the board, and say whose move it is and who may castle.
+// The board editor. It places pieces, and sets the side to move and the castling rights.
 
 import { pieceName } from "./pieces.js";
 
@@ -107,7 +107,7 @@ export class Editor {
     this.actions.onCheck(this.fen());
   }
 
-  /** Take the server's verdict: whether the position can be used, and what is wrong with it. */
+  /** Show why the server says that the position cannot be used; `problem` is null if it can be used. */
   checked({ fen, problem }) {
     if (!this.isOpen || fen !== this.fen()) return;
     this.problem.textContent = problem ?? "";

@@ -1,9 +1,9 @@
-// The opening explorer: shows which moves the games of the server's index played in the position on the board. Clicking on
-// a move plays it.
+// The opening explorer. It shows the moves played from the position on the board in the games of the server's index. A
+// click on a move plays it.
 
 export class Explorer {
   /**
-   * @param {HTMLElement} card with the filters and a place for answers; hidden unless the server has an index
+   * @param {HTMLElement} card has the filters and a place for answers; hidden unless the server has an index
    * @param {(node: number, san: string) => void} onPlay
    */
   constructor(card, onPlay) {
@@ -48,11 +48,11 @@ export class Explorer {
     try {
       answer = await (await fetch(`/explorer?${question}`)).json();
     } catch {
-      if (this.asked === question) this.asked = null; // so that the next update asks again
+      if (this.asked === question) this.asked = null; // so that the next update repeats the query
       return;
     }
     this.missing = answer === null;
-    if (this.missing || this.asked !== question) return; // a later query has replaced this one
+    if (this.missing || this.asked !== question) return; // the answer to a later query will be shown
     const focused = this.place.contains(document.activeElement);
     this.card.querySelector("summary span").textContent = filters.length ? `${filters.length} set` : "";
     this.place.replaceChildren(...render(answer));
@@ -100,7 +100,7 @@ function row(move) {
   return made;
 }
 
-/** Draw the share of each result as a bar; a share wide enough shows its percentage. */
+/** Draw a bar of the shares of White's wins, draws and Black's wins. A share of at least 25 % shows its percentage. */
 function bar({ games, white, draws, black }) {
   const made = element("div", "shares");
   const percents = [white, draws, black].map((count) => (100 * count) / games);

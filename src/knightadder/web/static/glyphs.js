@@ -40,7 +40,7 @@ const SIGNS = {
   140: ["∆", "with the idea"],
   146: ["N", "novelty"],
 };
-const LAST_OF_MOVES = 9; // glyphs up to this number judge the move, and higher numbers judge the position
+const LAST_OF_MOVES = 9; // glyphs up to this number judge the move; higher numbers judge the position
 
 /**
  * The signs of a move's glyphs and their meanings. A glyph without a sign is shown as its number.
@@ -55,7 +55,7 @@ export function glyphs(nags) {
   return { text, meaning: signs.map(([, meaning]) => meaning).join(", ") };
 }
 
-/** The judgement that the glyphs give a move: "brilliant", "great", "inaccuracy", "mistake", "blunder" or "". */
+/** The judgement of a move by its glyphs: "brilliant", "great", "inaccuracy", "mistake", "blunder" or "". */
 export function judgement(nags) {
   return { 3: "brilliant", 1: "great", 6: "inaccuracy", 2: "mistake", 4: "blunder" }[[3, 1, 6, 2, 4].find((nag) => nags.includes(nag))] ?? "";
 }

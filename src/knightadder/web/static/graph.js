@@ -1,9 +1,10 @@
-// The graph of White's chances over the line on the board. A click or a drag on the graph goes to the position there.
+// The graph of White's winning chances along the line on the board. A click or a drag on the graph goes to the position at
+// this place of the line.
 
 import { judgement } from "./glyphs.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const MIDDLE = 0.5; // White's chances in a level position
+const MIDDLE = 0.5; // White's winning chances in a level position
 
 export class Graph {
   /**
@@ -23,7 +24,7 @@ export class Graph {
     });
   }
 
-  /** Draw the chances along a line of nodes, with a mark at the node shown. */
+  /** Draw White's chances at each node of a line, and mark the current node. */
   render(line, current) {
     this.line = line;
     this.current = current;
@@ -57,7 +58,7 @@ export class Graph {
   }
 }
 
-/** The dot of a marked move, if its position is evaluated; `share`, from 0 to 1, is its place along the line. */
+/** A list of the dot for a marked move; empty without a mark or a score. `share` is the place in the line, from 0 to 1. */
 function mark(node, share) {
   const kind = judgement(node.nags);
   if (!kind || !node.score) return [];
@@ -79,7 +80,12 @@ function runs(line) {
   return found;
 }
 
-/** The area between the curve and the middle line: the part above it if `side` is Math.max, below it if Math.min. */
+/**
+ * The SVG path of the area between the curve and the middle line.
+ *
+ * @param {number[][]} run
+ * @param {Function} side Math.max for the area above the middle line, Math.min for the area below it
+ */
 function area(run, side) {
   const points = [];
   run.forEach(([x, chances], index) => {
@@ -91,7 +97,7 @@ function area(run, side) {
   return `M${run[0][0]} ${MIDDLE} ${points.map(([x, chances]) => `L${x} ${1 - chances}`).join(" ")} L${run.at(-1)[0]} ${MIDDLE} Z`;
 }
 
-/** The curve of a stretch; a stretch of a single position becomes a point. */
+/** The SVG path of the curve over a stretch; a stretch of a single position becomes a point. */
 function curve(run) {
   const [[x, chances], ...others] = run;
   return `M${x} ${1 - chances} ${(others.length ? others : [[x, chances]]).map((point) => `L${point[0]} ${1 - point[1]}`).join(" ")}`;

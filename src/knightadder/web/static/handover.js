@@ -1,9 +1,9 @@
-// Hands a game over to the board of the same browser tab, with the way back.
+// Hands a game over from another page to the board's page in the same browser tab, which then shows a link back.
 
 const KEY = "handed over";
 
 /**
- * Show a game on the board, with the way back to this page.
+ * Show a game on the board's page, with a link back to this page.
  *
  * @param {{pgn: string, side: string, ply?: number}} game `side`, "white" or "black", is shown at the bottom; `ply` is
  *   the ply of the position to show (default: 0)
@@ -14,7 +14,7 @@ export function handOver({ pgn, side, ply = 0 }, name) {
   location.assign("/index.html");
 }
 
-/** Make a link open the board unchanged, with the way back to this page. */
+/** Make a link open the board's page with its current game, and with a link back to this page. */
 export function leaveBy(link, name) {
   link.addEventListener("click", () => keep(name, null));
 }
@@ -23,7 +23,12 @@ function keep(name, game) {
   sessionStorage.setItem(KEY, JSON.stringify({ name, back: location.href, game }));
 }
 
-/** Show the way back in a link; give the handed-over game, as `handOver` takes it, the first time, and null otherwise. */
+/**
+ * Point a link of the board's page to the page that the user came from.
+ *
+ * @param {HTMLAnchorElement} link
+ * @returns {?object} the game that was passed to `handOver`; null on later calls, or if no game was passed
+ */
 export function takeOver(link) {
   const { name, back, game = null } = JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
   if (back) {

@@ -7,8 +7,8 @@ export class Hint {
    */
   constructor(button, actions) {
     Object.assign(this, { button, actions });
-    this.node = null; // the position that the hint is for
-    this.move = null; // the squares from and to of the suggested move
+    this.node = null; // the node that the hint is for
+    this.move = null; // the origin and the destination of the suggested move
     button.addEventListener("click", () => {
       if (this.move) return this.show("The move is shown", true, [`B${this.move.join("")}`]);
       this.show("Searching…", true);
@@ -16,21 +16,21 @@ export class Hint {
     });
   }
 
-  /** Take the position shown: the user can ask for a hint only when it is the user's turn. */
+  /** Follow the node on the board. `possible` says whether the user may ask for a hint: only when it is the user's turn. */
   update(node, possible) {
     if (node === this.node && possible === this.possible) return;
     Object.assign(this, { node, possible, move: null });
     this.show("Hint", !possible);
   }
 
-  /** Take the server's hint. */
+  /** Show the piece of the server's hint; the next click on the button shows the move. */
   take({ node, move }) {
     if (node !== this.node || !this.possible) return;
     this.move = move;
     this.show("Show the move", false, [`B${move[0]}`]);
   }
 
-  /** Offer the hint again: the search was interrupted. */
+  /** Offer the hint again after its search was interrupted. */
   reset() {
     if (!this.move) this.show("Hint", !this.possible);
   }

@@ -1,24 +1,24 @@
-// Keeps each tab's file, edited games and place in the browser, to bring them back after the server was restarted.
+// Stores each tab's file, edited games and position in the browser, and restores them after a restart of the server.
 
 export class Keeping {
   /** @param {(text: string) => void} tell shows the user a message */
   constructor(tell) {
     this.tell = tell;
-    this.full = false; // whether the browser has refused to keep a game
-    this.texts = new Map(); // file number of the server -> {pgn, raw}
+    this.full = false; // whether the browser has refused to store a game
+    this.texts = new Map(); // the server's number of a file -> {pgn, raw}
     this.sent = null; // the file sent last
     this.forget();
   }
 
-  /** Forget the files of the former server: the server is new. */
+  /** Forget the files of the previous server, when a new server has started. */
   forget() {
     this.texts.clear();
     this.file = this.index = null;
     this.edited = {}; // game index -> PGN of each game that differs from the file
-    this.places = {}; // game index -> place of each game that is saved among the user's games
+    this.places = {}; // game index -> place among the user's saved games, of each game that is saved
   }
 
-  /** The message that restores this tab at a new server; null if nothing is kept. */
+  /** The message that restores this tab on a new server; null if nothing is stored. */
   saved() {
     const { pgn = "", raw = false } = read("file") ?? {};
     const edited = read("edited") ?? {};
@@ -26,13 +26,13 @@ export class Keeping {
     return { pgn, raw, edited, places: read("places") ?? {}, index: read("index") ?? 0, path: read("path") ?? [] };
   }
 
-  /** Go on with the kept games, which a new server has loaded. */
+  /** Continue with the stored games after a new server has loaded them. */
   restored({ pgn, raw, edited, places }) {
     this.sent = { pgn, raw };
     this.restoring = { edited, places };
   }
 
-  /** Take the file and the game that are on the board, as the server names them. */
+  /** Store the file and the game that the server has put on the board. The server sends a number for each file. */
   open({ file, index, titles, place }, pgn, path) {
     const same = file === this.file;
     if (!same) {
@@ -50,7 +50,7 @@ export class Keeping {
     this.keep(pgn, path);
   }
 
-  /** Keep the place of a game among the user's games; null if the game is not saved. */
+  /** Store a game's place among the user's saved games; `place` is null if the game is not saved. */
   keepPlace({ file, index, place }) {
     if (file !== this.file) return;
     if (place) this.places[index] = place;
@@ -58,7 +58,7 @@ export class Keeping {
     this.write("places", this.places);
   }
 
-  /** Keep the game as it is now; `pgn` is "" for an empty game. */
+  /** Store the current game and the path to its position on the board; `pgn` is "" for an empty game. */
   keep(pgn, path) {
     if (this.file === null) return;
     const changed = !this.texts.get(this.file) || pgn !== this.first || this.index in this.edited;
@@ -68,7 +68,7 @@ export class Keeping {
     this.write("path", path);
   }
 
-  /** Keep the place in the game. */
+  /** Store the path to the position on the board. */
   keepPath(path) {
     if (this.file !== null) this.write("path", path);
   }

@@ -1,4 +1,4 @@
-// Calls a page's actions when their keys are pressed, and keeps the focus where the next key is expected.
+// Calls a page's actions when their keys are pressed. Controls give up the focus after a click, so that keys reach the page.
 
 let pointed = false; // whether the last input came from the pointer, not the keyboard
 addEventListener("pointerdown", () => (pointed = true), { capture: true });
@@ -11,7 +11,7 @@ export function startKeys(actions) {
     if (event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea")) return;
     // Space and Enter press the focused control.
     if ([" ", "Enter"].includes(event.key) && event.target.closest("button, summary, input")) return;
-    if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // the key moves through the radio buttons
+    if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // arrow keys choose among radio buttons
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action) {
       event.preventDefault();
@@ -26,7 +26,7 @@ export function startKeys(actions) {
     if (pointed) event.target.closest("select")?.blur();
   });
   for (const dialog of document.querySelectorAll("dialog")) {
-    // Closing returns the focus to the button that opened the dialog.
+    // When a dialog closes, the browser gives the focus back to the button that opened it.
     dialog.addEventListener("close", () => pointed && document.activeElement?.blur());
   }
 }

@@ -1,4 +1,4 @@
-// Shows the moves of the opening book and of the tablebases in the position on the board. Clicking on a move plays it.
+// Shows the moves of the opening book and of the tablebases in the position on the board. A click on a move plays it.
 
 export class Known {
   /**
@@ -23,7 +23,7 @@ export class Known {
     try {
       if (fen) answer = await (await fetch(`/known?${new URLSearchParams({ fen })}`)).json();
     } catch {
-      // the server is gone, which the page shows elsewhere
+      // Without a server, the card stays empty; the page tells the user elsewhere.
     }
     if (fen !== this.fen) return; // the position has changed meanwhile
     this.shown = fen;

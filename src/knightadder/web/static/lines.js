@@ -1,5 +1,5 @@
 // Shows the engine's lines with their scores, and the search's depth, nodes and speed. Pointing at a move shows a preview
-// of its position, and clicking on it plays it.
+// of the position after it; a click plays the line up to this move.
 
 import { Board } from "./board.js";
 import { moveNumber } from "./tree.js";
@@ -15,7 +15,7 @@ export class Lines {
     this.board = new Board(elements.preview.querySelector(".board"), { label: "Preview of the line" });
     this.message = null; // the message that is shown
     this.held = null; // the latest message, held back while the pointer or the focus is on the lines
-    this.whole = new Set(); // the ranks of the unfolded lines
+    this.whole = new Set(); // the indexes of the unfolded lines, from 0
     this.lines.addEventListener("click", (event) => {
       this.unfold(event.target.closest(".unfold"));
       this.clicked = [event.clientX, event.clientY];
@@ -52,7 +52,7 @@ export class Lines {
     this.readouts.textContent = this.score.textContent = "";
   }
 
-  /** Keep room for that many lines, so that nothing below moves when they arrive. */
+  /** Reserve room for `count` lines, so that the cards below do not move when the lines arrive. */
   reserve(count) {
     this.lines.style.minHeight = `${count * 2.35}rem`;
   }
@@ -110,7 +110,7 @@ export class Lines {
   }
 
   look(event) {
-    // After a click, new lines appear under the resting pointer: that must not open a preview.
+    // After a click, new lines appear under the resting pointer. They must not open a preview.
     const [x, y] = this.clicked ?? [];
     if (Math.hypot(event.clientX - x, event.clientY - y) < 2) return;
     this.clicked = null;

@@ -1,17 +1,18 @@
-// A list of games in a dialog, with a search. The arrow keys go through the list, and Enter opens a game.
+// A dialog with a list of games and a search field. The arrow keys go through the list, and Enter opens a game.
 
 export class Listing {
   /**
-   * @param {HTMLDialogElement} dialog with a search field, a place for the count, and a list
+   * @param {HTMLDialogElement} dialog has a search field, a place for the number of games, and a list
    * @param {{find: (wanted: string, start: number) => Promise<{rows: object[], total: number}>, onOpen: (key: number) => void,
-   *   onRemove?: (key: number, removed: boolean) => Promise<boolean>}} actions a row has a key, a title and a detail
+   *   onRemove?: (key: number, removed: boolean) => Promise<boolean>}} actions each row has a key, a title and a detail;
+   *   `onRemove` deletes a game or restores it, and returns whether that succeeded
    */
   constructor(dialog, actions) {
     Object.assign(this, { dialog, actions });
     this.search = dialog.querySelector("input[type=search]");
     this.count = dialog.querySelector(".count");
     this.list = dialog.querySelector(".game-list");
-    this.asked = 0; // the number of the last request; answers to earlier requests are dropped
+    this.asked = 0; // the number of the last request; answers to earlier requests are ignored
     this.search.addEventListener("input", () => this.fill());
     this.list.addEventListener("click", (event) => this.click(event.target.closest("button")));
     dialog.addEventListener("keydown", (event) => this.keyDown(event));
@@ -22,16 +23,16 @@ export class Listing {
     this.current = current;
     this.search.value = "";
     this.dialog.showModal();
-    if (matchMedia("(hover: hover)").matches) this.search.focus(); // else the phone's keyboard would cover the list
+    if (matchMedia("(hover: hover)").matches) this.search.focus(); // on a phone, the keyboard would cover the list
     return this.fill();
   }
 
   close() {
     this.dialog.close();
-    document.activeElement?.blur(); // else the space bar would open the dialog again
+    document.activeElement?.blur(); // otherwise the space bar would open the dialog again
   }
 
-  /** Show the first games that the search finds, or append more of them. */
+  /** Show the first games found; for a later `start`, append the games from this index on. */
   async fill(start = 0) {
     const asked = ++this.asked;
     const { rows, total } = await this.actions.find(this.search.value.trim(), start);
@@ -99,7 +100,7 @@ export class Listing {
   }
 }
 
-/** The result, event and date of a game, as far as they are known. */
+/** The result, event and date of a game as one text; unknown values are left out. */
 export function detailOf({ result, event, date }) {
   const known = [result?.replaceAll("1/2", "½"), event, date?.replaceAll(".??", "").replaceAll(".", "-")];
   return known.filter((each) => each && !["?", "*", "????", "-"].includes(each)).join(" · ");

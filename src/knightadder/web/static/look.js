@@ -1,4 +1,4 @@
-// The look of the board: colours, set of pieces, coordinates. The browser keeps the choice for all pages and tabs.
+// The look of the board: its colours, pieces and coordinates. The browser stores the choice for all pages and tabs.
 
 const KEY = "look";
 const USUAL = { board: "green", pieces: "classic", coordinates: true };
@@ -8,11 +8,11 @@ function kept() {
   try {
     return { ...USUAL, ...JSON.parse(localStorage.getItem(KEY)) };
   } catch {
-    return USUAL; // not written by this version
+    return USUAL; // stored by a different version of this page
   }
 }
 
-/** Give the page the chosen look, and follow a choice made in another tab. */
+/** Give the page the chosen look, and change it when the user chooses a different look in another tab. */
 export function startLook() {
   const render = () => {
     const { board, pieces, coordinates } = kept();

@@ -1,4 +1,4 @@
-// The page of the board: connects its parts, and keeps the state that the server sent last.
+// The page of the board. It connects the parts of the page, and keeps the state that the server sent last.
 
 import { Board } from "./board.js";
 import { clocksAt } from "./clocks.js";
@@ -46,15 +46,15 @@ const socket = new Socket();
 const tree = new Tree();
 let headers = {};
 let position = null;
-let shown = null; // the position drawn last; while the editor is open, later positions are not drawn
+let shown = null; // the position drawn last; while the editor is open, new positions are not drawn
 let game = null;
 let mode = sessionStorage.getItem("mode") ?? "play";
-let saved = null; // the tab's kept games while the server does not know them; "asked" after the request to restore them
+let saved = null; // this tab's stored games until a new server has loaded them; `asked` says that the request is sent
 let interrupted = null; // the game against the engine that the server's restart ended
 let toastTimer = 0;
 let evaluating = false;
 let handedOver = takeOver(byId("back")); // a game from another page of this tab
-let wantedPly = 0; // the ply to show once that game is loaded
+let wantedPly = 0; // the ply to show as soon as the handed-over game is loaded
 
 startTheme(byId("theme"));
 startLookDialog(byId("look-dialog"), byId("look"), startLook());
@@ -131,7 +131,7 @@ const keeping = new Keeping(tell);
 const lost = new Lost(byId("lost"), { retry: () => socket.retry(), save: () => transfer.save() });
 const history = new History({ undo: byId("undo"), redo: byId("redo") }, (step) => send(step), () => !byId("tree-tools").hidden);
 
-/** Send a message, and return whether it was sent; without a connection, tell the user. */
+/** Send a message, and return whether it was sent. Without a connection, tell the user. */
 function send(type, fields = {}) {
   if (socket.send(type, fields)) return true;
   refuse("There is no connection to the server");
@@ -206,7 +206,7 @@ socket.on("tree", (message) => {
   goToWanted();
 });
 
-/** Go to the wanted ply of a handed-over game. */
+/** Go to `wantedPly`, or to the last position of a shorter game. */
 function goToWanted() {
   let node = tree.root;
   while (node.children.length && node.ply < wantedPly) [node] = node.children;
@@ -259,7 +259,7 @@ function playerName(side) {
   return headers[side] && headers[side] !== "?" ? headers[side] : side;
 }
 
-/** Keep the game in the browser, for a reload of the page or a restart of the server. */
+/** Store the game in the browser, so that it survives a reload of the page and a restart of the server. */
 function keep() {
   if (!saved) keeping.keep(pgnToKeep(), tree.path(position?.node));
 }
@@ -376,7 +376,7 @@ function startGame(fields) {
   send("new_game", fields);
 }
 
-/** Show the position of a moment, without the move that was tried there. */
+/** Show the position of a moment, even if a move tried there is on the board. */
 function openMoment(node) {
   walk.goTo(node);
   if (position.node === node) showPosition();
@@ -395,7 +395,7 @@ const actions = {
   Home: () => walk.first(),
   End: () => walk.last(),
   Enter: () => {
-    drawing.turn(false); // its tools take the place of the field
+    drawing.turn(false); // the drawing tools cover the field
     typed.focus();
   },
   Escape: () => drawing.escape(),
@@ -443,7 +443,7 @@ const onMove = {
   delete: (node) => send("delete", { node }),
 };
 
-/** Hide the menu's actions that the node does not allow; give the name of the node's move. */
+/** Hide the menu's actions that are impossible at a node. Return the node's move, as the name of the menu. */
 function prepareMenu(id, buttons) {
   const node = tree.get(id);
   const first = tree.variationOf(id);
@@ -597,12 +597,12 @@ function showPanels() {
   showExplorer();
 }
 
-/** Update the opening explorer, where the user may analyse. */
+/** Update the opening explorer. It is hidden where the user may not analyse. */
 function showExplorer() {
   explorer.update(mode === "analyse" && !game?.running && !editor.isOpen ? position : null);
 }
 
-/** Show the pieces' worths, and the book and tablebase moves, where the user may analyse: not during a game. */
+/** Update the pieces' worths and the book and tablebase moves. They are hidden where the user may not analyse. */
 function showWorths() {
   const possible = mode === "analyse" && !game?.running && !editor.isOpen && document.body.dataset.engine === "ready";
   worths.update(possible ? position : null);
@@ -667,7 +667,7 @@ function runningStatus() {
   const yours = position.turn === game.user;
   if (!position.at_tip) return ["An earlier position", "→ goes back to the game"];
   if (game.draw_offered) return ["Your move", "Knightadder offers a draw"];
-  return yours ? ["Your move", position.check ? "You are in check" : `You have ${game.user}`] : ["Knightadder thinks…", game.opponent];
+  return yours ? ["Your move", position.check ? "You are in check" : `You play ${game.user}`] : ["Knightadder thinks…", game.opponent];
 }
 
 function resultTitle() {
@@ -715,10 +715,10 @@ function hush() {
 }
 for (const action of ["pointerdown", "keydown", "wheel"]) addEventListener(action, hush, { capture: true, passive: true });
 
-// A scrolled page never becomes shorter than what is scrolled into view: otherwise it would jump when a card below the
-// board becomes shorter, for example when a game starts.
+// A scrolled page keeps at least the height down to the bottom of the window. Otherwise the page would jump when a card
+// below the board becomes shorter, for example when a game starts.
 addEventListener("scroll", () => {
-  // A page that bounces at its end has scrolled further than it is high.
+  // In browsers that bounce at the end of a page, scrollY may lie beyond the end.
   const height = Math.min(scrollY + innerHeight, document.documentElement.scrollHeight);
   document.body.style.minHeight = scrollY > 0 ? `${height}px` : "";
 });

@@ -1,11 +1,11 @@
-// Computes and draws the pieces that each side has captured, and its lead in material in pawns.
+// Computes and draws the pieces that each side has captured, and the side's material lead in pawns.
 
 import { NAMES } from "./pieces.js";
 
 const VALUES = { Q: 9, R: 5, B: 3, N: 3, P: 1 };
 
 /**
- * The pieces that each side has captured, and its lead in pawns, derived from the pieces on the board.
+ * Each side's captured pieces and material lead in pawns, derived from the pieces on the board.
  *
  * @param {string} fen the game's start position
  * @param {Object<string, string>} pieces square -> piece, such as "wK"
@@ -23,7 +23,7 @@ export function materialOf(fen, pieces) {
     }
     for (const piece of "QRBN") {
       if (missing[piece] >= 0) continue;
-      missing.P += missing[piece]; // an extra piece is a promoted pawn, which was not captured
+      missing.P += missing[piece]; // an extra piece is a promoted pawn, so this pawn was not captured
       missing[piece] = 0;
     }
   }
@@ -34,7 +34,7 @@ export function materialOf(fen, pieces) {
   return { white: of("w", "b"), black: of("b", "w") };
 }
 
-/** Draw the pieces that a side has captured, and its lead. */
+/** Draw the pieces that a side has captured, and the side's material lead. */
 export function drawMaterial(element, { captured, ahead }) {
   const text = ahead > 0 ? `+${ahead}` : "";
   const pieces = captured.map((code, index) => {

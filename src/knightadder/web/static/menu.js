@@ -1,20 +1,20 @@
 // The menu of a move, opened by a right click, a long touch or a key.
 
-const LONG = 500; // milliseconds of a long touch
-const SLIP = 10; // pixels that a finger may move during a long touch
+const LONG = 500; // duration after which a touch is long, in milliseconds
+const SLIP = 10; // number of pixels that a finger may move during a long touch
 
 export class MoveMenu {
   /**
    * @param {HTMLElement} element the menu; each button's `data-action` names its action
    * @param {HTMLElement} list the list of moves; each button has the number of its node
    * @param {{allowed: () => boolean, prepare: (node: number, buttons: Object<string, HTMLButtonElement>) => string,
-   *   act: (action: string, node: number) => void}} actions `prepare` hides or names the buttons of a node, and gives
-   *   the name of its move
+   *   act: (action: string, node: number) => void}} actions `prepare` hides or renames buttons for
+   *   a node, and returns the name of the menu: the node's move
    */
   constructor(element, list, actions) {
     Object.assign(this, { element, list, actions });
     this.node = null;
-    this.touched = false; // whether a long touch opened the menu: its end must not count as a click
+    this.touched = false; // whether a long touch opened the menu; then the end of the touch must not count as a click
     list.addEventListener("contextmenu", (event) => {
       const button = event.target.closest("[data-node]");
       if (!button || !actions.allowed()) return;
@@ -59,7 +59,7 @@ export class MoveMenu {
     const below = Math.min(box.bottom, innerHeight) + 4;
     this.element.style.left = `${Math.max(4, Math.min(box.left, innerWidth - width - 4))}px`;
     this.element.style.top = `${Math.max(4, below + height < innerHeight ? below : Math.min(box.top, innerHeight) - height - 4)}px`;
-    if (!this.element.contains(document.activeElement)) this.back = document.activeElement; // else it is open already
+    if (!this.element.contains(document.activeElement)) this.back = document.activeElement; // if not, the menu is open already
     this.shown[0].focus();
   }
 
@@ -104,7 +104,7 @@ export class MoveMenu {
     else if (event.key === "End") shown.at(-1).focus();
     else if (event.key === "Escape" || event.key === "Tab") this.close();
     else if (!["Enter", " "].includes(event.key)) return;
-    event.stopPropagation(); // else the key would walk through the moves
+    event.stopPropagation(); // otherwise the key would walk through the moves
     if (step || event.key !== "Enter" && event.key !== " ") event.preventDefault();
   }
 }

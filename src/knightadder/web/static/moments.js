@@ -1,11 +1,16 @@
 // Lists the user's moves that decided a finished game, as positions in which to find a better move.
 
-const COUNTS = ["No move of yours cost much: well played", "One move decided it", "Two moves decided it", "Three moves decided it"];
+const COUNTS = [
+  "Well played: none of your moves cost much",
+  "One move decided the game",
+  "Two moves decided the game",
+  "Three moves decided the game",
+];
 
 export class Moments {
   /**
    * @param {HTMLElement} element
-   * @param {HTMLButtonElement} button starts or stops the search for the moments
+   * @param {HTMLButtonElement} button starts and stops the search for the moments
    * @param {{ask: (on: boolean) => void, open: (node: number) => void, retry: (node: number, move: string) => void,
    *   show: (shapes: string[]) => void, play: (position: object) => void}} actions `show` draws on the board, and `play` shows
    *   the position after a move
@@ -39,13 +44,13 @@ export class Moments {
     this.element.hidden = list === null && !this.searching;
   }
 
-  /** Show the progress of the search for the moments, or of another evaluation of the game. */
+  /** Show the progress of evaluating the game's positions, which is how the moments are found. */
   progress({ done, all }) {
     this.searching = done < all;
-    this.button.textContent = this.searching ? "Stop" : "What decided it";
+    this.button.textContent = this.searching ? "Stop" : "What decided the game";
     const bar = this.element.querySelector("progress");
     Object.assign(bar, { hidden: !this.searching, max: Math.max(all, 1), value: done });
-    if (this.searching && !this.list) this.tell("Looking for the moves that decided it", `${done} of ${all} positions`);
+    if (this.searching && !this.list) this.tell("Looking for the moves that decided the game", `${done} of ${all} positions`);
     this.element.hidden = this.list === null && !this.searching;
   }
 
@@ -61,7 +66,7 @@ export class Moments {
     return `${kind}. Your chances fell from ${before} % to ${after} %`;
   }
 
-  /** Explain the game's move: only after the solution, which the explanation may give away. */
+  /** The explanation of the move played in the game. It may give the solution away, so it is shown after the solution. */
   played({ played, explanation }) {
     return `In the game: ${played} ${explanation}`;
   }
@@ -95,7 +100,7 @@ export class Moments {
     this.mark();
   }
 
-  /** Ask again: the server has refused the move. */
+  /** After the server has refused a move, ask for a move again. */
   refused() {
     if (this.open && !this.solved) this.tell(`Find a better move than ${this.open.played}`, this.words(this.open));
   }

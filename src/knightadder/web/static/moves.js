@@ -1,4 +1,4 @@
-// The list of moves: the main line in two columns, variations and comments between its rows.
+// The list of moves. The main line has two columns; variations and comments stand between its rows.
 
 import { clockText, seconds } from "./clocks.js";
 import { glyphs, judgement } from "./glyphs.js";
@@ -12,7 +12,7 @@ export class MoveList {
    */
   constructor(element, onChoose) {
     this.element = element;
-    this.collapsed = new Set(); // the first node of each collapsed variation, of which only one move is shown
+    this.collapsed = new Set(); // the first node of each collapsed variation; only this node's move is shown
     element.addEventListener("click", (event) => {
       const more = event.target.closest("[data-more]");
       if (more) this.collapse(Number(more.dataset.more));
@@ -40,7 +40,7 @@ export class MoveList {
     this.mark(this.marked, this.ahead);
   }
 
-  /** Draw the moves; `scored` says whether to show the engine's evaluations, which would help the user in a game. */
+  /** Draw the moves. `scored` says whether to show the engine's evaluations: not during a game, as they would help the user. */
   render(tree, scored) {
     Object.assign(this, { tree, scored });
     const rows = [];
@@ -80,10 +80,10 @@ export class MoveList {
       return;
     }
     button.setAttribute("aria-current", "true");
-    // Not scrollIntoView, which would also scroll the page: on a phone, away from the board.
+    // scrollIntoView would also scroll the page, on a phone away from the board.
     const [top, box] = [button.offsetTop, this.element];
     if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight) {
-      // Let the visible part begin with a whole row, unless a long variation fills it.
+      // The first visible row is shown whole, unless a long variation fills the list.
       const wanted = top - box.clientHeight / 2;
       const row = [...box.children].find(({ offsetTop }) => offsetTop >= wanted && offsetTop <= top);
       box.scrollTop = row?.offsetTop ?? wanted;
@@ -91,7 +91,7 @@ export class MoveList {
   }
 }
 
-/** A variation and its own variations as running text. */
+/** An element with a variation and its subvariations as running text. */
 function variation(first, scored, collapsed) {
   const box = document.createElement("div");
   box.className = "variation";
@@ -110,7 +110,7 @@ function variation(first, scored, collapsed) {
     numbered = Boolean(words(node)) || others.length > 0;
     if (words(node)) box.append(comment(words(node)));
     box.append(...others.map((other) => variation(other, scored, collapsed)));
-    others = node.children.slice(1); // alternatives to the next move, so they follow that move
+    others = node.children.slice(1); // alternatives to the next move; they are shown after that move
   }
   return box;
 }
@@ -155,7 +155,7 @@ function comment(content) {
   return text("span", "comment", content);
 }
 
-/** The comment on a move without commands for programs, such as [%eval 0.31]. */
+/** The comment on a move; commands for programs, such as [%eval 0.31], are left out. */
 function words(node) {
   return plain(node.comment);
 }

@@ -1,13 +1,14 @@
-// The user's games, which the server keeps: a list to search, open and delete games, and to add a game or a file.
+// The dialog of the user's games, which the server stores. The user can search, open and delete games, save the game on the
+// board, and add the games of a file.
 
 import { detailOf, Listing } from "./listing.js";
 
-const LARGEST = 64 * 1024 * 1024; // bytes; the server takes no more
+const LARGEST = 64 * 1024 * 1024; // maximum size of a file in bytes, as on the server
 
 export class MyGames {
   /**
    * @param {HTMLDialogElement} dialog
-   * @param {HTMLButtonElement} button opens it
+   * @param {HTMLButtonElement} button opens the dialog
    * @param {{onOpen: (number: number) => void, onSave: () => void}} actions
    */
   constructor(dialog, button, actions) {
@@ -31,7 +32,7 @@ export class MyGames {
     });
   }
 
-  /** Ask the server and give its answer; after an error, show the error in the dialog and give null. */
+  /** Send a request and return the server's answer. If that fails, show the error in the dialog and return null. */
   async ask(path, options = {}) {
     let found;
     try {
@@ -80,7 +81,7 @@ export class MyGames {
     return this.dialog.open;
   }
 
-  /** Close the dialog: the game is on the board. */
+  /** Close the dialog after the chosen game has been put on the board. */
   opened() {
     if (this.dialog.open) this.listing.close();
   }

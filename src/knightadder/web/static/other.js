@@ -1,4 +1,4 @@
-// The second engine: its switch, lines and arrows, beside Knightadder's.
+// The card of the second engine: its switch and its lines. Its arrows are drawn with Knightadder's.
 
 import { Lines } from "./lines.js";
 
@@ -12,7 +12,7 @@ export class OtherEngine {
     this.card = card;
     this.button = card.querySelector(".switch");
     this.problem = card.querySelector(".problem");
-    this.place = null; // the node and FEN whose lines are shown
+    this.place = null; // the node and FEN of the position whose lines are shown
     this.arrows = [];
     this.on = false;
     this.actions = actions;
@@ -23,7 +23,7 @@ export class OtherEngine {
     this.button.addEventListener("click", () => actions.onSwitch(!this.on));
   }
 
-  /** Take the state of the second engine from the server. */
+  /** Show the second engine's state, which the server sent. */
   take({ name, on, problem }) {
     this.card.hidden = false;
     this.on = on;
@@ -32,10 +32,10 @@ export class OtherEngine {
     this.problem.textContent = problem ? problem[0].toUpperCase() + problem.slice(1) : "";
     this.problem.hidden = !problem;
     if (!on) this.clear();
-    else if (!this.lines.message) this.lines.readouts.textContent = "Waiting for its first line…";
+    else if (!this.lines.message) this.lines.readouts.textContent = "Waiting for the first line…";
   }
 
-  /** Take the second engine's lines, if they are for the position on the board. */
+  /** Show the second engine's lines if they are for `node`, the node on the board. */
   show(message, node) {
     if (!this.on || message.node !== node) return;
     this.lines.show(message);
@@ -43,7 +43,7 @@ export class OtherEngine {
     this.actions.onArrows();
   }
 
-  /** Take the position on the board; a new position clears the lines. */
+  /** Clear the lines if the position on the board is new, and reserve room for `count` lines. */
   follow({ node, fen, outcome }, count) {
     const place = `${node} ${fen}`;
     if (place !== this.place) this.clear();

@@ -22,14 +22,14 @@ export function writePgn(headers, root) {
   return `${tags.join("")}\n${wrap(words)}\n`;
 }
 
-/** Write the moves from a node on, with their variations, as text. */
+/** Write the moves from a node on as text, with all variations after it. */
 export function writeVariation(node) {
   const words = [];
   addLine(words, node, []);
   return wrap(words);
 }
 
-/** Add the words of the line that starts with `first`, and of its alternatives, which start with each of `others`. */
+/** Append the words of the line that starts with `first`. Each of `others` starts a variation, an alternative to `first`. */
 function addLine(words, first, others) {
   let numbered = true; // whether the next move needs its number
   for (let node = first; node; [node, ...others] = node.children) {

@@ -1,5 +1,5 @@
-// Shows each player's name, captured pieces and clock above and below the board. A clock keeps running between two
-// messages from the server.
+// Shows each player's name, captured pieces and clock above or below the board. The clock of the side to move runs on
+// between two messages from the server.
 
 import { clockText, LOW } from "./clocks.js";
 import { drawMaterial } from "./material.js";
@@ -23,15 +23,15 @@ export class Players {
    * Set the clocks; null hides them.
    *
    * @param {?{white: ?number, black: ?number, running: ?string, since: number}} clock `white` and `black` are the
-   *   seconds left, null if unknown; `running` is the side whose clock runs; `since` is the performance.now() at which
-   *   the seconds were right
+   *   seconds left, null if unknown; `running` is the side whose clock runs, null if both stand; `since` is the value of
+   *   performance.now() when these seconds were measured
    */
   setClock(clock) {
     this.clock = clock;
     this.render();
   }
 
-  /** Stop the clock: without a connection, the server cannot send the time. */
+  /** Stop the clock when the connection is lost, because the true time is then unknown. */
   stopClock() {
     if (this.clock?.running) this.setClock({ ...this.clock, ...this.left(), running: null });
   }
@@ -44,7 +44,7 @@ export class Players {
     return left;
   }
 
-  /** Show the captured pieces, as `materialOf` gives them. */
+  /** Show the captured pieces and material leads, given as `materialOf` returns them. */
   setMaterial(material) {
     this.material = material;
     this.strips.forEach((strip, index) => drawMaterial(strip.querySelector(".captured"), material[this.sides[index]]));

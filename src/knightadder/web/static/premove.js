@@ -1,4 +1,4 @@
-// The premove: a move that the user makes while the engine thinks. It is played after the engine's move, if legal then.
+// The premove: a move that the user makes while the engine thinks. After the engine's move, it is played if it is legal.
 
 export class Premove {
   /**
@@ -9,7 +9,7 @@ export class Premove {
     Object.assign(this, { board, play });
     this.possible = false;
     this.move = null;
-    this.node = null; // the position in which the premove was made
+    this.node = null; // the node at which the premove was made
     // Any press on the board cancels the premove; a press that would otherwise draw a shape only cancels it.
     const cancel = (event) => {
       if (this.move && (event.button === 2 || board.drawing)) event.stopImmediatePropagation();
@@ -18,7 +18,7 @@ export class Premove {
     board.element.addEventListener("pointerdown", cancel, { capture: true });
   }
 
-  /** Keep a move as a premove, if it is the engine's turn. */
+  /** On the engine's turn, keep a move as the premove. Return whether it is the engine's turn. */
   take(move) {
     if (this.possible) this.set(move);
     return this.possible;
@@ -31,10 +31,10 @@ export class Premove {
   }
 
   /**
-   * Show a position: on the engine's turn, allow premoves; on the user's, play the premove.
+   * Show a position. On the engine's turn, allow premoves; on the user's turn, play the premove.
    *
    * @param {object} position
-   * @param {number} [parent] the node before it; a premove is played only after the engine's reply to it
+   * @param {number} [parent] the parent of the position's node; a premove is played only if it was made at this parent
    */
   show(position, parent) {
     this.possible = Object.keys(position.premoves).length > 0;

@@ -1,15 +1,15 @@
-// The choice of a piece for a pawn that reaches the last rank, as a column of buttons over its square: by the pointer, by
-// the arrow keys, or by the piece's letter.
+// Asks for the piece that a pawn becomes on the last rank. The pieces are a column of buttons that begins at the pawn's
+// square. The user chooses with the pointer, with the arrow keys and Enter, or by typing the piece's letter.
 
 import { NAMES } from "./pieces.js";
 
-const PIECES = "QNRB"; // the queen is nearest to the pawn's square
+const PIECES = "QNRB"; // in the order of the buttons, the first on the pawn's square
 
 /**
  * Ask which piece a pawn becomes.
  *
  * @param {import("./board.js").Board} board
- * @param {string} square where the pawn goes
+ * @param {string} square the square that the pawn reaches
  * @param {string} color "w" or "b"
  * @returns {Promise<string|null>} the piece's letter in UCI notation, or null if the user cancels the move
  */
@@ -19,7 +19,7 @@ export function askPromotion(board, square, color) {
     shade.className = "promotion";
     shade.setAttribute("role", "dialog");
     shade.setAttribute("aria-label", "Promote to");
-    const keyboard = board.element.contains(document.activeElement); // whether the board had the focus, and gets it back
+    const keyboard = board.element.contains(document.activeElement); // whether to give the focus back to the board
     const finish = (letter) => {
       board.cancelPromotion = null;
       shade.remove();
@@ -28,7 +28,7 @@ export function askPromotion(board, square, color) {
     };
     board.cancelPromotion = () => finish(null);
     const [column, row] = board.place(square);
-    const downwards = row === 0; // whether the column opens downwards: the pawn arrives at the top of the screen
+    const downwards = row === 0; // whether the column extends downwards, as the pawn is at the top of the board
     [...PIECES].forEach((piece, index) => {
       const button = document.createElement("button");
       button.className = color + piece;

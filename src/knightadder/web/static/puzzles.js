@@ -1,5 +1,5 @@
-// The page to solve puzzles on. The server gives each puzzle with all its positions, so this page knows no rules.
-// Only the first try counts: a puzzle is not solved after a wrong move, a hint, or a look at the solution.
+// The page to solve puzzles on. The server sends each puzzle with all its positions, so this page knows no rules of chess.
+// A puzzle counts as not solved after a wrong move or a hint, or after the solution was shown.
 
 import { ask } from "./ask.js";
 import { Board } from "./board.js";
@@ -8,19 +8,19 @@ import { startKeys } from "./keys.js";
 import { startLook } from "./look.js";
 import { startTheme } from "./theme.js";
 
-const REPLY_AFTER = 400; // milliseconds before the reply, so that the user's own move is seen first
-const CHOICE = "puzzles"; // storage key for the chosen theme and level, and the number of the last puzzle
-const MANY = 1000; // from this number of puzzles on, the level "near my rating" is the default
-const STEP = 250; // width in Elo of each rating range offered
+const REPLY_AFTER = 400; // milliseconds between the user's move and the reply, so that both can be seen
+const CHOICE = "puzzles"; // storage key for the chosen theme, the chosen level and the number of the last puzzle
+const MANY = 1000; // from this number of puzzles on, the default level is "Near my rating"
+const STEP = 250; // width in Elo of each rating range that can be chosen
 const [LOWEST, HIGHEST] = [1000, 2500];
 const byId = (id) => document.getElementById(id);
 
 let puzzle = null;
-let step = 0; // the number of the solver's next move
-let hints = 0; // number of hints given for that move
+let step = 0; // the index of the solver's next move
+let hints = 0; // number of hints given for the solver's next move
 let waiting = 0; // the timer of the next reply
 let answered = false; // whether this puzzle has been answered
-let before = []; // the numbers of the puzzles shown before this one
+let before = []; // the numbers of the puzzles shown before the current puzzle
 let all = null; // the server's description of the collection: count, themes, ratings, progress
 
 startTheme(byId("theme"));
@@ -65,7 +65,7 @@ async function begin() {
   else await openNext();
 }
 
-/** The levels to choose from, as pairs of text and the server's name. */
+/** The levels to choose from, as pairs of the text shown and the name sent to the server. */
 function levels() {
   const found = [["Any rating", ""]];
   if (!all.ratings) return found;
@@ -80,7 +80,7 @@ function levels() {
   return found;
 }
 
-/** Offer choices, and select the remembered one if it is among them. */
+/** Fill a list with choices, and select the remembered choice if the list has it. */
 function offer(id, choices, chosen) {
   byId(id).replaceChildren(...choices.map(([text, value]) => new Option(text, value)));
   byId(id).value = choices.some(([, value]) => value === chosen) ? chosen : "";
@@ -92,7 +92,7 @@ async function openNext() {
   const here = puzzle;
   if (here) before.push(here.number);
   await open(`/puzzles/next?${new URLSearchParams({ ...choice, after: here?.number ?? number })}`);
-  if (here === puzzle) before.pop(); // the previous puzzle could not be opened
+  if (here === puzzle) before.pop(); // the next puzzle could not be opened
   localStorage.setItem(CHOICE, JSON.stringify({ ...choice, number: puzzle?.number ?? number }));
 }
 
@@ -121,7 +121,7 @@ async function open(path) {
   askMove(`${puzzle.side === "white" ? "White" : "Black"} to move`, `Find the only good move${again}`);
 }
 
-/** Show the position of the next step, and wait for a move. */
+/** Show the position in which the solver moves next. */
 function askMove(title, detail) {
   hints = 0;
   board.setArrows([]);
@@ -146,7 +146,7 @@ function take(move) {
   waiting = setTimeout(() => askMove("Right", "Go on"), REPLY_AFTER);
 }
 
-/** Count the answer, unless this puzzle has been answered; the change of the rating is added to the status. */
+/** Send the answer to the server, unless this puzzle has been answered before, and show the user's new rating. */
 async function answer(solved) {
   if (answered) return;
   answered = true;
@@ -205,10 +205,10 @@ function sourceOf({ game, in_file: inFile, number, side }) {
     return button;
   }
   if (!/^https?:\/\//.test(game)) return game;
-  return Object.assign(document.createElement("a"), { href: game, textContent: "The game it is from", target: "_blank", rel: "noreferrer" });
+  return Object.assign(document.createElement("a"), { href: game, textContent: "The game of this puzzle", target: "_blank", rel: "noreferrer" });
 }
 
-/** Analyse the solution on the board. */
+/** Open the board's page with the solution, to analyse it. */
 function analyse() {
   if (puzzle && step === puzzle.steps.length) handOver(puzzle, "Puzzles");
 }

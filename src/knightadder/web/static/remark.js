@@ -1,4 +1,4 @@
-// The comment on a move and its marks, written in a dialog.
+// The dialog in which the user writes the comment on a move and chooses its marks.
 
 import { plain } from "./moves.js";
 

@@ -1,11 +1,11 @@
-// The engine's search threads and hash size, chosen in a dialog and kept in the browser for later tabs.
+// The dialog for the engine's search threads and hash size. The browser stores the choice for later tabs.
 
 const KEY = "resources";
 
 export class Resources {
   /**
    * @param {HTMLDialogElement} dialog
-   * @param {HTMLButtonElement} button opens it
+   * @param {HTMLButtonElement} button opens the dialog
    * @param {(chosen: {threads: number, hash: number}) => void} send
    */
   constructor(dialog, button, send) {
@@ -35,7 +35,7 @@ export class Resources {
     this.form.querySelector(".limits").textContent = `At most ${maxThreads} threads and ${maxHash} MB for each tab.`;
   }
 
-  /** Take the engine's settings; request the values chosen earlier, within this server's limits. */
+  /** Store the engine's settings. The first time, request the values that the user chose earlier, within the limits. */
   take(told) {
     const first = !this.told;
     this.told = told;
@@ -45,7 +45,7 @@ export class Resources {
     if (chosen.threads !== told.threads || chosen.hash !== told.hash) this.send(chosen);
   }
 
-  /** Forget the server's settings: the connection is lost, and the next server may have different ones. */
+  /** Forget the settings when the connection is lost, because the next server may have different limits. */
   forget() {
     this.told = null;
   }

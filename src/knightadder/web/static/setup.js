@@ -1,6 +1,6 @@
 // The form for a new game: side, strength, clock, start position.
 
-// Words for the strengths, each with its highest Elo.
+// The ranges of strength, each with its highest Elo and its name.
 const LEVELS = [
   [700, "beginner"],
   [1050, "learner"],
@@ -19,7 +19,7 @@ export class Setup {
    */
   constructor(form, onStart) {
     this.form = form;
-    this.strongest = Infinity; // the highest Elo that can be chosen; one step further on the slider is full strength
+    this.strongest = Infinity; // the highest Elo that can be chosen; the slider's next step is full strength
     form.addEventListener("input", () => this.render());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -28,7 +28,7 @@ export class Setup {
     this.render();
   }
 
-  /** Take the range of Elo that the engine can be limited to. */
+  /** Set the range of Elo ratings that the engine can be limited to. */
   setStrengths({ min, max }) {
     const { strength } = this.form.elements;
     this.strongest = max;

@@ -1,6 +1,6 @@
-// The connection to the server: messages are JSON objects with a type. A lost connection is reopened automatically.
+// The connection to the server. Its messages are JSON objects with a type. A lost connection is reopened automatically.
 
-const LONGEST_WAIT = 10; // seconds between two attempts
+const LONGEST_WAIT = 10; // maximum time between two attempts to connect, in seconds
 const TAKEN_OVER = 4001; // the server's closing code when another tab connects with this tab's name
 const KEY = "tab";
 
@@ -10,7 +10,7 @@ export class Socket {
     this.waiting = 0.5;
     this.timer = 0;
     this.name = sessionStorage.getItem(KEY) ?? newName();
-    // A tab that is duplicated copies the storage, so the name is there only while the page goes or is hidden.
+    // A duplicated tab gets a copy of the storage. So the name is stored only while the page is hidden or being left.
     const keepName = (hidden) => (hidden ? sessionStorage.setItem(KEY, this.name) : sessionStorage.removeItem(KEY));
     keepName(document.hidden);
     addEventListener("visibilitychange", () => keepName(document.hidden));
@@ -19,8 +19,8 @@ export class Socket {
   }
 
   /**
-   * Call `handler` with each message of this type. "open" and "closed" come from the connection itself; "closed"
-   * comes once more, with the `cause`, as soon as `causeOfLoss` has found it.
+   * Call `handler` with each message of this type. The connection itself emits "open" and "closed". After a loss it emits
+   * "closed" a second time, with the `cause` that `causeOfLoss` has found.
    */
   on(type, handler) {
     this.handlers.set(type, [...(this.handlers.get(type) ?? []), handler]);
@@ -60,14 +60,14 @@ export class Socket {
     if (this.socket.readyState === WebSocket.CLOSED) this.connect();
   }
 
-  /** Send a message if there is a connection, and return whether there is one. */
+  /** Send a message if the connection is open, and return whether it is open. */
   send(type, fields = {}) {
     if (this.isOpen) this.socket.send(JSON.stringify({ type, ...fields }));
     return this.isOpen;
   }
 }
 
-/** Why there is no connection: "restarted" if a new server does not know this browser, "gone" if none answers, else "lost". */
+/** Why there is no connection: "restarted" if a new server rejects this browser, "gone" if no server answers, else "lost". */
 async function causeOfLoss() {
   try {
     const { status } = await fetch("/", { method: "HEAD", cache: "no-store" });
@@ -77,7 +77,7 @@ async function causeOfLoss() {
   }
 }
 
-/** A name for a new tab, by which it finds its session again. */
+/** A random name for a new tab, by which the server finds the tab's session again. */
 function newName() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,5 +1,6 @@
 // Short sounds for moves, synthesized by the browser; off until the user turns them on.
 
+// The frequencies of each sound's notes in hertz, in the order of playing.
 const NOTES = { move: [300], capture: [220, 160], check: [520, 660], end: [392, 523, 659] };
 
 export class Sound {

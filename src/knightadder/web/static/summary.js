@@ -1,13 +1,14 @@
-// How both sides played the line on the board: accuracy, bad moves and average loss; and the line's opening.
+// Shows how both sides played the line on the board, by accuracy, numbers of marked moves and average loss, and the name of
+// the line's opening.
 
 const COLUMNS = [
-  ["accuracy", "Accuracy", "Accuracy in per cent, by Lichess's formula"],
+  ["accuracy", "Accuracy", "Accuracy in percent, by Lichess's formula"],
   ["brilliant", "!!", "Brilliant moves"],
   ["great", "!", "Great moves"],
   ["inaccuracies", "?!", "Inaccuracies"],
   ["mistakes", "?", "Mistakes"],
   ["blunders", "??", "Blunders"],
-  ["missed", "✕", "Missed chances: bad moves immediately after a mistake or blunder of the other side"],
+  ["missed", "✕", "Missed chances: bad replies to a mistake or blunder of the other side"],
   ["centipawn_loss", "Loss", "Average loss per move in centipawns"],
 ];
 

@@ -1,4 +1,4 @@
-// Light or dark: what the system prefers, until the user chooses.
+// The light or dark theme: the system's preference, until the user chooses.
 
 const preference = matchMedia("(prefers-color-scheme: dark)");
 

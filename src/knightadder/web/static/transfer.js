@@ -1,8 +1,8 @@
-// Import and export of positions (FEN) and games (PGN): by text, file, clipboard and drop.
+// Imports positions (FEN) and games (PGN) from text, files, the clipboard and drag and drop; exports games.
 
 import { detailOf, Listing } from "./listing.js";
 
-const LONGEST = 512 * 1024; // bytes; the server takes no more
+const LONGEST = 512 * 1024; // maximum size of a text in bytes, as on the server
 const FEN = /^\s*(?:[1-8pnbrqk]+\/){7}[1-8pnbrqk]+(?:\s+[wb-].*)?\s*$/i;
 
 export class Transfer {
@@ -52,7 +52,7 @@ export class Transfer {
     addEventListener("paste", (event) => this.take(event, event.clipboardData));
   }
 
-  /** Open the dialog with a text, to correct or to replace. */
+  /** Open the dialog with a text that the user can correct or replace. */
   open(text, problem = "") {
     this.text.value = text;
     this.complain(problem);
@@ -79,12 +79,12 @@ export class Transfer {
 
   async read(file) {
     if (!file || !this.fits(file.name, file.size, "add it to “My games”, which takes large files")) return;
-    // The bytes are sent as they are: the server finds out the encoding.
+    // The bytes are sent unchanged, because the server detects the encoding.
     const bytes = new Uint8Array(await file.arrayBuffer());
     this.load(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""), true);
   }
 
-  /** Whether the server takes that many bytes; if not, tell the user. */
+  /** Whether a text of `size` bytes is short enough for the server. If it is not, tell the user. */
   fits(name, size, advice = "load a part of it") {
     if (size > LONGEST) this.refused(`${name} has more than ${LONGEST / 1024} KB; ${advice}`);
     return size <= LONGEST;
@@ -95,16 +95,16 @@ export class Transfer {
     this.button.disabled = this.actions.onPgn(text, raw);
   }
 
-  /** Close the dialog: the server has read the game. */
+  /** Close the dialog after the server has read the game. */
   loaded() {
     if (!this.button.disabled) return;
     this.button.disabled = false;
     if (!this.dialog.open) return;
     this.dialog.close();
-    document.activeElement?.blur(); // else the space bar would open the dialog again
+    document.activeElement?.blur(); // otherwise the space bar would open the dialog again
   }
 
-  /** Show a problem: the text is not a game, or the server cannot be reached. */
+  /** Show why the text was not loaded: it is not a game, or the server cannot be reached. */
   refused(problem) {
     this.button.disabled = false;
     if (this.dialog.open) this.complain(problem);
@@ -118,7 +118,7 @@ export class Transfer {
     byId("games-field").hidden = titles.length < 2;
   }
 
-  /** The games whose title contains every wanted word, or whose number is the wanted text. */
+  /** The games that match every word of `wanted` in their number, players, result, event or date. */
   find(wanted) {
     const words = wanted.toLowerCase().split(/\s+/);
     const rows = this.titles.map(([players, result, event, date], index) => {
@@ -134,12 +134,12 @@ export class Transfer {
       await navigator.clipboard.writeText(text);
       this.actions.tell(told);
     } catch {
-      // Only local and https pages may write to the clipboard: show the text, to be copied by hand.
+      // Only local and https pages may write to the clipboard. On other pages, the user copies the text from the dialog.
       this.open(text);
     }
   }
 
-  /** Save the game where the user chooses, if the browser can ask, else in the download folder. */
+  /** Save the game to a file that the user chooses; if the browser cannot ask for a file, to the download folder. */
   async save() {
     const [name, text] = [fileName(this.actions.players()), this.actions.write()];
     if (!globalThis.showSaveFilePicker) {
@@ -159,7 +159,7 @@ export class Transfer {
   }
 }
 
-/** A file name for a game: its players, without characters that file names cannot have. */
+/** A file name for a game: the players' names, without characters that file names cannot have. */
 function fileName(players) {
   const plain = players.map((name) => name.replace(/[^\p{L}\p{N} .,'-]/gu, "").trim()).filter(Boolean);
   return `${plain.join(" - ").slice(0, 100) || "game"}.pgn`;

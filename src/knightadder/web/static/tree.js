@@ -1,18 +1,18 @@
-// The tree of moves, as the server described it, with the changes reported since then. Nothing is drawn here.
+// The tree of moves: a copy of the server's tree, to which each reported change is applied. Other files draw the moves.
 
 export class Tree {
   constructor() {
     this.set([{ id: 0, parent: null, san: "", ply: 0, nags: [], before: "", comment: "", score: null, shapes: [] }]);
   }
 
-  /** Replace the tree by these nodes: each comes after its parent, and siblings come in order. */
+  /** Replace all nodes. In `nodes`, each node comes after its parent, and siblings are in order. */
   set(nodes) {
     this.nodes = new Map();
     this.update(nodes);
     this.root = this.nodes.values().next().value;
   }
 
-  /** Add new nodes, each after its parent and as its last child, and update changed ones. Gives whether any is new. */
+  /** Update known nodes, and add each new node as the last child of its parent. Return whether any node was new. */
   update(nodes) {
     const before = this.nodes.size;
     for (const told of nodes) {
@@ -58,7 +58,10 @@ export class Tree {
     siblings.splice(place, 0, node);
   }
 
-  /** The first node of a node's variation: at a fork, the node itself; elsewhere on the main line, null. */
+  /**
+   * The first node of the variation that a node belongs to. A node with siblings starts a variation itself; for other
+   * nodes of the main line, the result is null.
+   */
   variationOf(id) {
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
       const siblings = this.nodes.get(node.parent).children;
@@ -80,7 +83,7 @@ export class Tree {
     return nodes;
   }
 
-  /** The path from the root to a node: at each move, the index of the child to follow. */
+  /** The path from the root to a node: the index of the child to follow at each move. */
   path(id) {
     const indexes = [];
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {

@@ -1,4 +1,4 @@
-// The field to type moves in. It gives up the focus after a move, and keeps a text that is not a move.
+// The field to type moves in. After a legal move, the field is emptied and loses the focus; any other text stays.
 
 export class TypedMove {
   /**
@@ -7,7 +7,7 @@ export class TypedMove {
    */
   constructor(form, onMove) {
     this.input = form.elements.move;
-    this.sent = ""; // the text that was sent, until the server answers
+    this.sent = ""; // the text that was sent; empty again after the server's answer
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = this.input.value.trim();
@@ -20,7 +20,7 @@ export class TypedMove {
     this.input.focus();
   }
 
-  /** Take a new position: it may be the answer to the typed move. */
+  /** Handle a new position, which may be the answer to the typed move. */
   answered() {
     const { sent } = this;
     this.sent = "";
@@ -29,7 +29,7 @@ export class TypedMove {
     this.input.blur();
   }
 
-  /** Mark the typed text as refused: it is not a move here. */
+  /** Select the typed text after it was refused, so that the next text replaces it. */
   refused() {
     if (this.sent) this.input.select();
     this.sent = "";

@@ -4,7 +4,7 @@
  * Show the verdict in an element.
  *
  * @param {HTMLElement} element
- * @param {?object} node of the tree
+ * @param {?object} node a node of the tree; null hides the element
  */
 export function showVerdict(element, node) {
   const text = node ? verdictOf(node) : "";
@@ -12,7 +12,7 @@ export function showVerdict(element, node) {
   element.hidden = !text;
 }
 
-/** The verdict on the move that leads to a node; "" without a verdict. */
+/** The verdict on a node's move as text; "" without a verdict. */
 export function verdictOf({ san, verdict, missed }) {
   const chance = missed ? "a missed chance" : "";
   if (!verdict) return chance && `${san}: ${chance}.`;

@@ -1,6 +1,6 @@
-// Walking through the moves, by keys, buttons and the wheel. Where the moves fork, ↑ and ↓ choose the continuation.
+// Walks through the moves, by keys, buttons and the wheel. Where the moves fork, ↑ and ↓ choose the continuation.
 
-const NOTCH = 40; // pixels of scrolling per move
+const NOTCH = 40; // pixels of scrolling for each move
 const LINE = 40; // pixels per line, for browsers that report scrolling in lines
 
 export class Walk {
@@ -15,13 +15,13 @@ export class Walk {
     this.chosen = 0; // the index of the child that → goes to
   }
 
-  /** Take the node that is shown now. */
+  /** Handle the server's message that a node is on the board. */
   arrive(node) {
     if (this.heading === node) this.heading = null;
     if (this.heading === null) this.set(node);
   }
 
-  /** Go back to the node that is still shown: the server has refused the step. */
+  /** Stay at the node on the board after the server has refused a step. */
   stay(node) {
     this.heading = null;
     this.set(node);
@@ -47,7 +47,7 @@ export class Walk {
     return this.tree.get(this.node)?.children ?? [];
   }
 
-  /** The number of the move that → goes to, if the moves fork here; else undefined. */
+  /** The node that → goes to if the moves fork here; otherwise undefined. */
   get ahead() {
     return this.children.length > 1 ? this.way?.id : undefined;
   }
@@ -68,12 +68,13 @@ export class Walk {
     this.goTo(this.tree.line(this.node).at(-1)?.id);
   }
 
-  /** Choose the continuation if the moves fork here; else go to the first or the last position. */
+  /** Choose the previous continuation if the moves fork here; otherwise go to the first position. */
   up() {
     if (this.children.length > 1) this.choose(this.chosen - 1);
     else this.first();
   }
 
+  /** Choose the next continuation if the moves fork here; otherwise go to the last position. */
   down() {
     if (this.children.length > 1) this.choose(this.chosen + 1);
     else this.last();
@@ -84,7 +85,7 @@ export class Walk {
     this.actions.onChoose();
   }
 
-  /** Walk through the moves by the wheel over an element, while `allowed`. */
+  /** Walk through the moves when the wheel turns over an element and `allowed` returns true. */
   listen(element, allowed) {
     let turned = 0;
     const turn = (event) => {

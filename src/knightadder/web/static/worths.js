@@ -1,10 +1,11 @@
-// The worth of each piece, shown on the board while the switch is on: the static value minus the value without the piece.
+// Shows the worth of each piece on the board while the switch is on: the position's static value minus its static value
+// without the piece.
 
 export class Worths {
   /**
    * @param {{button: HTMLElement, value: HTMLElement}} elements the switch, and the place for the position's static value
    * @param {import("./board.js").Board} board
-   * @param {(node: number) => void} ask asks the server for the worths in a node's position
+   * @param {(node: number) => void} ask asks the server for the pieces' worths at a node
    */
   constructor({ button, value }, board, ask) {
     Object.assign(this, { button, value, board, ask });
@@ -20,7 +21,7 @@ export class Worths {
     return this.button.getAttribute("aria-checked") === "true";
   }
 
-  /** Show the worths in this position if the switch is on; without a position, show none. */
+  /** Show the worths in a position if the switch is on; null hides them. */
   update(position) {
     this.possible = position;
     this.button.disabled = !position;
@@ -35,7 +36,7 @@ export class Worths {
     }
   }
 
-  /** Take the server's answer, unless the position has changed meanwhile. */
+  /** Show the server's answer, unless the position has changed in the meantime. */
   show({ fen, value, pieces }) {
     if (fen !== this.asked?.fen) return;
     this.value.textContent = value ? `Static value ${value}` : "No static value in check";
