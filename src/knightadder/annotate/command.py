@@ -176,8 +176,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
 
 def _check_new(files: _Files, force: bool) -> None:
     """Check, before hours of work, that all files can be written, and that no file is overwritten without `force`."""
-    # If the state of an unfinished run is beside an existing output, that run was interrupted while it wrote the
-    # output.
+    # If there is a state file beside an existing output, the run was interrupted while it wrote the output.
     began = files.unfinished.exists()
     for file in (files.out, files.summary, files.moves):
         if file is not None and file != _STANDARD:
@@ -274,10 +273,8 @@ def _evaluate(
 
 @contextlib.contextmanager
 def _new_pictures(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder; at the end, its files are moved into `folder`. So an interrupted run leaves no files in
-    the user's folder.
-    """
-    folder = folder.resolve()  # so that a link stays a link
+    """Yield a temporary folder; at the end, its files are moved into `folder`. An interrupted run moves none."""
+    folder = folder.resolve()  # so that a symbolic link stays a link
     beside = folder.with_name(f"{folder.name}.unfinished")
     with doing("write to", folder):
         if beside.is_dir():
@@ -303,8 +300,7 @@ def _write(
     """Write the games, their moves, their graphs and the table of games; return the table's rows.
 
     If a file cannot be written, the other files stay unchanged, so that the same command can continue. `is_other` says
-    whether the evaluations are from an external engine. `pictures` is the folder for the graphs, or None. `about`
-    describes the run.
+    whether the evaluations are from an external engine. `pictures` is the folder for the graphs.
     """
     from knightadder.annotate.moves_file import writing_moves
     from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, tell_notes, text_of
@@ -360,7 +356,7 @@ def _write(
 
 
 def _tell(place: str, row: Row) -> None:
-    """Report the broken game at this place."""
+    """Report a broken game, given its place."""
     players = f" ({row.white or '?'} - {row.black or '?'})" if row.white or row.black else ""
     tell(f"{place}{players}, is not annotated: {row.fault}")
 

@@ -27,13 +27,11 @@ _COLOURS = {
 
 
 def draw(review: Review, headers: Mapping[str, str], first_ply: int, file: Path) -> None:
-    """Draw a game into a file, ``.svg`` or ``.png``. `first_ply` is the number of plies before the first position of
-    the game, computed from its move number.
-    """
+    """Draw a game into a file, ``.svg`` or ``.png``; `first_ply` is the number of plies before its first position."""
     known = [
         (ply, win_percent(review.scale(each.score.white()))) for ply, each in enumerate(review.evaluations) if each
     ]
-    # The unit is whole moves: the position after White's move 10 is at 9.5, the position after Black's move 10 at 10.
+    # The unit of the x-axis is a full move: the position after White's move 10 is at 9.5, after Black's move 10 at 10.
     moves = [(first_ply + ply) / 2 for ply, _ in known]
     wins = [win for _, win in known]
     figure = Figure(figsize=(8, 3), layout="constrained")

@@ -20,7 +20,7 @@ from knightadder.review.summary import Row as GameRow
 Row: TypeAlias = Mapping[str, Cell]
 
 FORMATS = (".csv", ".json", ".parquet")
-# Columns: the number of the game in its file, its players, and the attributes of `AnnotatedMove`.
+# The columns: the number of the game in its file, its players, and the attributes of `AnnotatedMove`.
 COLUMNS = {"game": "int", "white": "str", "black": "str"} | {
     field.name: str(field.type).partition(" ")[0] for field in fields(AnnotatedMove)
 }
@@ -39,8 +39,8 @@ def check_moves_file(file: Path) -> None:
 
 @contextlib.contextmanager
 def writing_moves(file: Path) -> Iterator[Callable[[GameRow, Iterable[AnnotatedMove]], None]]:
-    """Open a table that replaces a file when it is completely written. Yields a function that writes the moves of a
-    game, given its row in the table of games.
+    """Open a table that replaces a file when it is completely written. Yield a function that writes the moves of a
+    game, given the game's row in the table of games.
     """
     with replacing(file) as beside, _WRITERS[file.suffix.lower()](beside) as write:
 

@@ -20,14 +20,13 @@ from knightadder.review.game_evaluation import (
 )
 from knightadder.uci.worker_engine import WorkerEngine
 
-# Function that runs a task on items and yields each item with its result, in any order, as `Pool.run` does.
+# A function that runs a task on items and yields each item with its result, in any order, as `Pool.run` does.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 
 
 class BlockEvaluator:
-    """The task that evaluates a block of positions, with an engine that each worker keeps.
-
-    `limit` applies to the search of each position, and `multipv` is the number of best lines.
+    """The task that evaluates a block of positions, with an engine that each worker keeps. `limit` applies to the
+    search of each position, and `multipv` is the number of best lines.
     """
 
     def __init__(self, limit: chess.engine.Limit, multipv: int, engine: WorkerEngine) -> None:
@@ -59,9 +58,9 @@ def evaluate_games(
     tell: Callable[[str], None] = lambda line: None,
     on_name: Callable[[str], None] = lambda name: None,
 ) -> Iterator[tuple[int, list[Any] | str]]:
-    """Evaluate games with `run`, which runs a `BlockEvaluator`; `blocks` contains all blocks of each game, in order.
+    """Evaluate games with `run`, which runs a `BlockEvaluator` on their blocks, given in order.
 
-    When a game is done, yields its number, and its evaluations as in `to_json` or the error of a search. `on_block` is
+    When a game is done, yield its number, and its evaluations as in `to_json` or the error of a search. `on_block` is
     called after each block, `tell` once with each message of an engine about its options, and `on_name` with the name
     of an external engine. EngineError if the engine cannot be loaded, or a worker fails or returns damaged data.
     """

@@ -1,4 +1,4 @@
-"""Shows what an index of games says about a position."""
+"""The subcommand ``book ask``: shows what an index of games says about a position."""
 
 from __future__ import annotations
 
@@ -104,6 +104,6 @@ def _table(moves: Sequence[ExplorerMove]) -> Table:
 
 
 def _shares(white: int, draws: int, black: int) -> list[str]:
-    """Return the number of games, and White's wins, draws, Black's wins, and White's score in per cent."""
+    """Return the number of games, and White's wins, draws, Black's wins and White's score, each in per cent."""
     games = white + draws + black
     return [str(games), *(f"{100 * part / games:.0f} %" for part in (white, draws, black, white + draws / 2))]

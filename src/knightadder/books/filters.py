@@ -1,4 +1,4 @@
-"""The common part of `book ask` and `book find`: the options for the games that count, and the list of games."""
+"""The common part of `book ask` and `book find`: the options that filter games, and the list of games."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def game_line(game: ExplorerGame) -> str:
 
 
 def write_games(explorer: Explorer, games: Iterable[ExplorerGame], out: Path | None, index: Path) -> None:
-    """Write games to a file if one is given; OptionError if that fails."""
+    """Write games to a file, if one is given; OptionError if that fails."""
     if out is not None:
         check_not_games(out, [str(index)], "--pgn")
         write_whole(out, "".join(f"{explorer.pgn(game.number)}\n\n" for game in games).encode())

@@ -1,4 +1,4 @@
-"""Finds games in an index by a part of a position, and games that an index has twice with different headers."""
+"""Finds games in an index by a part of a position, and games that are in an index twice with different headers."""
 
 from __future__ import annotations
 

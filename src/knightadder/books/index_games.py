@@ -16,10 +16,9 @@ from knightadder.progress import reading_progress
 if TYPE_CHECKING:
     import sqlite3
 
-_PLIES = 60  # default number of plies of each game to index
+_PLIES = 60  # default number of plies to index of each game
 
-# SQLite's codes of errors that a damaged index causes: ERROR (a function that fails), CORRUPT, CONSTRAINT, MISMATCH and
-# NOTADB.
+# SQLite's error codes for a damaged index: ERROR (a function fails), CORRUPT, CONSTRAINT, MISMATCH and NOTADB.
 _DAMAGE = {1, 11, 19, 20, 26}
 
 
@@ -52,10 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path = arguments.out
     with game_files(arguments.files) as files, locked(out):
         for _, file in files:
-            with opened(file):  # raises if it cannot be read
+            with opened(file):  # raises an error if the file cannot be read
                 pass
         load_core()
-        new = not out.exists() or (out.is_file() and not out.stat().st_size)  # empty if the first run was killed early
+        new = not out.exists() or (out.is_file() and not out.stat().st_size)  # a run killed early leaves it empty
         plies = arguments.plies or _PLIES if new else _plies(out, arguments.plies)
         with _connected(out, new) as database:
             if new:
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _plies(out: Path, wanted: int | None) -> int:
-    """Return the number of plies of each game in an index; OptionError if it is different from `wanted`."""
+    """Return the number of plies of each game that an index covers; OptionError if it is not `wanted`."""
     from knightadder.library.explorer import Explorer
 
     with Explorer(out) as explorer:
@@ -93,14 +92,14 @@ def _connected(out: Path, new: bool) -> Iterator[sqlite3.Connection]:
             out.touch()  # raises an error with the reason, which SQLite does not report
     try:
         with contextlib.closing(sqlite3.connect(out, isolation_level=None)) as database:
-            # So that other processes can read the index during a transaction.
+            # This lets other processes read the index during a transaction.
             database.execute("PRAGMA cache_spill = OFF")
             yield database
     except (sqlite3.Error, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", 1)
         if not new and code & 0xFF in _DAMAGE:
             raise OptionError(f"cannot add to {out}, which is damaged; make it again ({error})") from None
-        raise OptionError(f"cannot write {out}: {error}") from None  # such as a full disk
+        raise OptionError(f"cannot write {out}: {error}") from None  # for example, the disk is full
 
 
 def _set_up(database: sqlite3.Connection, plies: int) -> None:

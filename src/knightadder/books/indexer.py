@@ -35,7 +35,7 @@ from knightadder.text import plain_name
 _KEPT = 50_000  # number of games to collect before they are written
 _REPLAYED = 2_000  # number of games whose positions are computed together
 
-# Headers that distinguish games with the same moves. UTCTime does so for games of a server.
+# Headers that distinguish games with the same moves. UTCTime distinguishes games of a server.
 _IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "FEN", "UTCTime")
 
 
@@ -89,7 +89,7 @@ class Indexer:
             for digest, *numbers, whole in converted(rows, list[tuple[str, *counts]])  # type: ignore[valid-type]
         }
         parts = [digests_of(raw) for (raw,) in database.execute("SELECT digests FROM games")]
-        self._known = np.sort(np.concatenate([np.empty(0, np.int64), *parts]))  # digests of the index's games
+        self._known = np.sort(np.concatenate([np.empty(0, np.int64), *parts]))  # digests of the games in the index
         self._first = len(self._known)  # number of the next game
         self._games = _Games()
 
@@ -131,7 +131,7 @@ class Indexer:
                 self.keep()
 
     def _add(self, source: str, records: list[GameRecord], counts: Counts) -> None:
-        """Take games with a result, and the positions of all in one call."""
+        """Collect the games that have a result, and compute the positions of all in one call."""
         games = self._games
         if not records:
             return
@@ -206,7 +206,7 @@ class Indexer:
         self._known = np.sort(np.concatenate([self._known, digests[new]]))
 
     def _facts(self, tags: list[dict[str, str]], facts: list[tuple[int, ...]]) -> NDArray[np.void]:
-        """Return records of the core; players get numbers."""
+        """Return the facts about games as records of the core, in which players are numbers."""
         names = {name for each in tags for name in (each.get("White", "?"), each.get("Black", "?"))}
         plain = {name: plain_name(name) for name in names}
         rows = sorted((text, name) for name, text in plain.items())
@@ -232,9 +232,7 @@ def _last_moves(keys: Any, games: Any, moves: Any) -> tuple[Any, Any, Any]:
 
 
 def _read_game(game: GameRecord) -> tuple[dict[str, str], tuple[int, ...], int] | None:
-    """Return the tags of a game that has a result, the facts that the filters need, and its digest; None without a
-    result.
-    """
+    """Return the tags of a game, the facts that the filters need, and the game's digest; None if it has no result."""
     result = game.result
     if result not in RESULTS[1:4]:
         return None
@@ -256,7 +254,7 @@ def _date(tags: Mapping[str, str]) -> int:
 
 @cache
 def _speed(control: str) -> int:
-    """Return the speed of a tag TimeControl as a number: its place in `SPEEDS`, from 1; 0 if unknown."""
+    """Return the speed that a tag TimeControl means as a number: its place in `SPEEDS`, from 1; 0 if unknown."""
     if control.strip() == "-":  # correspondence games on Lichess
         return len(SPEEDS)
     times = time_control(control)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from knightadder.pgn.game_records import GameRecord
 
-# Counts by position (Polyglot's key) and encoded move.
+# Points by position (Polyglot's key) and by encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
 
 _ENTRY = struct.Struct(">QHHI")  # key, move, weight, and an unused word
-_MOST = 65_535  # the highest weight
-_EN_PASSANT = 772  # index of the first random number for en passant files
-_NO_SQUARE = 64  # as in a packed position
+_MOST = 65_535  # maximum weight of a move
+_EN_PASSANT = 772  # index of the first of Polyglot's random numbers for en passant files
+_NO_SQUARE = 64  # a packed position's value for no en passant square
 
 
 def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -133,9 +133,7 @@ def _book_keys(game: GameRecord, positions: np.ndarray) -> list[int]:
 
 
 def _is_beside_illegal_capture(position: np.void, square: int) -> bool:
-    """Return whether a pawn of the side to move stands beside a square, in a packed position without a legal en passant
-    capture.
-    """
+    """Return whether a pawn of the side to move is beside a square, in a position without legal en passant captures."""
     black, ep = divmod(int(position["stm_ep"]), 128)
     if ep < _NO_SQUARE:
         return False
@@ -149,8 +147,8 @@ def _is_beside_illegal_capture(position: np.void, square: int) -> bool:
 
 
 def weigh(points: Points) -> Iterable[tuple[int, int, int]]:
-    """Turn points by position and move into weights: yield position, move and weight, from 1 to 65535. The order is
-    Polyglot's: by position, the heaviest move first. Moves without points are left out.
+    """Turn points into weights: yield position, move and weight, from 1 to 65535. Moves without points are left out.
+    The order is Polyglot's: by position, the greatest weight first.
     """
     for key in sorted(points):
         moves = points[key]

@@ -12,7 +12,7 @@ class Refused(EngineError):
 
 
 class Unreachable(EngineError):
-    """The server gave no valid answer; whether it carried out the request is unknown."""
+    """The server gave no valid answer. It is unknown whether it carried out the request."""
 
 
 def reason_of(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""The bot: accepts challenges, runs each game in a thread, and ends on request or after enough games."""
+"""The bot: accepts challenges, runs each game in a thread, and ends on request or after a given number of games."""
 
 import contextlib
 import logging
@@ -25,20 +25,20 @@ Json: TypeAlias = dict[str, Any]
 logger = logging.getLogger(__name__)
 
 _LOOK_UP = 1.0  # seconds between checks for overdue games
-_START_WITHIN = 60.0  # maximum seconds from accepting a challenge to its game; then the game counts as cancelled
+_START_WITHIN = 60.0  # seconds from accepting a challenge, after which its game counts as cancelled
 _START_AFTER_DOUBT = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class _GameDone:
-    """A game's thread has ended."""
+    """The message that a game's thread has ended."""
 
     game_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class _Interrupt:
-    """A request to stop the bot."""
+    """The message that the bot should stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Bot:
         self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
         self._follower = Follower("events", lichess.events, lambda event, _: self._inbox.put(event), clock)
         self._games: dict[str, _Running] = {}
-        self._expected: dict[str, float] = {}  # games that will start, with the latest time of their start
+        self._expected: dict[str, float] = {}  # latest start of each accepted game that has not started
         self._seen: set[str] = set()  # all games that have started
         self._declined: set[str] = set()
         self._interrupts = 0
@@ -97,7 +97,7 @@ class Bot:
                 self._look_up()
         finally:
             self._follower.close()
-            for game in self._games.values():  # not empty only after an exception
+            for game in self._games.values():  # only after an exception
                 game.play.leave()
             self._follower.join()
         if self._failure:
@@ -161,8 +161,7 @@ class Bot:
                 self._lichess.decline(challenge_id, objection)
                 logger.info("challenge %s: declined, from %s: %s", challenge_id, name, objection)
         except (Refused, Unreachable) as error:
-            # The challenge was withdrawn, or the server accepted it, but the answer was lost; then its game is about to
-            # start.
+            # The challenge was withdrawn. Or the server accepted it, but the answer was lost: then its game will start.
             logger.info("challenge %s: %s", challenge_id, error)
             if objection is None:
                 self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT

@@ -25,15 +25,13 @@ _TIMEOUTS = 5.0, 6.0, 15.0
 _TOO_MANY_REQUESTS = 429
 _PAUSE = 60.0  # seconds; Lichess's documentation: "wait a full minute before resuming API usage"
 _ATTEMPTS = 6
-_MOST_CONNECTIONS = 64  # two for each game, because the game's stream occupies one connection
+_MOST_CONNECTIONS = 64  # each game needs two, because its stream occupies one
 _LONGEST_CHAT = 140
 
 
 class Lichess:
-    """The requests of a bot, for all its threads. The access token needs the scope ``bot:play``.
-
-    When `ending` is set, all waiting stops. The timeouts, in seconds, are for connecting, for an answer, and between
-    the lines of a stream.
+    """The requests of a bot, for all its threads. The access token needs the scope ``bot:play``. When `ending` is set,
+    all waiting stops. For the timeouts, see `_TIMEOUTS`.
     """
 
     def __init__(
@@ -152,7 +150,7 @@ class Lichess:
         url = self._url + path
         try:
             response = self._session.request(method, url, timeout=(self._connect, timeout), **content)
-        except Exception as error:  # any reason for a missing answer
+        except Exception as error:  # whatever the reason for the missing answer
             raise Unreachable(f"no valid answer from {url}: {reason_of(error)}") from None
         status = response.status_code
         if status < 400:

@@ -46,7 +46,7 @@ class Policy:
     max_rating: int = 0
 
     def objection(self, challenge: Mapping[str, Any]) -> DeclineReason | None:
-        """Return why a challenge is declined, None if it is accepted; `challenge` is Lichess's description."""
+        """Return why a challenge is declined, or None if it is accepted; `challenge` is Lichess's description."""
         challenger = challenge.get("challenger") or {}
         is_bot = challenger.get("title") == "BOT"
         if is_bot and self.opponents == "humans":

@@ -18,7 +18,7 @@ Json: TypeAlias = dict[str, Any]
 logger = logging.getLogger(__name__)
 
 # A connection counts as good if it lasted at least this many seconds, or delivered more than its first event. After a
-# good connection, the next attempt comes soon.
+# good connection, the bot soon tries to connect again.
 _GOOD = 10.0
 _MOST_WAIT = 15.0  # maximum seconds between attempts; short, because game clocks may be running
 
@@ -57,8 +57,8 @@ class EventStream:
 class Follower:
     """Keeps a stream of events open, in a separate thread, until the server refuses it or `close` is called.
 
-    `name` is the name of the thread, and of the stream in the log. `deliver` is called with each event and its
-    connection's number, from 1; if the server refuses the stream, it is called with a `Refused`.
+    `name` is the name of the thread, and of the stream in the log. `deliver` is called with each event, or a `Refused`
+    if the server refuses the stream, and the connection's number, from 1.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Follower:
         self._lock = threading.Lock()
         self._stream: EventStream | None = None
         self._attempt = 0
-        self._events = 0  # events from the current attempt
+        self._events = 0  # number of events from the current connection
         self._dropped = 0  # number of the last dropped connection
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -82,8 +82,8 @@ class Follower:
         self._thread.start()
 
     def reconnect(self) -> int:
-        """Drop the connection, even while it is being opened, and open a new one. Returns the number of the dropped
-        connection. Events of connections with higher numbers are up to date.
+        """Drop the connection, even while it is being opened, and open a new one. Return the dropped connection's
+        number. Events of connections with higher numbers are up to date.
         """
         with self._lock:
             self._dropped = self._attempt

@@ -1,9 +1,9 @@
 """One game: reads the events of its stream and sends moves.
 
 A move is sent once. If the answer is lost, it is unknown whether the move arrived, so the stream is reopened. The first
-event of the new stream lists all moves, and the move is sent again only if the list lacks it. If the first copy then
-arrives late, the server refuses it: at first the opponent is to move, and later the piece is no longer on the move's
-from-square.
+event of the new stream lists all moves, and the move is sent again only if it is not in the list. If the first copy
+then arrives late, the server refuses it: at first the opponent is to move, and later the piece is no longer on the
+move's from-square.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-_MOST_REFUSALS = 3  # refusals of one move, after which the bot resigns
+_MOST_REFUSALS = 3  # number of refusals of one move after which the bot resigns
 _MOST_CLAIM = 86_400.0  # maximum seconds until victory can be claimed; larger values are invalid
 _CLAIM_AGAIN = 30.0  # seconds to wait after a refused claim
 # The engine receives a new lag only if the lag has changed by one of these factors, because setting it stops pondering.
@@ -43,7 +43,7 @@ _OVERHEAD_FALL, _OVERHEAD_GROWTH = 0.5, 1.25
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """An event of the stream, or the refusal of the stream, with the connection's number and the time of arrival."""
+    """An event or the refusal of the stream, with the connection's number and the time of arrival."""
 
     event: Json | Refused
     connection: int
@@ -61,9 +61,7 @@ class _Answer:
 
 
 class GamePlay:
-    """Plays a game to its end. The bot's id determines its side, and the name is used in the greeting; all games share
-    the `Lag`.
-    """
+    """Plays a game to its end; all games share the `Lag`. The bot's id gives its side; `name` is for the greeting."""
 
     def __init__(
         self,
@@ -87,7 +85,7 @@ class GamePlay:
         self._info: GameInfo | None = None
         self._state: GameState | None = None
         self._latest: Json = {}  # the last state that arrived, even if it still waits in the inbox
-        self._distrusted = 0  # events of connections up to this number are out of date
+        self._distrusted = 0  # events of connections with this number or a lower one are out of date
         self._answered: tuple[str, ...] | None = None  # the moves of the position in which the bot last moved
         self._unsure: _Answer | None = None  # a move that may or may not have arrived
         self._missed: tuple[str, ...] | None = None  # the moves before a bot move that the server then did not list
@@ -290,7 +288,7 @@ class GamePlay:
             self._send(answer)
 
     def _send(self, answer: _Answer) -> None:
-        """Send a move from the current position."""
+        """Send a move in the current position."""
         try:
             seconds = self._lichess.move(self._id, answer.move, answer.offer_draw)
         except Unreachable as error:

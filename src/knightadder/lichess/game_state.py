@@ -10,7 +10,7 @@ from knightadder.lichess.api_errors import Unreachable
 from knightadder.rules import read_fen
 
 _RUNNING = {"created", "started"}
-_MOST_MS = 10**12  # greatest time on a clock: about thirty years
+_MOST_MS = 10**12  # maximum time on a clock, in milliseconds: about thirty years
 _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 
 
@@ -38,9 +38,7 @@ class GameState:
 
 @dataclass(frozen=True, slots=True)
 class GameInfo:
-    """The constant part of a game: the bot's side, its opponent, Lichess's keys of variant and speed, and the start
-    position.
-    """
+    """The constant part of a game: the bot's side, the opponent, Lichess's keys of variant and speed, and the start."""
 
     colour: chess.Color
     variant: str

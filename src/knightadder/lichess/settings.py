@@ -24,8 +24,8 @@ _OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
 class BotSettings(Policy):
     """All settings. The names are the same in the file and, with hyphens, on the command line; its help describes them.
 
-    Without a token file, the environment variable is used. For the number of games and for the nodes per move, 0 means
-    no limit. If the measured move overhead is higher than `move_overhead`, it is used instead. See `Settlement` for
+    Without a token file, the environment variable is used. 0 means no limit for the number of games and for the nodes
+    per move. If the measured move overhead is higher than `move_overhead`, it is used instead. See `Settlement` for
     draws and resigning. In messages, ``{me}`` and ``{opponent}`` are replaced by names.
     """
 
@@ -97,7 +97,7 @@ class BotSettings(Policy):
 
 
 def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSettings:
-    """Combine the settings of a TOML file and of the command line; both have the names of `BotSettings`."""
+    """Combine the settings of a TOML file and of the command line; both use the names of `BotSettings`."""
     values: dict[str, Any] = {}
     if file:
         with reading(file):

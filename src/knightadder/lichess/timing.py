@@ -1,13 +1,14 @@
-"""The overhead of a move, and the time to think."""
+"""The overhead of a move, and the limit of a search."""
 
 import chess.engine
 
 from knightadder.lichess.game_state import GameInfo, GameState
 
-_MOST_OVERHEAD_MS = 5000  # maximum of the option Move Overhead
+_MOST_OVERHEAD_MS = 5000  # maximum of the option `Move Overhead`
 _LEAST_CLOCK = 0.01
 
-# The clocks do not run until both sides have moved, but the game is aborted after half a minute without a move.
+# Maximum share of the clock, and maximum seconds, for a side's first move. The clocks do not run until both sides have
+# moved, but the game is aborted after half a minute without a move.
 _FIRST_MOVE_SHARE = 1 / 20
 _LONGEST_FIRST_MOVE = 5.0
 
@@ -39,8 +40,8 @@ class Lag:
 def limit_of(
     info: GameInfo, state: GameState, late: float, correspondence_seconds: float, nodes: int | None
 ) -> chess.engine.Limit:
-    """Return the search limit for a move of the bot. `late` is the number of seconds since the state arrived; they have
-    passed on the bot's clock. `nodes` is a limit in addition to the clock.
+    """Return the limit of the search for a move of the bot; `nodes` is a limit in addition to the clock. `late` is the
+    number of seconds since the state arrived, which have passed on the bot's clock.
     """
     if info.speed == "correspondence":
         return chess.engine.Limit(time=correspondence_seconds, nodes=nodes)

@@ -11,9 +11,8 @@ VARIABLE = "LICHESS_TOKEN"
 
 
 def read_token(file: str) -> str:
-    """Read the token from a file, or without a file from the environment variable ``LICHESS_TOKEN``.
-
-    OptionError if there is no valid token; the error's text never contains the text that was read.
+    """Read the token from a file, or without a file from the environment variable ``LICHESS_TOKEN``. OptionError if
+    there is no valid token. The error's text never contains the text that was read.
     """
     if file:
         with reading(file):
@@ -23,6 +22,6 @@ def read_token(file: str) -> str:
         if not text.strip():
             raise OptionError(f"no token: set {VARIABLE}, or give a file that contains the token with --token-file")
     token = text.strip()
-    if not re.fullmatch(r"[!-~]+", token):  # visible ASCII, which an HTTP header can carry
+    if not re.fullmatch(r"[!-~]+", token):  # visible ASCII, which an HTTP header can contain
         raise OptionError(f"{place} contains no token")
     return token

@@ -9,7 +9,7 @@ import chess
 
 
 def boards_along(board: chess.Board, moves: Iterable[chess.Move]) -> list[chess.Board]:
-    """Return the board before each move, and the board after the last move; each board has its earlier moves."""
+    """Return the board before each move, and the board after the last move; each board contains its earlier moves."""
     boards = [board.copy()]
     for move in moves:
         board = boards[-1].copy()
@@ -35,9 +35,7 @@ class PlayedLine:
         return range(0, len(self.moves), 2)
 
     def followed(self) -> Iterator[tuple[chess.Move, chess.Board, chess.Move, chess.Move]]:
-        """Yield each move of the solver except the last, with the board after it, the reply, and the solver's next
-        move.
-        """
+        """Yield each move of the solver except the last, the board after it, the reply, and the solver's next move."""
         for turn in self.turns()[:-1]:
             yield self.moves[turn], self.boards[turn + 1], self.moves[turn + 1], self.moves[turn + 2]
 

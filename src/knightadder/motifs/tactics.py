@@ -28,9 +28,8 @@ class MotifPlace:
 
 
 def find_fork(line: PlayedLine) -> MotifPlace | None:
-    """Find a piece that attacks two targets and is not taken, if the solver then takes one of the targets.
-
-    A target is the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
+    """Find a piece that attacks two targets and is not taken, if the solver then takes one of the targets. A target is
+    the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
     """
     for number, (move, after, reply, then) in enumerate(line.followed()):
         forker = after.piece_type_at(move.to_square)
@@ -137,8 +136,7 @@ def has_hanging_piece(line: PlayedLine) -> bool:
 
 
 def has_sacrifice(line: PlayedLine) -> bool:
-    """Return whether the solver gives up two or more points of material without regaining them on the next move.
-
+    """Return whether the solver gives up at least two points of material without regaining them on the next move.
     Material lost to the promotion of a pawn is not a sacrifice.
     """
     if any(move.promotion for move in line.moves[1::2]):
@@ -148,9 +146,8 @@ def has_sacrifice(line: PlayedLine) -> bool:
 
 
 def has_attraction(line: PlayedLine) -> bool:
-    """Return whether a capturing piece is checked, or lost, on the square of its capture.
-
-    The piece is a king that is checked immediately, or a piece worth more than the captured piece that is taken later.
+    """Return whether a capture attracts a piece: a king, which is then checked, or a piece that is taken there later.
+    Such a piece is worth more than the piece that it captured.
     """
     for turn in line.turns()[:-1]:
         move, reply = line.moves[turn], line.moves[turn + 1]
@@ -171,9 +168,8 @@ def has_attraction(line: PlayedLine) -> bool:
 
 
 def has_deflection(line: PlayedLine) -> bool:
-    """Return whether a guard is deflected: it takes a piece or answers a check, and thereby leaves a square unguarded.
-
-    The solver must then take, promote or mate on that square.
+    """Return whether a guard takes a piece or answers a check, and thereby leaves a square unguarded. The solver must
+    then take, promote or mate on that square.
     """
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
@@ -267,8 +263,7 @@ def has_exposed_king(line: PlayedLine) -> bool:
 
 
 def has_quiet_move(line: PlayedLine) -> bool:
-    """Return whether a move before the last one neither takes nor attacks anything, without a check before or after it.
-
+    """Return whether a move before the last neither takes nor attacks anything, without a check before or after it.
     Moves of the king or of an advanced pawn do not count as quiet.
     """
     for turn in line.turns()[:-1]:

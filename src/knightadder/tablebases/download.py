@@ -62,8 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
 class Download:
     """Fetches files from one mirror into one folder; OptionError if the URL does not begin with http or https.
 
-    The URL names a folder with the files, directly or in a subfolder for each kind. `on_bytes` is called after
-    each received block, see `OnBytes`; `received` counts bytes from the mirror.
+    The URL names a folder with the files, directly or in a subfolder for each kind. `on_bytes` is called after each
+    received block, see `OnBytes`; `received` counts bytes from the mirror.
     """
 
     def __init__(self, url: str, folder: Path, on_bytes: OnBytes = lambda name, done, total: None) -> None:
@@ -82,8 +82,8 @@ class Download:
             raise OptionError(f"expected an http or https URL, not {url}")
 
     def fetch(self, name: str) -> bool:
-        """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it had to be
-        fetched. An incomplete file has the suffix ``.part``; a later call continues it.
+        """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it was fetched. An
+        incomplete file has the suffix ``.part``; a later call continues it.
         """
         target, part = self._folder / name, self._folder / f"{name}.part"
         with contextlib.suppress(TableError):

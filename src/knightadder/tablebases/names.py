@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MOST_MEN = 5  # maximum number of men of tables to download; tables with six men take 160 GB
+MOST_MEN = 5  # maximum number of men, including kings, in tables to download; tables with six men take 160 GB
 
 
 def table_names(men: int) -> list[str]:

@@ -25,8 +25,8 @@ def add_openings(command: argparse._ActionsContainer) -> None:
 def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
     """Return the book that ``--openings`` describes.
 
-    The ``key=value`` words and their defaults are explained at `knightadder.workshop.opening_book.load_book`. The file
-    may also be a Polyglot book, see `knightadder.workshop.polyglot_openings.draw_lines`.
+    See `opening_book.load_book` for the ``key=value`` words and their defaults. The file may also be a Polyglot book,
+    see `polyglot_openings.draw_lines`.
     """
     from knightadder.workshop.opening_book import FORMATS, ORDERS, load_book
 

@@ -17,8 +17,8 @@ check, and neither side is far ahead. The same seed gives the same positions. Op
 command as one argument, "genfens COUNT seed N book FILE", and reads the lines.
 """
 
-_NO_BOOK = "none"  # given in upper or lower case instead of the book's file
-_CHESS960 = ("frc", "960", "fischer")  # a book with this in its name is played as Chess960 by OpenBench's client
+_NO_BOOK = "none"  # stands, in upper or lower case, for no book
+_CHESS960 = ("frc", "960", "fischer")  # in the name of a book that OpenBench's client plays as Chess960
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -46,7 +46,7 @@ class OpeningBook:
 
     Each entry is a line of EPD, a game of a PGN file, or a line with a name, a tab and moves, depending on `form`:
     ``epd``, ``pgn`` or ``tsv``. `file` is the name in messages (default: the book's name); `plies` limits the moves of
-    a game or line. `digest` identifies the book: it depends on the entries and their order.
+    a game or line. `digest` identifies the entries and their order.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class OpeningBook:
         return len(self._entries)
 
     def opening(self, number: int) -> BookLine:
-        """Return the opening with an index, from 0; after the last opening, the book starts again."""
+        """Return the opening with an index, from 0. After the last opening, the book starts again."""
         entry = self._entries[number % len(self._entries)]
         try:
             opening = self._read(entry)
@@ -89,7 +89,7 @@ class OpeningBook:
 
     def check(self, count: int) -> None:
         """Read the first openings, so that a bad opening is found before the games start: PositionError, see `opening`.
-        Prints a note about each impossible castling right or en passant square that was left out of a position.
+        Print a note about each impossible castling right or en passant square that was left out of a position.
         """
         for number in range(min(count, len(self))):
             for note in self.opening(number).notes:
@@ -131,9 +131,9 @@ def load_book(
 ) -> OpeningBook:
     """Return a book: an EPD or PGN file, which may be compressed; OptionError if it is unreadable or empty.
 
-    Without a file, the book has the package's own lines, or the start positions of Chess960. `form` is ``epd`` or
-    ``pgn`` (by default, the suffix decides); `order` is ``random`` (with a seed) or ``sequential``; `plies` limits the
-    plies of a game.
+    Without a file, the book consists of the package's own lines, or of the start positions of Chess960. `form` is
+    ``epd`` or ``pgn`` (by default, the suffix decides). `order` is ``random`` (with a seed) or ``sequential``. `plies`
+    limits the plies of a game.
     """
     if file is not None:
         plain = without_compression(file)
@@ -159,6 +159,6 @@ def _games(file: Path) -> list[GameText]:
 
 
 def numbered(lines: Iterable[str]) -> list[GameText]:
-    """Return the lines with their numbers, but without empty lines and comments."""
+    """Return the lines with their numbers, without empty lines and comments."""
     texts = ((number, line.strip()) for number, line in enumerate(lines, 1))
     return [GameText(number, number, text) for number, text in texts if text and not text.startswith("#")]

@@ -12,7 +12,7 @@ from knightadder.engine.book import Book
 
 MOST_LINES = 10_000
 MOST_PLIES = 60  # default maximum of plies in a line, because some books contain cycles
-_DRAWS = 10_000  # stop after this number of draws without a new line: lines still missing are too rare to matter
+_DRAWS = 10_000  # stop after this many draws without a new line: the missing lines are too rare to matter
 
 
 @dataclass(slots=True)
@@ -25,11 +25,11 @@ class _Node:
 
 
 def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = MOST_LINES) -> list[str]:
-    """Draw different lines from a book, in algebraic notation; they depend only on the book and the arguments.
+    """Draw at most `most` different lines from a book, in algebraic notation; they depend only on the arguments.
 
     A line ends after `plies` plies, or where the book has no move. At each position, a move is chosen with a
-    probability proportional to its weight, as in Polyglot; a move with weight 0 is never chosen. At most `most` lines
-    are drawn. OptionError if the file cannot be read, or is not a Polyglot book.
+    probability proportional to its weight, as in Polyglot, so never with weight 0. OptionError if the file cannot be
+    read, or is not a Polyglot book.
     """
     random, book = Random(seed), Book(file)
     lines: dict[tuple[str, ...], None] = {}
@@ -63,7 +63,7 @@ def _draw(book: Book, node: _Node, plies: int, random: Random) -> tuple[str, ...
 
 
 def _node(book: Book, board: chess.Board) -> _Node:
-    """Look up a position; moves that would end the game are left out."""
+    """Look up a position in the book; moves that would end the game are left out."""
     moves = {move: weight for move, weight in book.moves(board.fen(en_passant="fen")).items() if not _ends(board, move)}
     return _Node(list(moves), list(moves.values()))
 

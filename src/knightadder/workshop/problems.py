@@ -1,7 +1,7 @@
 """Problems in Extended Position Description (EPD): positions with their solutions.
 
-An EPD line is the first four fields of a FEN, followed by operations such as ``bm Qg6; id "WAC.001";``. Supported
-operations:
+An EPD line is the first four fields of a FEN, followed by operations such as ``bm Qg6; id "WAC.001";``. See
+https://www.chessprogramming.org/Extended_Position_Description. Supported operations:
 
 - ``bm`` and ``am``: best moves, and moves to avoid;
 - ``dm 3`` or ``ce +M3``: a forced mate in three moves;
@@ -9,8 +9,6 @@ operations:
   ``c0 "f5=10, Bf2=4"``;
 - ``hmvc`` and ``fmvn``: the halfmove clock and the move number, unless they follow the position as in a FEN;
 - ``id``: the name.
-
-See https://www.chessprogramming.org/Extended_Position_Description.
 """
 
 import re
@@ -42,19 +40,15 @@ _POINTS_LIST = re.compile(rf"{_POINTS.pattern}(?:[\s,]+{_POINTS.pattern})*[\s,]*
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A position and its solution: the moves of ``bm`` and ``am``, the moves to a forced mate, and the points of moves.
+    """A position and its solution: the moves of ``bm`` and ``am``, the moves to a forced mate, and points of moves."""
 
-    The name is the ``id``, or else the line number. A move without points counts zero. `notes` has a line for each
-    impossible castling right or en passant square that was left out of the position.
-    """
-
-    name: str
+    name: str  # the operation id, or else the line number
     board: chess.Board
     best: frozenset[chess.Move] = frozenset()
     avoid: frozenset[chess.Move] = frozenset()
     mate: int | None = None
-    points: Mapping[chess.Move, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    points: Mapping[chess.Move, int] = field(default_factory=dict)  # 0 for all other moves
+    notes: tuple[str, ...] = ()  # a line for each impossible castling right or en passant square that was left out
 
     @property
     def maximum(self) -> int:
@@ -71,8 +65,8 @@ class Problem:
     def solved_by(self, move: chess.Move | None, mate: int | None = None) -> bool:
         """Return whether a move, and the mate announced with it (negative if the opponent mates), solves the problem.
 
-        The move must be among the best moves, if best moves are given, and not among the moves to avoid. Any move
-        counts if the announced mate is no longer than the known mate, since there may be several ways to mate.
+        The move must be one of any best moves, and not one of the moves to avoid. Any move counts if the announced mate
+        is no longer than the known mate, since there may be several ways to mate.
         """
         if self.mate is not None and mate is not None and 0 < mate <= self.mate:
             return True
@@ -84,9 +78,9 @@ class Problem:
 def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) -> tuple[list[Problem], list[str]]:
     """Return the problems of an EPD file, and complaints; empty lines and lines that begin with ``#`` are ignored.
 
-    A complaint is a message, with file and line number, about an invalid line, or about a castling right or en passant
-    square that was left out. `own_engine` says whether this engine will solve the problems, because it refuses more
-    positions than most engines. OptionError if the file cannot be read.
+    A complaint is a message about an invalid line, or about a castling right or en passant square that was left out.
+    `own_engine` says whether this engine will solve the problems: it refuses more positions than most engines.
+    OptionError if the file cannot be read.
     """
     problems, complaints = [], []
     for number, line in enumerate(text_lines(file), 1):
@@ -101,10 +95,8 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
 
 
 def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool = False) -> Problem:
-    """Return the problem in a line of EPD; ValueError if the line is not EPD or has no solution.
-
-    The error's text names the fault. `name` is used for a problem without ``id``; for the other arguments see
-    `read_problems`.
+    """Return the problem in a line of EPD; ValueError, which names the fault, if it is not EPD or has no solution.
+    `name` is used for a problem without ``id``. For the other arguments, see `read_problems`.
     """
     fen, rest = split_epd(line)
     board = chess.Board(fen, chess960=chess960)
@@ -112,7 +104,7 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
     if board.status() & _UNPLAYABLE:
         raise ValueError("the position is not playable")
     try:
-        notes = parse_fen(fen).notes  # because python-chess drops some impossible rights silently
+        notes = parse_fen(fen).notes  # because python-chess silently drops some impossible rights
     except FenError:  # a ValueError
         if own_engine:
             raise

@@ -1,4 +1,4 @@
-"""Games with the engines' scores as comments, as matches and similar programs write them in PGN."""
+"""Games with the engines' scores as comments, as match programs write them in PGN."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections.abc import Mapping
 
 from knightadder.engine.info import Score
 
-# The mover's score as cutechess and similar programs write it: in pawns, or as M and the moves to mate; then the depth.
+# The mover's score as cutechess and similar programs write it, in pawns or as M and the moves to mate, and the depth.
 _COMMENT = re.compile(r"\s*(?:([+-]?\d+\.\d+)|([+-]?)M(\d+))/\d+\b")
-# The terminations of games whose result says nothing about the moves.
+# Values of the tag Termination for games whose result says nothing about the moves.
 _UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
 
 
 def score_in(comment: str) -> Score | None:
-    """Return the score in a move's comment (``+0.31/12 0.052s``, ``-M4/20``), for the side that moved; None if there is
-    none.
-    """
+    """Return the score in a move's comment (``+0.31/12 0.052s``, ``-M4/20``), for the mover; None if there is none."""
     match = _COMMENT.match(comment)
     if not match:
         return None

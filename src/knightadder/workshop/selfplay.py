@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 WIN, DRAW, LOSS = 1, 0, -1
 
-# A game is decided if both sides agree, for a number of plies, that one side is far ahead (in centipawns), or that
-# neither side is ahead.
+# A game is decided if both sides' scores stay, for this many plies, beyond RESIGN_SCORE for the same side, or within
+# DRAW_SCORE of zero (in centipawns).
 RESIGN_SCORE, RESIGN_PLIES = 1000, 5
 DRAW_SCORE, DRAW_PLIES = 8, 12
 DRAW_FROM = 80  # ply from which draws are possible, counted from the start of the opening's moves
 
-_STOP_SECONDS = 0.2  # maximum delay until a search with a clock notices that its game was aborted
+_STOP_SECONDS = 0.2  # seconds until a search with a clock notices that its game was aborted
 
 MATE_SCORE = 30_000  # centipawns that stand for a mate, far beyond `RESIGN_SCORE`
 
 
 class StoppedError(Exception):
-    """A game was aborted."""
+    """Raised if a game was aborted."""
 
 
 class SelfPlay:
@@ -67,10 +67,10 @@ class SelfPlay:
         self._stop[0] = 1
 
     def play_pair(self, opening: BookLine, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
-        """Play an opening with both colours, and return the results for the first set, as White and as Black.
+        """Play an opening with both colours, and return the results of the first parameters, as White and as Black.
 
-        Each set maps search parameters to values; a missing parameter keeps its last value, initially the value in
-        ``core/search/parameters.py``. StoppedError if the game was aborted.
+        A parameter that is not given keeps its last value, at first the value in ``core/search/parameters.py``.
+        StoppedError if the game was aborted.
         """
         for side, values in zip(self._sides, (first, second), strict=True):
             side.set_parameters(values)
@@ -122,7 +122,7 @@ class _Side(ABC):
     @abstractmethod
     def think(self, game: Game, stop: np.ndarray) -> tuple[int, int] | None:
         """Return the best move, and its score in centipawns for the side to move; None if its flag has fallen. The game
-        is not over. The item of `stop` becomes 1 when the game is aborted; then the returned value is ignored.
+        is not over. If the item of `stop` becomes 1, the game is aborted, and the result is ignored.
         """
 
 
@@ -194,8 +194,8 @@ class _ClockSide(_Side):
 
 
 def adjudicate(scores: Sequence[int], plies: int) -> int | None:
-    """Return White's result if the scores of both sides decide a game, else None. The scores are in centipawns from
-    White's view, one score for each move; `plies` includes the moves of the opening.
+    """Return White's result if the scores of both sides decide a game, else None. The scores, one for each move, are in
+    centipawns from White's view; `plies` includes the moves of the opening.
     """
     if stayed_within(scores, RESIGN_PLIES, RESIGN_SCORE + 1, math.inf):
         return WIN

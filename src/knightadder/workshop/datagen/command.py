@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
     if file:
         parts.load()
         _note_damaged(parts)
-        if arguments.positions:  # the number of extra chunks depends on the speed of the workers
+        if arguments.positions:  # how many more chunks are played depends on the speed of the workers
             parts.drop_from(parts.first(arguments.positions) or 0)
         if not parts.chunks:
             raise OptionError(f"there are no games in {parts.folder}")

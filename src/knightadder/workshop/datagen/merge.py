@@ -1,4 +1,4 @@
-"""Writes each position of all games once to one file, in random order."""
+"""Writes the positions of all games to one file, each once, in random order."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ _SHARE = 4_000_000  # approximate number of positions shuffled at a time: 128 MB
 
 @dataclass(slots=True)
 class MergeCounts:
-    """Counts of a merge: positions in the games, positions that passed the filter, positions written, and their
-    results.
-    """
+    """Counts of a merge: positions in the games, positions that passed the filter, positions written, and results."""
 
     moves: int = 0
     read: int = 0
@@ -49,10 +47,10 @@ def write_shuffled(
 ) -> MergeCounts:
     """Write positions, given oldest first, to a file, 32 bytes each, and return the counts; OptionError if that fails.
 
-    Positions are first distributed by a random hash to parts that fit into memory, so that equal positions stay
-    together. Then each part, of about `share` positions, is deduplicated, shuffled and written. The last of equal
-    positions is kept. `most` is an approximate upper bound of the number of positions. The file is replaced at the
-    end; a device or a pipe is written directly.
+    A random hash first divides the positions into parts of about `share` positions, which fit into memory; equal
+    positions come into the same part. Then each part is deduplicated, shuffled and written. The last of equal positions
+    is kept. `most` is an approximate upper bound of the number of positions. The file is replaced at the end; a device
+    or a pipe is written directly.
     """
     chance = np.random.default_rng(seed % (1 << 64))
     key = chance.integers(1 << 64, dtype=np.uint64)
@@ -90,7 +88,7 @@ def last_of_each(records: NDArray[np.void]) -> NDArray[np.intp]:
     """Return the index of each position's last occurrence, ignoring the counters.
 
     Later games usually come from a newer engine or network, so their scores are better. Positions are compared by a
-    64-bit hash: among a hundred million positions, one is lost with a probability of 1 in 4,000.
+    64-bit hash. The chance that one of a hundred million positions is lost is 1 in 4,000.
     """
     _, places = np.unique(hashes(records)[::-1], return_index=True)
     return len(records) - 1 - places

@@ -42,43 +42,34 @@ _LIST = "chunks.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The entry of a chunk in the list: its number from 0, its games and moves, and its file's size in bytes and
-    CRC-32.
-
-    `engine` is the version of the engine that played it (see `engine_version`), or the PGN file from which it comes.
-    """
+    """The entry of a chunk in the list: its number from 0, games and moves, and its file's size in bytes and CRC-32."""
 
     number: NotNegative
     games: NotNegative
     moves: NotNegative
     size: NotNegative
     crc: NotNegative
-    engine: str
+    engine: str  # version of the engine that played (see `engine_version`), or the PGN file of the games
 
 
 @cache
 def engine_version() -> str:
-    """Return the package's version and a digest of the core, which identify versions that may play differently.
-
-    The result is the same on all machines.
+    """Return the package's version and a digest of the core, which tell apart versions that may play differently. The
+    result is the same on all machines.
     """
     return f"{knightadder.__version__}-{source_digest(folders=('core',))}"
 
 
 class Parts:
-    """The folder of a run, which need not exist yet, and its chunks by number.
-
-    `moves` counts the moves in all chunks: the number of positions with a score. `damaged` are the files whose size
-    differs from the list, and `lost` are the files that are in the list but missing from the folder.
-    """
+    """The folder of a run, which need not exist yet, and its chunks by number."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.chunks: dict[int, Chunk] = {}
-        self.moves = 0
-        self._totals = [0]  # number of moves in the first 0, 1, 2, ... chunks, up to the first missing chunk
-        self.damaged: list[Path] = []
-        self.lost: list[Path] = []
+        self.moves = 0  # moves in all chunks: the number of positions with a score
+        self._totals = [0]  # item n is the number of moves in the first n chunks, up to the first missing chunk
+        self.damaged: list[Path] = []  # files whose size differs from the list
+        self.lost: list[Path] = []  # files in the list that are missing in the folder
 
     def load(self) -> None:
         """Read the list of chunks; OptionError if it cannot be read."""
@@ -112,7 +103,7 @@ class Parts:
     @contextlib.contextmanager
     def open(self, settings: dict[str, Any], restart: bool = False) -> Iterator[None]:
         """Create the folder or check that its settings are the same, and lock it for a ``with`` block. The settings
-        determine the games; with `restart`, existing games are forgotten.
+        determine the games. With `restart`, existing games are forgotten.
         """
         make_folder(self.folder, parents=False)
         with locked(self.folder):
@@ -125,7 +116,7 @@ class Parts:
             yield
 
     def _mend_list(self) -> None:
-        """Rewrite the list if it contains more than the existing chunks."""
+        """Rewrite the list if it names chunks that do not exist."""
         text = b"".join(map(_line, self.chunks.values()))
         file = self.folder / _LIST
         if not file.exists() or file.stat().st_size != len(text):
@@ -143,11 +134,11 @@ class Parts:
         )
 
     def save(self, number: int, words: NDArray[np.uint32], games: int, source: str | None = None) -> Chunk:
-        """Write a chunk's file and return its entry, which the caller passes to `add`. The words are as
-        ``core/board/viriformat.py`` describes them. The source of the games is by default the version of this engine.
+        """Write a chunk's file, and return its entry, which the caller passes to `add`; `source` is by default this
+        engine. The words are as ``core/board/viriformat.py`` describes them.
         """
         data = words.tobytes()
-        write_whole(self.file(number), data, tidy=False)  # `open` has already tidied up
+        write_whole(self.file(number), data, tidy=False)  # `open` has already removed leftover files
         moves = len(words) - games * (HEADER + 1)
         return Chunk(number, games, moves, len(data), zlib.crc32(data), source or engine_version())
 
@@ -173,9 +164,7 @@ class Parts:
         return self._totals[-1] + sum(self.chunks[each].moves for each in range(first, number) if each in self.chunks)
 
     def first(self, moves: int) -> int | None:
-        """Return the number of the first chunks, from number 0 on, that contain this many moves; None if one is
-        missing.
-        """
+        """Return how many chunks, from number 0 on, contain this many moves; None if one of them is missing."""
         number = bisect_left(self._totals, moves)
         return number if number < len(self._totals) else None
 

@@ -1,6 +1,4 @@
-"""Training data from the PGN files of matches, whose moves were searched with far more nodes than in
-``knightadder datagen``.
-"""
+"""Training data from PGN files of matches, whose moves were searched far more than those of ``knightadder datagen``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads games and returns their positions, filtered: millions per second."""
+"""Reads games and returns their positions, filtered, at millions per second."""
 
 from __future__ import annotations
 
@@ -20,16 +20,11 @@ _BLOCK = 1 << 16  # positions read at once
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter for the positions of games.
+    """A filter for the positions of games."""
 
-    It keeps positions from a ply on (ply 0 is White's first move) whose absolute score is below a bound in centipawns.
-    A missing score counts as above every bound. `quiet` leaves out positions in which the side to move is in check, or
-    the move played is a capture or promotion.
-    """
-
-    first_ply: int = 0
-    score_below: int = 2000
-    quiet: bool = True
+    first_ply: int = 0  # ply 0 is White's first move
+    score_below: int = 2000  # bound of the absolute score in centipawns; missing scores are above every bound
+    quiet: bool = True  # whether to leave out positions in check, and those in which a capture or promotion was played
 
 
 #: Keeps every position, even without a score.
@@ -37,7 +32,7 @@ EVERYTHING = Filter(0, 1 - int(NO_SCORE), False)
 
 
 class Reader:
-    """Reads games, for one thread at a time; it releases the GIL, so that other threads keep running."""
+    """Reads games, for one thread at a time. It releases the GIL, so that other threads keep running."""
 
     def __init__(self) -> None:
         self._tables = new_tables()

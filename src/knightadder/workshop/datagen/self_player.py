@@ -30,7 +30,7 @@ GAMES = 100  # games in a chunk
 LONGEST = 800  # maximum plies of a game after its opening; then the game is a draw
 
 # An opening is rejected if a search with VERIFY times the nodes of a move finds one side MOST_AHEAD centipawns ahead.
-# The limit is wide, because a network must also learn unbalanced positions, which the search often meets.
+# The limit is high, because a network must also learn unbalanced positions, which the search often meets.
 VERIFY = 4
 MOST_AHEAD = 1000
 MOST_TRIES = 1000  # maximum number of openings to try, because a book may have no suitable opening
@@ -38,22 +38,16 @@ MOST_TRIES = 1000  # maximum number of openings to try, because a book may have 
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
-    """The settings of the games.
+    """The settings of the games. Without a network, the classical evaluation is used."""
 
-    `nodes` is a soft limit per move: no new iteration starts after it. Half of the games have one more random move.
-    `chess960` is the share of the games that begin with start positions of Chess960, a different one for each side. The
-    other games begin with openings of the book, if there is a book. Without a network, the classical evaluation is
-    used. `games` is the number of games in a chunk, and `megabytes` the size of each player's hash table.
-    """
-
-    nodes: int = 100
-    megabytes: int = 1
+    nodes: int = 100  # soft limit per move: no new iteration starts after it
+    megabytes: int = 1  # size of each player's hash table
     seed: int = 1
-    random_plies: int = 8
-    chess960: float = 0.2
-    book: OpeningBook | None = None
+    random_plies: int = 8  # half of the games have one more
+    chess960: float = 0.2  # share of games from random Chess960 positions, different for each side
+    book: OpeningBook | None = None  # openings of the other games, if any
     network: Network | None = None
-    games: int = GAMES
+    games: int = GAMES  # number of games in a chunk
 
 
 class SelfPlayer:
@@ -81,9 +75,7 @@ class SelfPlayer:
         return np.concatenate(games)
 
     def openings(self, chance: random.Random) -> Iterator[Game]:
-        """Yield positions in which games may begin, without end. They are always the same object, which must not be
-        changed.
-        """
+        """Yield endless positions in which games may begin: always the same object, which must not be changed."""
         while True:
             self._play(chance, 1)
             yield self._game
@@ -116,7 +108,7 @@ class SelfPlayer:
         settings, game, book = self._settings, self._game, self._settings.book
         if chance.random() < settings.chess960:
             white, black = (chess.Board.from_chess960_pos(chance.randrange(960)).fen() for _ in "WB")
-            ranks = [*black.split("/")[:-1], white.split("/")[-1]]  # White's home rank with the rest of the FEN
+            ranks = [*black.split("/")[:-1], white.split("/")[-1]]  # White's home rank, followed by the rest of the FEN
             game.set_up("/".join(ranks))
         elif book is None:
             game.set_up()

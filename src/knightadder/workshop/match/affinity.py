@@ -26,7 +26,7 @@ _CAN_PIN = hasattr(os, "sched_setaffinity")
 
 
 def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
-    """Return the processors for each simultaneous game, between engines with `threads` threads each. While there are
+    """Return the processors for each simultaneous game, between engines with `threads` threads each. If there are
     enough cores, only one hardware thread of each core is used.
     """
     if not _CAN_PIN:
@@ -55,20 +55,19 @@ def _hardware_thread(processor: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Affinity:
-    """Groups of processors, one for each worker.
-
-    The folder contains a lock for each group that is taken. The system releases a worker's lock when the worker ends.
+    """Groups of processors, one for each worker. The folder contains a lock for each group that is taken. When a worker
+    ends, the system releases its lock.
     """
 
     groups: Sequence[tuple[int, ...]]
     folder: Path
 
     def claim(self) -> tuple[tuple[int, ...], BaseFileLock]:
-        """Return the processors of this worker, and the lock to release when it no longer needs them."""
+        """Return processors for this worker, and the lock to release when the worker no longer needs them."""
         import filelock
 
         for number, group in enumerate(self.groups):
-            # Another thread may release the lock.
+            # Another thread than this one may release the lock.
             lock = filelock.FileLock(self.folder / f"{number}.lock", thread_local=False)
             with contextlib.suppress(filelock.Timeout):
                 lock.acquire(timeout=0)

@@ -1,7 +1,6 @@
 """Matches between UCI engines: pairs of games from the same opening, several games at once, and sequential tests.
 
-Two engines play each other. More engines play a round robin; with ``--gauntlet``, the first engine plays each of the
-other engines instead.
+Two engines play each other. More engines play a round robin; with ``--gauntlet``, the first engine plays all others.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.match.statistics.sprt import Sprt
     from knightadder.workshop.opening_book import BookLine, OpeningBook
 
-    # A function that shows the last game, and where games are played.
+    # A function that shows the last game, and the place where games are played.
     Show: TypeAlias = Callable[[Record | None, str], None]
 
 _EXAMPLES = """\

@@ -20,7 +20,7 @@ from knightadder.uci.trace import Trace
 from knightadder.workshop.match.time_control import Allowance, TimeControl
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
-_MARGINS = ("margin", "timemargin")  # the second is the name in cutechess
+_MARGINS = ("margin", "timemargin")  # the second is cutechess's name
 _NODE_TIME = "nodestime"  # the UCI option by which a clock counts nodes
 _UNLIMITED = "inf"  # a time control without a clock, as in cutechess
 _COMMON_KEYS = (*_CONTROLS, *_MARGINS, "option.", "env.")
@@ -28,16 +28,14 @@ _KEYS = ("name", "cmd", "args", "dir", *_COMMON_KEYS)
 
 _PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # files with these suffixes count as programs even if not executable
 
-# Seconds for an engine to start and be ready: an engine that compiles at its first start takes long on a busy machine.
+# Seconds for an engine to start and be ready. An engine that compiles at its first start takes long on a busy machine.
 START_PATIENCE = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
     """An engine of a match: its name in tables and PGN, its command, its working directory and its limits.
-
-    `common_options` are the options given for all engines; an engine ignores options that it does not have. `own` says
-    whether the engine is this program. Each machine of a cluster then runs its own installation.
+    `common_options` are given for all engines; an engine ignores those that it does not have.
     """
 
     name: str
@@ -47,7 +45,7 @@ class Competitor:
     options: dict[str, str] = field(default_factory=dict)
     common_options: dict[str, str] = field(default_factory=dict)
     allowance: Allowance = field(default_factory=Allowance)
-    own: bool = False
+    own: bool = False  # whether the engine is this program; each machine of a cluster then runs its own installation
 
     @property
     def settings(self) -> dict[str, str]:
@@ -69,8 +67,8 @@ class Competitor:
     ) -> UciClient:
         """Start the engine, set its options, wait until it is ready, and return it.
 
-        The engine has `timeout` seconds for each answer and runs on the given processors (any, if none are given). A
-        trace is written into a folder, see `knightadder.uci.trace`.
+        The engine has `timeout` seconds for each answer, and runs on the given processors, or on any if there are none.
+        For the trace, see `knightadder.uci.trace`.
         """
         try:
             client = UciClient(self._command_here(), self.folder, self._variables(), processors)
@@ -83,7 +81,7 @@ class Competitor:
                 common = {name: value for name, value in self.common_options.items() if name.lower() in needed}
                 client.set_options({**common, **self.options, **({"UCI_Chess960": "true"} if chess960 else {})})
                 client.remarks = client.wait_ready(timeout)
-            except BaseException:  # even Ctrl-C, which does not reach the engine's session
+            except BaseException:  # even Ctrl-C, which does not reach the engine's process
                 client.kill()
                 client.close()
                 raise
@@ -128,9 +126,8 @@ class Competitor:
     def sources(self) -> str:
         """Return a digest of the files that determine how the engine plays; OptionError if a file cannot be read.
 
-        It covers the programs in the command, the networks in options such as ``EvalFile``, and for Knightadder the
-        sources with the built-in network. It does not cover programs that a wrapper script starts, or programs on a
-        different machine.
+        These are the programs in the command, the networks in options such as ``EvalFile`` and, for Knightadder, its
+        sources and built-in network; but not programs that a wrapper script starts, or programs on another machine.
         """
         folder = self.folder or Path()
         files = {str(place): folder / word for place, word in enumerate(self.command) if _is_program(folder / word)}
@@ -164,16 +161,12 @@ def read_competitors(
     file: Path | None = None,
     only: Sequence[str] = (),
 ) -> list[Competitor]:
-    """Return the engines of a match: two or more, with different names, each with a limit.
+    """Return the engines of a match: two or more, with different names, each with a limit; OptionError if that fails.
 
     - `engines` contains the ``key=value`` words of each engine; an engine without ``cmd`` is this program.
     - `each` contains words for all engines; an engine's own words take precedence.
-    - `file` is a TOML file with an array of tables ``engine`` with the same keys, in which ``option`` and ``env`` are
-      tables. These engines come after the engines of the command line.
-    - `only` contains the names of the engines to use from the file; without it, engines with ``usual = false`` are left
-      out.
-
-    OptionError if a word or the file is wrong.
+    - `file` is a TOML file with an array of tables ``engine`` with the same keys; ``option`` and ``env`` are tables.
+    - `only` names the engines to use from the file; by default, engines with ``usual = false`` are left out.
     """
     common = KeyValues.read(each, _COMMON_KEYS, "--each")
     described = [KeyValues.read(words, _KEYS, "--engine") for words in engines]
@@ -232,7 +225,7 @@ def _competitor(own: KeyValues, common: KeyValues) -> Competitor:
         raise OptionError(
             f"name={name}: a name must not contain vertical bars, quotation marks, line ends or control characters"
         )
-    # An engine's own limits replace the common ones.
+    # An engine's own limits replace the common limits.
     limiting = own if any(key in own for key in _CONTROLS) else common
     if not any(key in limiting for key in _CONTROLS):
         raise OptionError(f"{name} has no limit: give tc=, st=, nodes= or depth= with this engine or with --each")

@@ -27,7 +27,7 @@ _TERMINATIONS = {
 }
 
 _LONGEST = 1 << 20  # maximum size of a game in bytes: an incomplete game is looked for in this last part of a file
-# The last line of a game: it is not a header line, and it ends with a result. Programs that wrap lines may put only
+# The last line of a game: not a header line, but a line that ends with a result. Programs that wrap lines may put only
 # the result on it.
 _LAST_LINE = re.compile(rb"^(?:[^\[\n].*)?(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
 
@@ -80,8 +80,8 @@ class PgnFile(Closing):
     """A file to which games are appended, each completely or not at all; without a file, nothing is saved.
 
     After a crash, the last game of this match may be incomplete, or missing in the log. It is then removed, because it
-    is played again, and `report` is called with a message. Earlier contents are kept. `fixtures` are the games of this
-    match, and `logged` is the length of the file after the last game in the log, 0 if unknown.
+    is played again, and `report` is called with a message. Earlier contents are kept. `logged` is the length of the
+    file after the last game in the log, 0 if unknown.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class PgnFile(Closing):
 
     @contextlib.contextmanager
     def appended(self, text: str) -> Iterator[int]:
-        """Append a game, and remove it if the ``with`` block fails. Yields the length of the file after the game; 0 if
+        """Append a game, and remove it if the ``with`` block fails. Yield the length of the file after the game; 0 if
         it is not a regular file.
         """
         file = self._file

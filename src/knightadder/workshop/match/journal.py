@@ -29,28 +29,19 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The record of a finished game.
-
-    - `fault` is the kind of fault that ended the game, and `culprit` the engine at fault.
-    - `plies` does not count the opening.
-    - `warnings` contains the number of warnings by engine and kind.
-    - `details` describes the first warnings: engine, kind, line and position.
-    - `lowest` is the least time in seconds that an engine with a clock had left after a move.
-    - `versions` maps each engine to the name that it reports.
-    - `scale` is the factor of the time limits.
-    """
+    """The record of a finished game. `lowest` is the least time, in seconds, that each engine with a clock had left."""
 
     fixture: Fixture
     white_points: float
     reason: str
-    plies: NotNegative
-    fault: str | None = None
-    culprit: str | None = None
-    warnings: dict[str, dict[str, NotNegative]] = field(default_factory=dict)
-    details: list[dict[str, str]] = field(default_factory=list)
+    plies: NotNegative  # without the opening
+    fault: str | None = None  # kind of the fault that ended the game
+    culprit: str | None = None  # engine at fault
+    warnings: dict[str, dict[str, NotNegative]] = field(default_factory=dict)  # number of warnings by engine and kind
+    details: list[dict[str, str]] = field(default_factory=list)  # the first warnings: engine, kind, line and position
     lowest: dict[str, float] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    scale: float = 1.0
+    versions: dict[str, str] = field(default_factory=dict)  # the name that each engine reports
+    scale: float = 1.0  # factor of the time limits
 
     @classmethod
     def of(cls, fixture: Fixture, game: MatchGame, versions: Mapping[str, str], scale: float = 1.0) -> Self:
@@ -78,7 +69,7 @@ class Record:
 
     @classmethod
     def read(cls, values: Mapping[str, Any], fixture: Fixture) -> Self:
-        """Return the record that `dataclasses.asdict` has converted; ValueError if it does not belong to the game."""
+        """Return the record from the result of `dataclasses.asdict`; ValueError if it does not belong to the game."""
         if not {each.name for each in fields(cls)} - {"scale"} <= values.keys():  # older logs lack the scale
             raise ValueError("not a record")
         record: Self = converted(values, cls)
@@ -104,8 +95,7 @@ class MatchLog(Closing):
     """The log of a match and its records; without a file, nothing is saved.
 
     The number of a game follows from its round and its place among the `pairings`, and `setup` identifies the match.
-    `records` contains the games of the file by number, followed by the added games in the order of addition. `pgn_end`
-    is the length of the PGN file after the last game of the log, 0 if unknown.
+    `records` contains the games of the file by number, then the added games in the order of addition.
     """
 
     def __init__(
@@ -116,7 +106,7 @@ class MatchLog(Closing):
         restart: bool = False,
     ) -> None:
         self._players = [pair for first, second in pairings for pair in ((first, second), (second, first))]
-        self.pgn_end = 0
+        self.pgn_end = 0  # length of the PGN file after the last game of the log; 0 if unknown
         self._journal = Journal(file, {"format": FORMAT, **setup}, restart)
         try:
             self.records = self._journal.entries(self._read)
@@ -137,9 +127,7 @@ class MatchLog(Closing):
         self.records.append(record)
 
     def check_versions(self, versions: Mapping[str, str]) -> None:
-        """Raise OptionError if an engine reports a different name than in earlier games; `versions` maps the engines'
-        names in the match to the reported names.
-        """
+        """Raise OptionError if an engine reports another name than in earlier games; `versions` has the new names."""
         known = {name: version for record in self.records for name, version in record.versions.items()}
         for name, version in versions.items():
             if known.get(name, version) != version:

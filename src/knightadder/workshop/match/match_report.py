@@ -1,4 +1,4 @@
-"""Shows the results of a match: a line, tables, and rows for the strength log."""
+"""Shows the results of a match: a progress line, tables, and rows for the strength log."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def elo_text(interval: Interval) -> str:
 
 
 def llr_text(score: HeadToHead, sprt: Sprt) -> str:
-    """Return the log-likelihood ratio with the bounds and hypotheses of its test as text."""
+    """Return the log-likelihood ratio, with the bounds and hypotheses of its test, as text."""
     return f"{_llr(score, sprt)} ({sprt.lower:.2f}, {sprt.upper:.2f}) {sprt.hypotheses} {sprt.model}"
 
 
@@ -59,7 +59,7 @@ def _llr(score: HeadToHead, sprt: Sprt) -> str:
 
 
 def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) -> str:
-    """Return a line with the state of a match; with several pairings, only the points of each engine."""
+    """Return a line with the state of a match; if there are several pairings, it has only the points of each engine."""
     played = f"{standings.games}/{total}" if total else str(standings.games)
     if len(standings.scores) > 1:
         totals = standings.totals()
@@ -78,9 +78,7 @@ def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) ->
 
 
 def tables(standings: Standings, sprt: Sprt | None = None, caption: str | None = None) -> Group:
-    """Return tables of all results: pairings, ratings if there are more than two engines (and SciPy), faults and
-    warnings.
-    """
+    """Return tables of all results: pairings, ratings of three or more engines (with SciPy), faults and warnings."""
     parts: list[Table | Text]
     if len(standings.scores) == 1:
         [((first, second), score)] = standings.scores.items()
@@ -185,8 +183,8 @@ def change_row(
     bench: str = "",
     verdict: str | None = None,
 ) -> str:
-    """Return the row of a change in ``docs/strength-log.md``. By default, the change is described by the names of the
-    engines, the verdict is the verdict of the test, and the bench is left to the user.
+    """Return the row of a change in ``docs/strength-log.md``; `bench` is left to the user by default. By default,
+    `change` names the engines, and `verdict` is the verdict of the test.
     """
     [((first, second), score)] = standings.scores.items()
     counts = score.counts
@@ -232,7 +230,7 @@ def opponent_rows(standings: Standings, limits: str, book: str, today: datetime.
 
 
 def heading(columns: Sequence[str]) -> str:
-    """Return the two header lines of a table."""
+    """Return the two header lines of a Markdown table."""
     return f"{_row(columns)}\n|{'---|' * len(columns)}"
 
 

@@ -31,23 +31,21 @@ from knightadder.workshop.opening_book import BookLine
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-# Seconds. A machine that shuts down may kill the engines shortly before the worker. So an engine that was killed by a
-# signal is at fault only if its worker is still running after this time.
+# A machine that shuts down may kill the engines shortly before the worker. So an engine that was killed by a signal is
+# at fault only if its worker is still running after this many seconds.
 _FAREWELL_SECONDS = 10.0
 _FAREWELLS = {-getattr(signal, name, 0) for name in ("SIGTERM", "SIGKILL", "SIGINT", "SIGHUP")} - {0}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a game on a worker: its record and its PGN. If an engine did not start, the record is None,
-    `absent` is the engine's name and `error` the reason. The notes are lines about the worker for the user.
-    """
+    """The outcome of a game on a worker: its record and its PGN."""
 
-    record: Record | None
+    record: Record | None  # None if an engine did not start
     pgn: str = ""
-    absent: str = ""
-    error: str = ""
-    notes: list[str] = field(default_factory=list)
+    absent: str = ""  # name of the engine that did not start
+    error: str = ""  # reason why the engine did not start
+    notes: list[str] = field(default_factory=list)  # lines about the worker for the user
 
     @classmethod
     def read(cls, data: bytes, fixture: Fixture) -> Outcome:
@@ -65,12 +63,11 @@ class Outcome:
 class GamePlayer:
     """The task that plays a game: it maps a fixture with its opening to an `Outcome`, as JSON.
 
-    - `versions` maps each engine to the name that it reports, which must be the same on every machine.
-    - `sources` maps each Knightadder engine to the digest of its sources, to be checked on other machines; None if all
-      games are played on this machine.
+    - `versions` maps each engine to the name that it reports; this must match on every machine.
+    - `sources` maps each Knightadder engine to its sources' digest; None if all games are played on this machine.
     - `reference` is the speed of ``knightadder bench``, in nodes per second, for which the time limits are meant; None
       if they are not scaled.
-    - `traces` and `affinity` (the processors of each game) work only for games on this machine.
+    - `trace_folder` and `affinity` (the processors of each game) work only for games on this machine.
     """
 
     def __init__(
@@ -119,7 +116,7 @@ class GamePlayer:
         return json.dumps(asdict(outcome), separators=(",", ":")).encode()
 
     def close(self) -> None:
-        """Terminate the engines. A running game is aborted, and its thread then waits until they have exited."""
+        """Terminate the engines. This aborts a running game; its thread then waits until the engines have exited."""
         self._closed = True
         for client in list(self._clients.values()):
             if self._playing:
@@ -182,7 +179,7 @@ class GamePlayer:
                     self._absent[name] = str(error)
 
     def _start(self, competitor: Competitor) -> UciClient:
-        """Start an engine, and check that it has the same version as on the other machines."""
+        """Start an engine, and check that its version is the same as on the other machines."""
         name, elsewhere = competitor.name, ""
         if self._sources is not None:
             elsewhere = f" on {platform.node()}"

@@ -36,52 +36,39 @@ _DRAWS = {
     chess.Termination.THREEFOLD_REPETITION: "draw by repetition",
 }
 
-# Maximum number of warnings to keep for a game, because engines repeat errors at every move; every warning is counted.
+# Maximum number of warnings to keep for a game, because engines repeat errors at every move. All warnings are counted.
 _WARNINGS_KEPT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class DrawRule:
-    """The rule by which a game is adjudicated a draw: both engines' scores have stayed near zero for some moves.
+    """The rule by which a game is adjudicated a draw: both engines' scores have stayed near zero for some moves."""
 
-    It applies from the full move `move_number` on. For `move_count` moves of each side, there was no pawn move or
-    capture, and no absolute score above `score` centipawns.
-    """
-
-    move_number: int = 40
-    move_count: int = 8
-    score: int = 10
+    move_number: int = 40  # the rule applies from this full move on
+    move_count: int = 8  # number of moves of each side without a pawn move, capture or greater score
+    score: int = 10  # greatest absolute score, in centipawns
 
 
 @dataclass(frozen=True, slots=True)
 class ResignRule:
-    """The rule by which a game is adjudicated lost: the loser's score was very low for `move_count` moves.
-
-    Its score was at most -`score` centipawns. With `two_sided`, the winner's scores must also be at least `score`.
-    """
+    """The rule by which a game is adjudicated lost: the loser's score was at most -`score` for `move_count` moves."""
 
     move_count: int = 5
-    score: int = 800
-    two_sided: bool = True
+    score: int = 800  # in centipawns
+    two_sided: bool = True  # whether the winner's scores must also be at least `score`
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of a match in addition to the rules of chess.
-
-    After the full move `max_moves`, the game is a draw; `tablebases` is the folder of the Syzygy tables that decide
-    games. A silent engine is killed when it is `patience` seconds over its time; this is also the time limit for
-    getting ready. `pv_check` says which principal variations are checked: the ``last`` of each move, ``all`` or
-    ``none``.
-    """
+    """The rules of a match in addition to the rules of chess."""
 
     draw: DrawRule | None = None
     resign: ResignRule | None = None
-    max_moves: int | None = None
-    tablebases: str | None = None
+    max_moves: int | None = None  # after this full move, the game is a draw
+    tablebases: str | None = None  # folder of the Syzygy tables that decide games
     chess960: bool = False
-    patience: float = 60.0
-    pv_check: str = "last"
+    patience: float = 60.0  # seconds after which a silent engine is killed: beyond its time, or while it gets ready
+    pv_check: str = "last"  # principal variations to check: the last of each move, all, or none
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +91,7 @@ class Forfeit:
 
 @dataclass(frozen=True, slots=True)
 class PvWarning:
-    """Inconsistent output of an engine: colour, kind of error, the line, and the position as a UCI command."""
+    """A warning about inconsistent output of an engine: colour, kind, the line, and the position as a UCI command."""
 
     white: bool
     kind: str
@@ -123,20 +110,16 @@ class PlayedMove:
 
 @dataclass(slots=True)
 class MatchGame:
-    """A finished game.
-
-    `moves` are the moves after the opening. `warnings` contains the first warnings, and `warning_counts` the number of
-    all warnings by colour and kind. `lowest` is the least time left after a move, in seconds, by colour.
-    """
+    """A finished game. `warning_counts` are the numbers of all warnings, by colour and kind."""
 
     opening: BookLine
     white_points: float = 0.5
     reason: str = ""
     fault: Forfeit | None = None
-    moves: list[PlayedMove] = field(default_factory=list)
-    warnings: list[PvWarning] = field(default_factory=list)
+    moves: list[PlayedMove] = field(default_factory=list)  # moves after the opening
+    warnings: list[PvWarning] = field(default_factory=list)  # the first warnings
     warning_counts: Counter[tuple[bool, str]] = field(default_factory=Counter)
-    lowest: dict[bool, float] = field(default_factory=dict)
+    lowest: dict[bool, float] = field(default_factory=dict)  # least time left after a move, in seconds, by colour
 
     @property
     def result(self) -> str:
@@ -152,7 +135,7 @@ def play_game(white: ChessPlayer, black: ChessPlayer, opening: BookLine, rules: 
 
 
 class _FaultError(Exception):
-    """Raised to end a game: the engine to move is at fault."""
+    """Raised to end a game because the engine to move is at fault."""
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
@@ -168,7 +151,7 @@ class _Table:
         self._rules = rules
         self._board = opening.board(rules.chess960)
         self._game = MatchGame(opening)
-        # Each move is appended, so that the command need not be rebuilt.
+        # Each move is appended, so that the command is not built anew.
         self._position = f"position fen {opening.fen}"
         if opening.moves:
             self._position += " moves " + " ".join(opening.moves)

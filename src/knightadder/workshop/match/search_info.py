@@ -26,25 +26,23 @@ MATE_NOT_MATE = "PV of a mate ends without mate"
 NOT_HEAD = "best move is not the first move of the last PV"
 MATE_SIGN = "both engines say that they give mate, or both that they get mated"
 
-_SHOWN = 80  # maximum length of a line in a warning
+_SHOWN = 80  # maximum length of an engine's line in a warning
 _BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
 
 
 @dataclass(frozen=True, slots=True)
 class InfoLine:
-    """An ``info`` line with a score, from any engine (`knightadder.engine.info.Info` is the report of this engine).
-    Depth and nodes are zero if they are missing; the score is from the engine's view.
-    """
+    """An ``info`` line with a score, from any engine. (`knightadder.engine.info.Info` is the report of this engine.)"""
 
-    depth: int
-    nodes: int
-    score: Score
+    depth: int  # 0 if missing
+    nodes: int  # 0 if missing
+    score: Score  # from the engine's view
     bound: Bound
     pv: tuple[str, ...]
     line: str
 
     def value(self) -> int:
-        """Return the score as a number: centipawns, or for a mate an absolute value above all centipawns."""
+        """Return the score as a number: in centipawns; a mate is greater, in absolute value, than all centipawns."""
         mate = self.score.mate
         if mate is not None:
             return 100_000 - mate if mate > 0 else -100_000 - mate
@@ -59,9 +57,7 @@ class InfoLine:
 
 
 def parse_info(line: str) -> InfoLine | None:
-    """Return an ``info`` line about the first principal variation; None if the line has no score, is about a different
-    variation, or is malformed.
-    """
+    """Return an ``info`` line about the first principal variation; None for any other line, or without a score."""
     words = line.split()
     if words[:1] != ["info"] or words[1:2] == ["string"]:
         return None
@@ -109,7 +105,7 @@ def last_info(lines: Sequence[str]) -> InfoLine | None:
 
 
 def check_pv(board: chess.Board, info: InfoLine) -> str | None:
-    """Return the kind of the first error of a principal variation, None if there is none; the board is not changed."""
+    """Return the kind of the first error in a principal variation, or None. The board is not changed."""
     made = 0
     try:
         for word in info.pv:
@@ -151,10 +147,10 @@ def check_best_move(best: str, lines: Sequence[str]) -> str | None:
 
 
 def warning_text(kind: str, line: str, position: str, chess960: bool = False) -> str:
-    """Return a warning as one short line; the engine's complete line is in the log.
+    """Return a warning as one short line: the kind, the move number, and the illegal move with its place in the PV.
 
-    The text has the kind, the move number, and the illegal move with its place in the principal variation, or without
-    an illegal move the beginning of the engine's line. `position` is a UCI command.
+    Without an illegal move, the beginning of the engine's line is shown; the log contains the complete line. `position`
+    is a UCI command.
     """
     fen, _, moves = position.removeprefix("position fen ").partition(" moves ")
     info = parse_info(line)

@@ -10,8 +10,8 @@ import platform
 import time
 from dataclasses import dataclass
 
-# Nodes per second of `knightadder bench` for which time limits are meant: roughly the speed of one idle core of the
-# machine that docs/strength-log.md describes.
+# Time limits are meant for this speed, in nodes per second of `knightadder bench`. It is roughly the speed of one idle
+# core of the machine that docs/strength-log.md describes.
 REFERENCE = 2_000_000
 
 _FAIR_SHARE = 0.9  # minimum share of a core; a worker that gets less shares its core with other work
@@ -40,7 +40,7 @@ class Speed:
             engine.close()
 
     def factor(self, reference: int) -> float:
-        """Return the factor for time limits that are meant for this reference speed."""
+        """Return the factor for time limits that are meant for the speed `reference`."""
         return float(f"{reference / self.nodes_per_second:.3g}")
 
     def notes(self, reference: int) -> list[str]:

@@ -15,7 +15,7 @@ class HeadToHead:
     def __init__(self) -> None:
         self.wins = self.draws = self.losses = 0
         self._rounds: dict[int, list[float]] = {}
-        self._points: dict[bool, list[float]] = {True: [], False: []}  # by colour: True is White
+        self._points: dict[bool, list[float]] = {True: [], False: []}  # points of each game, by colour (True is White)
 
     def add(self, number: int, points: float, is_white: bool) -> None:
         """Add a game: the number of its round, the first engine's points, and whether the first engine played White."""
@@ -63,9 +63,7 @@ class HeadToHead:
 
 
 class Standings:
-    """All results: scores by pairing, faults and warnings of each kind by engine, and the least time left on each
-    clock.
-    """
+    """All results: scores by pairing, and each engine's faults and warnings by kind, and least time on its clock."""
 
     def __init__(self, pairings: Sequence[tuple[str, str]], records: Iterable[Record] = ()) -> None:
         self.scores = {pairing: HeadToHead() for pairing in pairings}

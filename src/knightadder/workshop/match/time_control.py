@@ -18,13 +18,11 @@ _MOST_MOVES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """A time control: base time and increment per move, in seconds, and the number of moves after which the base time
-    is added again; None if the base time is for the whole game.
-    """
+    """A time control in seconds: the base time, and an increment per move."""
 
     base: float
     increment: float = 0.0
-    moves: int | None = None
+    moves: int | None = None  # after this many moves, the base time is added again; None if it is for the whole game
 
     @classmethod
     def parse(cls, text: str) -> TimeControl:
@@ -56,18 +54,14 @@ class TimeControl:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The limits of an engine: a game clock, and the seconds, nodes and plies per move.
-
-    The flag falls when the clock is more than `margin` seconds below zero. `node_time` is the number of nodes that
-    count as a millisecond on the clock; 0 for real time.
-    """
+    """The limits of an engine: a game clock, and the seconds, nodes and plies per move."""
 
     time_control: TimeControl | None = None
     move_time: float | None = None
     nodes: int | None = None
     depth: int | None = None
-    margin: float = 0.05
-    node_time: int = 0
+    margin: float = 0.05  # the flag falls when the clock is more than this many seconds below zero
+    node_time: int = 0  # number of nodes that count as a millisecond on the clock; 0 for real time
 
     @property
     def timed(self) -> bool:
@@ -75,7 +69,7 @@ class Allowance:
         return not self.node_time and (self.time_control is not None or self.move_time is not None)
 
     def scaled(self, factor: float) -> Allowance:
-        """Return the limits with all real-time limits multiplied, except for the margin."""
+        """Return the limits, with all limits in real time multiplied except the margin."""
         if self.node_time:
             return self
         control, move_time = self.time_control, self.move_time
@@ -131,22 +125,19 @@ class SideClock:
         return self._moves_left
 
     def reading(self, colour: str) -> str:
-        """Return the UCI arguments that tell both sides this clock; empty without a game clock. `colour` is ``w`` or
-        ``b``.
-        """
+        """Return the UCI arguments that tell both sides this clock, or an empty text; `colour` is ``w`` or ``b``."""
         control = self._allowance.time_control
         if control is None:
             return ""
         return f" {colour}time {max(1, int(self._left * 1000))} {colour}inc {round(control.increment * 1000)}"
 
     def own(self) -> str:
-        """Return the UCI arguments only for this side: moves to the next time control, and limits per move."""
+        """Return the UCI arguments that only this side gets: moves to the next time control, and limits per move."""
         return (f" movestogo {self._moves_left}" if self._moves_left else "") + self._own
 
     def charge(self, seconds: float) -> float | None:
-        """Subtract the seconds of a move, and return the seconds left; None without a clock.
-
-        If the result is below minus the margin, the flag has fallen.
+        """Subtract the seconds of a move, and return the seconds left; None without a clock. If the result is below
+        minus the margin, the flag has fallen.
         """
         allowed = self.allowed
         control = self._allowance.time_control

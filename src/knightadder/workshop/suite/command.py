@@ -1,7 +1,7 @@
 """Test suites: a UCI engine searches each position of an EPD file, and the solved positions are counted.
 
-A position is solved if the engine's best move at the end of its search is right; earlier best moves do not count. For
-a solved position, the output shows when the engine found the solution that it then kept.
+A position is solved if the engine's best move at the end of its search is right. For a solved position, the output
+shows when the engine found the solution that it then kept.
 """
 
 from __future__ import annotations

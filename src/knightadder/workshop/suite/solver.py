@@ -18,7 +18,7 @@ _SCORE = re.compile(r"(#)?([+-]?\d{1,9})")  # a score as python-chess writes it
 
 @dataclass(frozen=True, slots=True)
 class SearchMoment:
-    """A moment of a search: depth in plies, and seconds and nodes since its start."""
+    """A moment of a search: depth in plies, and seconds and nodes since the search began."""
 
     depth: int = 0
     seconds: float = 0.0
@@ -27,25 +27,18 @@ class SearchMoment:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An engine's answer to a problem.
-
-    - `wanted` is the solution, and `played` the engine's move, in algebraic notation.
-    - `score` is in centipawns, or ``#n`` for a mate, for the side to move.
-    - `end` is the end of the search.
-    - `found` is the end of the first iteration after which the best move remained right.
-    - `points` are the points of the engine's move, `maximum` those of the best move; zero in suites without points.
-    """
+    """An engine's answer to a problem."""
 
     name: str
     fen: str
-    wanted: str
-    played: str
-    score: str
-    end: SearchMoment
+    wanted: str  # the solution, in algebraic notation
+    played: str  # the engine's move, in algebraic notation
+    score: str  # for the side to move: in centipawns, or #n for a mate
+    end: SearchMoment  # end of the search
     solved: bool
-    found: SearchMoment | None
-    points: int
-    maximum: int
+    found: SearchMoment | None  # end of the first iteration after which the best move remained right
+    points: int  # points of the engine's move; 0 in suites without points
+    maximum: int  # points of the best move
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +129,7 @@ def _move(name: str, problem: Problem) -> chess.Move:
 
 
 def _mate(score: str) -> int | None:
-    """Return the moves to mate from the text of a score, None if it is not a mate; ValueError if it is not a score."""
+    """Return the moves to mate from the text of a score; None if it is not a mate, ValueError if it is not a score."""
     if score == "-":
         return None
     match = _SCORE.fullmatch(score)

@@ -1,4 +1,4 @@
-"""The batches of a run: positions of games in random order, mixed with distilled ones."""
+"""The batches of a run: positions of games in random order, mixed with distilled positions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from knightadder.workshop.train.selection import SelectedGames
 
 _WINDOW = 4_000_000  # number of moves whose positions are shuffled together: about 80 MB
 _BLOCK = 4096  # positions to distil at once
-_MOST_MOVES = 2  # maximum random moves before labelling: they give positions that occur in search but not in games
+_MOST_MOVES = 2  # maximum number of random moves before labelling: they give positions that occur only in searches
 
 T = TypeVar("T")
 
@@ -45,8 +45,7 @@ def ahead(make: Callable[[], T], count: int) -> Generator[T, None, None]:
 
 
 class PositionStream(Closing):
-    """The positions for training, as endless passes that begin at a given place. Each pass has a different random
-    order.
+    """The positions for training: endless passes, each in a different random order, that begin at a given place.
 
     In each pass, the chunks of games come in random order. Chunks with a total of about four million moves form a
     window, whose positions are shuffled. A window contains chunks from everywhere and fills hundreds of batches, so
@@ -56,7 +55,7 @@ class PositionStream(Closing):
     def __init__(self, games: SelectedGames, seed: int, place: Place = (0, 0, 0)) -> None:
         self._games, self._seed, self.place = games, seed, place
         self._coming = place[:2]
-        self._empty = 0  # number of windows without positions in a row
+        self._empty = 0  # number of successive windows without positions
         self._windows = ahead(self._read, 1)
         self._place, self._records = next(self._windows)
 
@@ -97,9 +96,8 @@ class PositionStream(Closing):
 
 
 class Distiller:
-    """Makes endless positions labelled by a static evaluation, from positions of games and up to two random moves.
-
-    Only positions with an absolute value below `value_below`, in centipawns, are used.
+    """Makes endless positions labelled by a static evaluation, from positions of games and up to two random moves. Only
+    positions with an absolute value below `value_below`, in centipawns, are used.
     """
 
     def __init__(self, evaluation: str, value_below: int, seed: int) -> None:
@@ -108,9 +106,8 @@ class Distiller:
         self._workers = Stock(lambda: new_record(WORKER))
 
     def take(self, source: NDArray[np.void], number: int, count: int, pool: ThreadPoolExecutor) -> NDArray[np.void]:
-        """Return the positions of a batch; they depend only on the batch's number and the given positions.
-
-        OptionError if hardly any position is suitable.
+        """Return the positions of a batch, which depend only on the batch's number and the given positions. OptionError
+        if hardly any position is suitable.
         """
         records = np.empty(count, PACKED)
         blocks = [records[first : first + _BLOCK] for first in range(0, count, _BLOCK)]
@@ -129,8 +126,8 @@ class Distiller:
 class Mixture:
     """The batches of a run, with a share of distilled positions.
 
-    Each batch takes a whole batch of positions from the stream. Positions that it does not use itself are the source of
-    the distilled positions.
+    Each batch takes a whole batch of positions from the stream. The positions that it does not use are the source of
+    its distilled positions.
     """
 
     def __init__(

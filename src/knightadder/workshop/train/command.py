@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.train.run import TrainSettings
     from knightadder.workshop.train.weights import Flat, Shape
 
-_DISTILL_SHARE = 0.5  # the share that gave the best network in the first trials
+_DISTILL_SHARE = 0.5  # default share of distilled positions: the best in the first trials
 
 _DESCRIPTION = """\
 Train a network (NNUE) from games that `knightadder datagen` has made. State and loss curve are kept in a folder; the
@@ -204,7 +204,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
 
 
 def _width(text: str) -> int:
-    """Return a width that a network's file can have; `_warn_of_size` warns if it is too large for this engine."""
+    """Return a width that a network file can have; `_warn_of_size` warns if it is too large for this engine."""
     value = int(text)
     if value % 16 or not 16 <= value <= 2048:
         raise argparse.ArgumentTypeError("expected a multiple of 16, up to 2048")
@@ -212,10 +212,7 @@ def _width(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status.
-
-    OptionError if an argument is wrong, a file cannot be used, or the state belongs to another run.
-    """
+    """Run the subcommand and return the exit status; OptionError if an argument, a file or the state is unusable."""
     folder: Path | None = arguments.state
     if arguments.drawn:
         if folder or arguments.export or arguments.imported or not arguments.games or not arguments.out:
@@ -257,7 +254,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     out: Path = arguments.out or folder / "network.nnue"
     _warn_of_size(settings.shape)
     compile_core()
-    if not has_positions(folder):  # a wrong folder of games raises an error before the run's folder is created
+    if not has_positions(folder):  # a wrong folder of games must raise before the run's folder is created
         for parts in [open_games(games) for games in arguments.games]:
             for file in (*parts.damaged, *parts.lost):
                 tell(f"{file} is damaged or missing: its games are left out")
@@ -369,7 +366,7 @@ def _export(folder: Path, file: Path) -> None:
 
 
 def _import(arguments: argparse.Namespace) -> Network:
-    """Return the network of a file of another program."""
+    """Return the network in a file of another program."""
     from knightadder.workshop.train.exchange import read_arrays, read_bullet
     from knightadder.workshop.train.weights import LIMIT, Shape
 

@@ -11,20 +11,18 @@ from knightadder.core.evaluation.network_file import Network
 from knightadder.library.arrays import evaluate_many
 from knightadder.workshop.train.integer_model import integer_values
 
-_MOST = 50_000  # maximum number of positions
-_NEAR = 600  # maximum absolute score in centipawns; beyond it, differences hardly matter
+_MOST = 50_000  # maximum number of positions to compare
+_NEAR = 600  # maximum absolute score, in centipawns, of the positions; beyond it, differences hardly matter
 
 
 def compare(network: Network, records: NDArray[np.void]) -> str:
-    """Return a line with the mean absolute value of both evaluations, and their correlation with the scores.
-
-    Search margins are in centipawns of the classical evaluation, so both means should be about the same. At most 50,000
-    positions are used, with scores within 600 centipawns.
+    """Return a line with the mean absolute value of both evaluations, and their correlation with the scores. Search
+    margins are in centipawns of the classical evaluation, so both means should be about the same.
     """
     near = records[abs(records["score"].astype(np.int64)) < _NEAR][:_MOST]
     if len(near) < 2:
         return "there are too few positions to compare"
-    near["rule50"] = 0  # the halfmove clock shrinks the engine's evaluations, but not the integer model's
+    near["rule50"] = 0  # the halfmove clock reduces the engine's evaluations, but not the integer model's
     white = np.where(near["stm_ep"] >> 7, -1, 1)
     scores = near["score"] * white
     evaluations: dict[str, NDArray[Any]] = {

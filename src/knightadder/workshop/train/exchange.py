@@ -34,9 +34,7 @@ _PADDING, _ALIGNMENT = b"bullet", 64  # the padding at the end of bullet's files
 
 
 def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
-    """Write floating-point weights as an NPZ file of NumPy arrays, which PyTorch users can read; OptionError if that
-    fails.
-    """
+    """Write floating-point weights as an NPZ file of NumPy arrays, for PyTorch users; OptionError if that fails."""
     about = json.dumps(asdict(_About(shape.mirrored, scale)))
     arrays: dict[str, Any] = dict(zip(_NAMES, shape.parts(flat), strict=True))
     with replacing(file) as beside, beside.open("wb") as stream:
@@ -44,10 +42,7 @@ def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
 
 
 def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
-    """Return weights, shape and scale from a file that `write_arrays` wrote, or a file with the same arrays.
-
-    OptionError if the file cannot be read or has other arrays.
-    """
+    """Return weights, shape and scale from a file of `write_arrays`; OptionError if it is not such a file."""
     with reading(file):
         data = file.read_bytes()
     try:

@@ -1,6 +1,5 @@
 """The integer model: the values that an engine computes from a network's integer weights, in simple NumPy code.
-
-The engine's evaluation must give exactly these values. ``core/evaluation/network_file.py`` describes them.
+``core/evaluation/network_file.py`` describes these values, which the engine's evaluation must give exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from knightadder.core.layout import MAX_MEN_ON_BOARD
 
 _SQUARES = 64
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
-_BLOCK = 1024  # positions at a time; their rows of weights take 16 MB for each side at N = 256
+_BLOCK = 1024  # positions evaluated at a time; their rows of weights take 16 MB for each side at N = 256
 
 
 def integer_values(network: Network, records: NDArray[np.void]) -> NDArray[np.int64]:
@@ -41,7 +40,6 @@ def _values(network: Network, records: NDArray[np.void]) -> NDArray[np.int64]:
 
 def features_of(records: NDArray[np.void], mirrored: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the features of packed positions for the side to move and for the other side: two arrays (positions, 32).
-
     The features are in the order of the squares. The entries after the last piece are 768.
     """
     count = len(records)

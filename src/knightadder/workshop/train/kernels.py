@@ -1,6 +1,5 @@
-"""The inner loops of training, compiled by Numba: targets, outputs, gradients, and the steps of AdamW.
-
-They are in one file, because Numba's cache notices changes only in the file of the cached function.
+"""The inner loops of training, compiled by Numba: targets, outputs, gradients, and the steps of AdamW. They are in one
+file, because Numba's cache notices changes only in the file of the cached function.
 """
 
 import math
@@ -13,7 +12,7 @@ from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.native.intrinsics import lsb
 from knightadder.workshop.train.weights import LIMIT
 
-#: Value of the field `spare` of a packed position that has a score, but no result.
+#: Value of the field `spare` in a packed position that has a score, but no result.
 NO_RESULT = 1
 
 _FAST = {"nogil": True, "fastmath": True, "error_model": "numpy", "cache": True}
@@ -95,7 +94,7 @@ def list_features(record, mirrored, codes, squares, own, other):
 
 @njit(**_FAST)
 def _sum_features(total, biases, weights, features, count):
-    """Compute the hidden layer of one side, before activation; adding four rows at a time reads the sums less often."""
+    """Compute the hidden layer of one side, before activation. Adding four rows at a time reads the sums less often."""
     for i in range(total.size):
         total[i] = biases[i]
     man = 0
@@ -140,12 +139,11 @@ def _go_back(total, weights, slope, output_slopes, bias_slopes, feature_slopes, 
 
 @njit(**_FAST)
 def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, exponent, outputs):
-    """Compute the outputs of positions, and return the sum of their losses; with `learn` add its gradient to `slopes`.
+    """Compute the outputs of positions, and return the sum of their losses; with `learn`, add its gradient to `slopes`.
 
     The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's result plus
     ``1 - result_share`` times ``sigmoid(score / scale)``, from the side to move's view; for positions marked by
-    `NO_RESULT`, only the score counts. Weights and slopes are tuples of arrays, see `Shape.parts`; `outputs` receives
-    the outputs.
+    `NO_RESULT`, only the score counts. Weights and slopes are tuples of arrays, see `Shape.parts`.
     """
     feature_weights, feature_biases, output_weights, output_biases = weights
     feature_slopes, bias_slopes, output_slopes, output_bias_slopes = slopes
@@ -174,7 +172,7 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ex
         target = share * result + (1.0 - share) / (1.0 + math.exp(-score))
         expected = 1.0 / (1.0 + math.exp(-output))
         error = expected - target
-        # The derivative of the loss by the error, and the loss.
+        # The derivative of the loss with respect to the error, and the loss.
         steepness = 2.0 * error
         if exponent != 2.0 and error != 0.0:
             steepness = math.copysign(exponent * math.exp((exponent - 1.0) * math.log(abs(error))), error)
@@ -207,11 +205,11 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ex
 
 @njit(**_FAST)
 def adamw(weights, means, squares, slopes, first, end, factor, rate, decay, steps):
-    """Do AdamW's step with number `steps` on ``weights[first:end]``; the threads' gradients are added up and cleared.
+    """Do step number `steps` of AdamW on ``weights[first:end]``; the threads' gradients are added up and cleared.
 
     `means` and `squares` are the decaying means of the gradient and of its square. `slopes`, of shape (threads,
-    weights), has the gradients times the number of positions, and `factor` is 1 / the number of positions. `decay` is
-    the weight decay as a share of the step.
+    weights), contains the gradients times the number of positions, and `factor` is 1 / the number of positions. `decay`
+    is the weight decay as a share of the step.
     """
     mean_factor = np.float32(1.0 / (1.0 - DECAY_1**steps))
     square_factor = np.float32(1.0 / (1.0 - DECAY_2**steps))

@@ -26,9 +26,9 @@ WORTH, NEURONS = "network-worth.png", "network-neurons.png"
 _MEN = ("pawn", "knight", "bishop", "rook", "queen", "king")
 _KING = 5
 
-_READ, _USED = 200_000, 20_000  # positions to read, and number of them to use, because neighbours are similar
-_BLOCK = 256  # positions at a time: an array of all their pieces takes 8 MB at N = 256
-_FEWEST = 20  # minimum number of pieces on a square for which a mean is shown
+_READ, _USED = 200_000, 20_000  # numbers of positions to read and to use; neighbours are too similar to use all
+_BLOCK = 256  # positions evaluated at a time: an array of all their pieces takes 8 MB at N = 256
+_FEWEST = 20  # a square shows a mean only if there are at least this many pieces
 _DRAWN = 8  # number of neurons to draw: two columns of four
 
 _COLOURS = colormaps["RdBu"].with_extremes(bad="0.85")
@@ -37,33 +37,19 @@ _DOTS_PER_INCH = 100
 
 @dataclass(frozen=True, slots=True)
 class NetworkStatistics:
-    """Statistics of a network's work on positions.
+    """Statistics of a network's evaluations of positions. The first three arrays are about the pieces except kings."""
 
-    The first three arrays have an entry for each piece except kings:
-
-    - `worth`: the number of centipawns that the piece's side loses if the piece is removed;
-    - `kinds`: its type, 0 (pawn) to 4 (queen);
-    - `squares`: its square, from its side's point of view.
-
-    The other arrays:
-
-    - `shares`, `active`: the share of views in which an input, or a neuron, is switched on;
-    - `moves`: the standard deviation of a neuron's contribution to the value, in centipawns;
-    - `outputs`: the mean output weights of a neuron for the side to move and for the other side.
-    """
-
-    worth: NDArray[np.float64]
-    kinds: NDArray[np.int64]
-    squares: NDArray[np.int64]
-    shares: NDArray[np.float64]
-    active: NDArray[np.float64]
-    moves: NDArray[np.float64]
-    outputs: NDArray[np.float64]
+    worth: NDArray[np.float64]  # centipawns that the piece's side loses if the piece is removed
+    kinds: NDArray[np.int64]  # types, 0 (pawn) to 4 (queen)
+    squares: NDArray[np.int64]  # squares, from the point of view of the piece's side
+    shares: NDArray[np.float64]  # share of the views in which an input is switched on
+    active: NDArray[np.float64]  # share of the views in which a neuron is switched on
+    moves: NDArray[np.float64]  # standard deviation of a neuron's contribution to the value, in centipawns
+    outputs: NDArray[np.float64]  # a neuron's mean output weights for the side to move and for the other side
 
 
 def draw(weights: Flat, shape: Shape, scale: int, games: Sequence[Path], wanted: Filter, folder: Path) -> list[Path]:
     """Draw the pictures of a network into an existing folder, and return their files; existing files are replaced.
-
     OptionError if the games cannot be read or have too few positions, or a picture cannot be written.
     """
     sample = look(weights, shape, scale, read_positions(games, wanted))
@@ -95,7 +81,7 @@ def read_positions(games: Sequence[Path], wanted: Filter) -> NDArray[np.void]:
 
 
 def look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) -> NetworkStatistics:
-    """Make a network evaluate positions, and record its neurons' activity and each piece's value."""
+    """Evaluate positions by a network, and record the activity of its neurons and the value of each piece."""
     blocks = [_look(weights, shape, scale, records[first : first + _BLOCK]) for first in range(0, len(records), _BLOCK)]
     men, sums = zip(*blocks, strict=True)
     worth, kinds, squares = map(np.concatenate, zip(*men, strict=True))
@@ -113,7 +99,7 @@ def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) ->
     own = places < INPUTS // 2
     places = np.where(own, places, others)  # from the point of view of each piece's side
     kinds, squares = places // 64, places % 64
-    removable = kinds < _KING  # the entries after the last piece are also excluded
+    removable = kinds < _KING  # this also excludes the entries after the last piece
 
     men = (views[0] < INPUTS).sum(axis=1)
     before = bucket_of(men, shape.buckets)
@@ -145,7 +131,7 @@ def _activation(sums: NDArray[Any]) -> NDArray[Any]:
 
 
 def choose(feature_weights: NDArray[Any], sample: NetworkStatistics, count: int) -> list[int]:
-    """Choose neurons that move the value much and differ from each other; return their indices in order of choice.
+    """Choose neurons that change the value much and differ from each other; return their indices in order of choice.
 
     Each neuron is a vector in the direction of its weights (weights of frequent inputs count more), whose length is the
     neuron's effect on the value. Each step chooses the longest vector and removes its component from all other vectors.
@@ -166,7 +152,7 @@ def choose(feature_weights: NDArray[Any], sample: NetworkStatistics, count: int)
 
 
 def draw_worth(sample: NetworkStatistics) -> Figure:
-    """Draw the value of pieces, on boards with a number for each square."""
+    """Draw the values of the pieces, on boards with a number for each square."""
     figure = Figure((8.6, 5.7), layout="constrained")
     all_axes = figure.subplots(2, 3).ravel()
     boards, means = worth_by_square(sample)
@@ -189,9 +175,8 @@ def draw_worth(sample: NetworkStatistics) -> Figure:
 
 
 def worth_by_square(sample: NetworkStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean value of pieces in centipawns: on each square from their side's view, and on all squares.
-
-    Each piece type except the king has a board of ranks and files. A square with too few pieces has "not a number".
+    """Return the mean value of pieces in centipawns: on each square from their side's view, and on all squares. Each
+    piece type except the king has a board of ranks and files. A square with too few pieces has "not a number".
     """
     places = 64 * sample.kinds + sample.squares
     counts = np.bincount(places, minlength=64 * _KING)

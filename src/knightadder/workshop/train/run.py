@@ -30,32 +30,26 @@ from knightadder.workshop.train.selection import CHECKSUMS, GAMES, VALIDATION, S
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
 
-FORMAT = 2  # runs of format 1 contained all positions
+FORMAT = 2  # runs of format 1 contained all their positions
 
 _SETTINGS, _CHECKPOINT, _PLOT, _TIME = "settings.json", "checkpoint.npz", "loss.png", "time.json"
 FILES = (_SETTINGS, _CHECKPOINT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # the files that a run needs to continue
 
 _POINT_POSITIONS = 4_000_000  # maximum number of positions between two points of the loss curve: a few seconds
-_SAVE_SECONDS = 30  # seconds between checkpoints, because writing the state and drawing the curve takes almost a second
-_BATCHES_AHEAD = 4  # batches to make in advance, while the network learns
+_SAVE_SECONDS = 30  # seconds between checkpoints: writing the state and drawing the curve takes almost a second
+_BATCHES_AHEAD = 4  # number of batches made in advance, while the network learns
 _POINTS = 20  # minimum number of points of the loss curve
-# Batch sizes for fewer than this number of positions, and for more; bullet uses 16,384.
+# Batch sizes of runs with fewer than `_LARGE` positions, and with more; bullet uses 16,384.
 _LARGE, _BATCHES = 10_000_000, (4096, 16_384)
 LAST_RATE = 0.0024  # the last learning rate as a share of the first, as in other engines
-WARM_UP = 100  # steps in which the learning rate rises, because AdamW's means are unreliable at first
+WARM_UP = 100  # number of first steps in which the learning rate rises, because AdamW's means are unreliable
 _DISTILLED_VALIDATION = 50_000  # number of distilled positions for validation
-_VALIDATION_BATCH = 1 << 48  # batch number of the distilled positions for validation; no batch of training has it
+_VALIDATION_BATCH = 1 << 48  # batch number of the distilled positions for validation; no batch for training has it
 
 
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
-    """The settings of a run, which may not change while it lasts; the options of `train` describe them.
-
-    A run lasts for a number of epochs, or for `length` positions. The learning rate falls along half a cosine, or with
-    `linear` along a line. The last stage is a share of the steps, with a separate rate and result share.
-    `distill_network` is the key of the network if the evaluation to distil is a network; `start` is a digest of the
-    starting weights.
-    """
+    """The settings of a run, which may not change while it lasts; the options of `train` describe them."""
 
     games: list[str]
     first_ply: int
@@ -64,28 +58,28 @@ class TrainSettings:
     shape: Shape
     scale: int
     epochs: int
-    length: int | None
+    length: int | None  # number of positions to train on, instead of epochs
     batch: int | None
     rate: float
     last_rate: float
-    linear: bool
+    linear: bool  # whether the learning rate falls along a line, not half a cosine
     warm_up: int
     result_share: float
     last_result_share: float
     exponent: float
-    last_stage: float
+    last_stage: float  # share of the steps with a separate rate and result share
     last_stage_rate: float
     last_stage_result_share: float
     average: int
     later_share: float
     distill: str | None
     distill_share: float
-    distill_network: str | None
-    start: str | None
+    distill_network: str | None  # key of the network, if the evaluation to distil is a network
+    start: str | None  # digest of the starting weights
     seed: int
 
     def batch_size(self, positions: int) -> int:
-        """Return the number of positions in each step of a run with `positions` positions for training."""
+        """Return the number of positions in each step of a run that trains on `positions` positions."""
         return self.batch or _BATCHES[positions >= _LARGE]
 
     def plan(self, step: int, steps: int) -> tuple[float, float]:
@@ -120,9 +114,8 @@ class TrainSettings:
 
 
 def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None:
-    """Check that a run's folder has these settings; in a new folder, or after a restart, write them.
-
-    OptionError if the folder has different settings, or cannot be used.
+    """Check that a run's folder has these settings; write them into a new folder, or after a restart. OptionError if
+    the folder has different settings, or cannot be used.
     """
     file = folder / _SETTINGS
     if not file.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
@@ -132,7 +125,7 @@ def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None
 
 @dataclass
 class Losses:
-    """The loss curve: positions trained on at each point, and mean losses by the name of the loss."""
+    """The loss curve: the number of positions trained on at each point, and the mean losses by name."""
 
     positions: list[int] = field(default_factory=list)
     curves: dict[str, list[float]] = field(default_factory=dict)
@@ -150,9 +143,8 @@ class Losses:
 
 
 def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place, seconds: float) -> None:
-    """Write the state of a run, completely or not at all; OptionError if that fails.
-
-    `place` is the place where the stream of positions continues, and `seconds` the duration of the run so far.
+    """Write the state of a run, completely or not at all; OptionError if that fails. `place` is where the stream of
+    positions continues, and `seconds` the duration of the run so far.
     """
     about = json.dumps({"steps": trainer.steps, "place": place, **asdict(losses)})
     with replacing(folder / _CHECKPOINT) as beside, beside.open("wb") as stream:
@@ -167,9 +159,8 @@ def _arrays(trainer: Trainer) -> list[str]:
 
 
 def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
-    """Continue from the state in a run's folder, if there is one; OptionError if it is damaged.
-
-    Returns the losses, and the place where the stream of positions continues.
+    """Continue from the state in a run's folder, if there is one; OptionError if it is damaged. Return the losses, and
+    the place where the stream of positions continues.
     """
     file = folder / _CHECKPOINT
     if not file.exists():
@@ -211,10 +202,7 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
 
 
 def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Flat:
-    """Return the starting weights: random ones, or weights from a file, which may have fewer neurons.
-
-    OptionError if the file cannot be read, or has a different shape or scale.
-    """
+    """Return the starting weights: random, or from a file, which may have fewer neurons; OptionError if it is bad."""
     if start is None:
         return initial_weights(shape, seed)
     flat, found, its_scale = read_weights(start)
@@ -283,7 +271,7 @@ def _validate(trainer: Trainer, validation: dict[str, NDArray[np.void]]) -> dict
 
 
 def length(settings: TrainSettings, positions: int) -> tuple[int, int]:
-    """Return the size of a batch and the number of steps of a run with `positions` positions for training."""
+    """Return the batch size and the number of steps of a run that trains on `positions` positions."""
     size = settings.batch_size(positions)
     return size, max(1, (settings.length or settings.epochs * positions) // size)
 

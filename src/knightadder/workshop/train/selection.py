@@ -29,9 +29,9 @@ from knightadder.workshop.train.kernels import mix_in_later_scores
 
 GAMES, VALIDATION, CHECKSUMS = "games.json", "validation.bin", "checksums.json"
 
-_ONE_IN = 100  # one in this many games is held out
-_MOST_VALIDATION = 200_000  # maximum number of positions; more would only cost time
-_COUNTED = 200  # chunks whose positions are counted; the numbers in other chunks are estimated
+_ONE_IN = 100  # one in this many games is held out for validation
+_MOST_VALIDATION = 200_000  # maximum number of positions for validation; more would only cost time
+_COUNTED = 200  # number of chunks whose positions are counted; the numbers in the other chunks are estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,10 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The games that a run learns from: for each folder, the number, moves and CRC-32 of each chunk. Chunks that are
-    added later are not used.
+    """The games that a run learns from. Chunks that are added to a folder later are not used."""
 
-    The number of positions for training is an estimate: only some chunks are counted.
-    """
-
-    chunks: list[list[tuple[int, int, int]]]
-    positions: int
+    chunks: list[list[tuple[int, int, int]]]  # for each folder, the number, moves and CRC-32 of each chunk
+    positions: int  # estimated number of positions for training: only some chunks are counted
 
     @classmethod
     def of(cls, folders: Sequence[Path]) -> Self:
@@ -61,9 +57,7 @@ class Selection:
 
 
 class SelectedGames:
-    """Reads the games of a selection from folders of `knightadder datagen`; `moves` is the number of moves in each
-    chunk.
-    """
+    """Reads the games of a selection from folders of `knightadder datagen`; `moves` are the lengths of the chunks."""
 
     def __init__(self, folders: Sequence[Path], selection: Selection, wanted: Filter, targets: Targets) -> None:
         self._chunks = [
@@ -98,14 +92,11 @@ class SelectedGames:
 
 def has_positions(folder: Path) -> bool:
     """Return whether `choose` has finished in a run's folder."""
-    return (folder / VALIDATION).exists()  # this file is written last
+    return (folder / VALIDATION).exists()  # the file that is written last
 
 
 def load_positions(folder: Path) -> tuple[Selection, NDArray[np.void]]:
-    """Return the games of a run and its positions for validation.
-
-    OptionError if their files cannot be read, or have changed since they were written.
-    """
+    """Return the games of a run and its positions for validation; OptionError if their files are bad or changed."""
     checksums: dict[str, str] = _parsed(folder / CHECKSUMS, dict[str, str])
     for name in (GAMES, VALIDATION):
         if content_digest(folder / name) != checksums.get(name):
@@ -165,7 +156,7 @@ def choose(games: Sequence[Path], wanted: Filter, most: int | None, targets: Tar
 
 
 def _first(chunks: list[tuple[int, int, int]], share: float) -> list[tuple[int, int, int]]:
-    """Return the first chunks that together have about this share of all moves; at least one chunk."""
+    """Return the first chunks with about this share of all moves in total; at least one chunk."""
     totals = np.cumsum([moves for _, moves, _ in chunks])
     return chunks[: max(1, int(np.searchsorted(totals, share * totals[-1] * (1 + 1e-9), "right")))]
 

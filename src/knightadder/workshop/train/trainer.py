@@ -15,18 +15,18 @@ from knightadder.workshop.train.kernels import adamw, pass_over
 from knightadder.workshop.train.weights import Flat, Shape
 
 WEIGHT_DECAY = 0.01  # AdamW's usual value
-_AVERAGED_STEPS = 16  # steps between two updates of the average: more frequent updates would only cost time
+_AVERAGED_STEPS = 16  # steps between updates of the average; more frequent updates would only cost time
 
 
 class Trainer(Closing):
     """Trains a network by changing its weights.
 
     Each thread computes the gradient of its part of a batch. With the same number of threads, the parts are the same,
-    and the gradients are added up in the same order, so the weights are also the same.
+    and the gradients are added up in the same order, so the weights are also the same. `result_share` may be changed
+    between steps. `means` and `squares` are AdamW's decaying means of the gradient and of its square.
 
-    `result_share` may be changed between steps. With `average`, the weights are averaged over about `average` steps, in
-    which older steps count less. `averaged` are the averages, or without `average` the weights themselves.
-    `means` and `squares` are AdamW's decaying means of the gradient and of its square.
+    With `average`, `averaged` is the mean of the weights over about that many steps, in which older steps count less;
+    without it, `averaged` are the weights themselves.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Trainer(Closing):
         self._submit: Any = self.pool.submit  # Any, because compiled functions have no types
 
     def step(self, records: NDArray[np.void], rate: float) -> float:
-        """Improve the weights with one batch of positions, and return its mean loss; `rate` is the learning rate."""
+        """Improve the weights by one batch of positions, and return its mean loss; `rate` is the learning rate."""
         loss, _ = self._pass_over(records, learn=True)
         self.steps += 1
         cuts = np.linspace(0, self.shape.size, self.threads + 1).astype(np.int64)
@@ -71,8 +71,8 @@ class Trainer(Closing):
     def squared_error(self, records: NDArray[np.void], averaged: bool = False) -> float:
         """Return the mean squared error of the weights, or of their average, against the scores of the search alone.
 
-        The results of the games do not count. With this error, networks that were trained with different exponents and
-        result shares can be compared.
+        This error ignores the results of the games. So it compares networks that were trained with different exponents
+        and result shares.
         """
         weights = self.averaged if averaged else self.weights
         return self._pass_over(records, False, weights, 0.0, 2.0)[0] / len(records)

@@ -17,15 +17,14 @@ Flat: TypeAlias = NDArray[np.float32]
 #: clipped sum fits into 16 bits. bullet and other trainers use the same limit.
 LIMIT = 1.98
 
-# Spread of the random weights: so small that sums of thirty features are between 0 and 1 at first.
+# Spread of the random weights. It is so small that sums of thirty features are between 0 and 1 at first.
 _FEATURE_SPREAD, _FIRST_BIAS = 0.05, 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a network: N, the width of its hidden layer, and its number of output buckets.
-
-    In a mirrored network, the files are reversed while the side's king is on files e to h.
+    """The shape of a network: N, the width of its hidden layer, and its number of output buckets. In a mirrored
+    network, the files are reversed while the side's king is on files e to h.
     """
 
     width: int
@@ -55,10 +54,8 @@ def initial_weights(shape: Shape, seed: int) -> Flat:
 
 
 def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
-    """Return the weights of a wider network that gives the same values.
-
-    The given weights become the weights of the first neurons. The new neurons have random feature weights, and zero as
-    output weight.
+    """Return the weights of a wider network that gives the same values. The first neurons have the given weights. The
+    new neurons have random feature weights and zero output weights.
     """
     wider = replace(shape, width=width)
     widened = initial_weights(wider, seed)
@@ -70,9 +67,7 @@ def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
 
 
 def quantise(flat: Flat, shape: Shape, scale: int, description: str) -> Network:
-    """Return the network with its weights rounded to integers, and clipped to `LIMIT`; ValueError if no engine can use
-    it.
-
+    """Return the network with weights rounded to integers, and clipped to `LIMIT`; ValueError if no engine can use it.
     `description` is a line about the origin of the network.
     """
     units = (QA, QA, QB, QA * QB)

@@ -1,12 +1,12 @@
 """Screening: estimates the effects of many changes at once, by a factorial experiment.
 
-In each pair of games, one side has a random half of the changes, and the opponent has the other half. So each pair
-says something about every change, and least squares separate the effects: the expected score of a side is 0.5, plus
-the effect of each change that the side has, minus the effect of each change that it lacks. This is a random two-level
+In each pair of games, one side has a random half of the changes, and the opponent has the other half. So each pair says
+something about every change, and least squares separate the effects: the expected score of a side is 0.5, plus the
+effect of each change that the side has, minus the effect of each change that it lacks. This is a random two-level
 factorial design; see Box, Hunter and Hunter, "Statistics for Experimenters" (2005).
 
-If the effect of a change depends on other changes, the estimate is the average effect over their combinations. An extra
-gain of two changes together cancels out: it adds the same to the scores of both sides in this model.
+If the effect of a change depends on other changes, the estimate is the average effect over their combinations. If two
+changes gain more together than alone, the additional gain cancels out: it adds the same to the scores of both sides.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from knightadder.workshop.tune.trials import Method, Trial
 # Elo per point of score (0 to 1) near a half: the slope of the logistic curve there.
 ELO_OF_SCORE = 4 * 400 / math.log(10)
 
-_SPARE = 2  # pairs in excess of the number of effects, so that the error can be estimated
+_SPARE = 2  # minimum number of pairs beyond the number of effects, so that the error can be estimated
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A change to screen: parameters that change together; each has one value without the change and one with it."""
+    """A change to screen: parameters that change together; each has a value without the change and a value with it."""
 
     label: str
     names: tuple[str, ...]
@@ -39,9 +39,7 @@ class Factor:
 
 
 class Screening(Method):
-    """The results so far, as sums; no parameter may be in two factors. `needed` is the minimum number of pairs for
-    estimates.
-    """
+    """The results so far, as sums; no parameter may be in two factors. `needed` pairs are enough for estimates."""
 
     def __init__(self, factors: Sequence[Factor], pairs: int, seed: int = 1) -> None:
         self.factors = tuple(factors)
@@ -79,7 +77,7 @@ class Screening(Method):
         """Return the effect of each factor: the Elo that it gains, with its 95 % confidence interval.
 
         None if the results do not suffice: too few pairs, factors that were on the same side in all pairs, or no
-        variance, such as when all games were drawn.
+        variance, for example if all games were drawn.
         """
         count = len(self.factors)
         if self.done < self.needed or np.linalg.matrix_rank(self._products) < count:

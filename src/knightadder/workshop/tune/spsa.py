@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 R_END = 0.002  # fishtest's default
 _ALPHA, _GAMMA = 0.602, 0.101  # Spall's exponents for the decrease of steps and perturbations
 _STABILITY = 0.1  # Spall's A, as a share of all iterations
-_STEPS = 20  # number of final perturbations that fit into the range of a parameter
-_PATH_POINTS = 500  # maximum points of each parameter's path, enough for a picture
+_STEPS = 20  # the range of a parameter is this many times its default final perturbation
+_PATH_POINTS = 500  # maximum number of points of each parameter's path, enough for a picture
 
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
-    """A whole number to tune, from `start` within its range. `c_end` is the perturbation in the last iteration. `r_end`
-    is the step per net win in the last iteration, as a share of the perturbation; None means the `r_end` of the run.
+    """A whole number to tune, from `start` within its range. `r_end` is the step per net win in the last iteration, as
+    a share of `c_end`; None means the `r_end` of the run.
     """
 
     name: str
     start: int
     low: int
     high: int
-    c_end: float
+    c_end: float  # perturbation in the last iteration
     r_end: float | None = None
 
     @classmethod
@@ -48,16 +48,12 @@ class Tunable:
 
 
 class Spsa(Method):
-    """The state of the method between two results.
-
-    `r_end` is used for tunables without an `r_end`. `theta` contains the current values. `path` contains evenly spaced
-    numbers of trials, each with the values after that trial; it begins with the start values.
-    """
+    """The state of the method between two results. `r_end` is used for tunables that have no `r_end`."""
 
     def __init__(self, tunables: Sequence[Tunable], iterations: int, r_end: float = R_END, seed: int = 1) -> None:
         self.tunables = tuple(tunables)
-        self.theta = [float(tunable.start) for tunable in tunables]
-        self.path = [(0, self.theta)]
+        self.theta = [float(tunable.start) for tunable in tunables]  # the current values
+        self.path = [(0, self.theta)]  # evenly spaced numbers of trials, each with the values after that trial
         self._rates = [r_end if tunable.r_end is None else tunable.r_end for tunable in tunables]
         self._seed = seed
         super().__init__((tunable.name for tunable in tunables), iterations)
@@ -73,13 +69,13 @@ class Spsa(Method):
             self.path.append((trial.number, self.theta))
 
     def _step(self, number: int) -> float:
-        """Return the step size a_k / c_k, to be multiplied by r_end * c_end of each parameter."""
+        """Return the step size a_k / c_k. For each parameter it is multiplied by r_end * c_end."""
         total, stability = self.total, _STABILITY * self.total
         a: float = ((stability + total) / (stability + number)) ** _ALPHA
         return a / self._perturbation(number)
 
     def _perturbation(self, number: int) -> float:
-        """Return the perturbation c_k, to be multiplied by c_end of each parameter."""
+        """Return the perturbation c_k. For each parameter it is multiplied by c_end."""
         return math.pow(self.total / number, _GAMMA)
 
     def _draw(self, number: int) -> Trial:
@@ -98,5 +94,5 @@ class Spsa(Method):
 
 
 def _round(value: float, luck: float, tunable: Tunable) -> int:
-    """Return a value within its bounds, rounded up or down by the random number `luck` (0 to 1), without bias."""
+    """Round a value up or down by the random number `luck` (0 to 1), without bias, within the tunable's range."""
     return min(math.floor(min(max(value, tunable.low), tunable.high) + luck), tunable.high)

@@ -1,4 +1,4 @@
-"""Tunes the parameters of the search by games between two sets of values; each pair of games moves all parameters."""
+"""Tunes the parameters of the search by games between two sets of values; each pair of games changes all parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
 
 _MOST_MOVED = 3  # maximum number of parameters in a progress line
-_PATH_STEP = 10  # points of the path between two pictures: a whole run draws about fifty pictures
+_PATH_STEP = 10  # number of path points between two pictures: a whole run draws about fifty pictures
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         "parameters": [[each.name, each.start, each.low, each.high, each.c_end] for each in tunables],
         "iterations": arguments.iterations,
         "r-end": r_end,
-        "r-ends": r_ends or None,  # None equals a missing entry, so that older runs can continue
+        "r-ends": r_ends or None,  # None equals a missing entry, so older runs can continue
     }
     drawn = 0
 

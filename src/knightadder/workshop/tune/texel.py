@@ -1,8 +1,8 @@
 """Texel's method: finds the values of the evaluation's terms that best predict the results of games.
 
 The expected result of a position is a logistic function of its evaluation. The evaluation is a linear function of the
-values of the terms, whose coefficients `core/api/tracing.py` records. So the gradient of the error is exact and
-cheap; the optimizer is Adam (Kingma and Ba, 2015).
+values of the terms; `core/api/tracing.py` records its coefficients. So the gradient of the error is exact and cheap;
+the optimizer is Adam (Kingma and Ba, 2015).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Values = NDArray[np.float64]  # shape (TERM_VALUES, 2): middle game and end game
 
 BLOCK = 16_384  # positions per step
 
-# For each piece type, pawn to queen, the terms in which each piece counts exactly one value. The method cannot
+# For each piece type, pawn to queen, the terms to which each piece adds exactly one value. The method cannot
 # distinguish a constant in such a term from the value of the piece. Kings have no piece value, and a constant for
 # kings cancels out, because both sides have a king.
 _ONCE_A_PIECE = (
@@ -48,15 +48,10 @@ def sigmoid(values: NDArray[Any], scale: float) -> NDArray[Any]:
 
 @dataclass(frozen=True, slots=True)
 class TracedPositions:
-    """Traced positions.
+    """Traced positions. Results (0, 0.5 or 1) and scores of the search, in centipawns, are from White's view."""
 
-    - `counts` has a row for each position: how often each value of the terms counts for White, minus for Black.
-    - `weights`, of shape (positions, 2), has the weights of the middle-game and the end-game value in the evaluation.
-    - Results (0, 0.5 or 1) and scores of the search, in centipawns, are from White's view.
-    """
-
-    counts: csr_matrix
-    weights: NDArray[np.float32]
+    counts: csr_matrix  # a row for each position: how often each value counts for White, minus for Black
+    weights: NDArray[np.float32]  # of the middle-game and the end-game value, of shape (positions, 2)
     results: NDArray[np.float32]
     scores: NDArray[np.float32]
 
@@ -115,8 +110,8 @@ def gradient(block: TracedPositions, values: Values, scale: float, share: float)
 def settle(blocks: Sequence[TracedPositions], values: Values) -> Values:
     """Return the values, after moving the mean of each piece-square table into the value of the piece.
 
-    The same is done for mobility and similar terms. The evaluations of positions do not change. In the means, each
-    value is weighted by how often it counts in the blocks.
+    The same is done for mobility and similar terms. The evaluations of positions do not change. In a mean, a value's
+    weight is the number of times that it counts in the blocks.
     """
     frequency = sum(np.asarray(abs(block.counts).sum(axis=0)).ravel() for block in blocks)
     settled = values.copy()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from knightadder.workshop.tune.texel_training import State
 
 _VALUES = "values.json"
-_VALIDATION = 20  # one in 20 positions is kept for validation
+_VALIDATION = 20  # one in this many positions is kept for validation
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -145,7 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _overfitting(state: State) -> str:
-    """Return a note on the best epoch and on overfitting if the last epoch does not validate best, else nothing."""
+    """Return a note on the best epoch and on overfitting if the last epoch does not validate best, else no text."""
     best, last = state.losses[state.best_epoch], state.losses[-1]
     name = f"epoch {state.best_epoch}" if state.best_epoch else "the start"
     why = "overfitting: the training error still fell" if last[0] < best[0] else "the training error rose too"

@@ -23,7 +23,7 @@ from knightadder.workshop.tune.texel import Adam, TracedPositions, Values, gradi
 FORMAT = 2
 
 _STATE, _PLOT = "state.jsonl", "loss.png"
-_LAST_RATE = 0.02  # the last learning rate as a share of the first; the rate falls along half a cosine
+_LAST_RATE = 0.02  # the last learning rate, as a share of the first; the rate falls along half a cosine
 # Decoupled weight decay: each step moves a value towards its starting value by this share times the learning rate. It
 # matters only for values that rarely count, or whose effect other values can compensate.
 _DECAY = 1e-3
@@ -31,15 +31,11 @@ _DECAY = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """The settings of a run, besides its data and start values.
-
-    `rate` is the size of the first steps in centipawns. `result_share` is the share of the game's result in the target;
-    the rest is the expected result from the search's score.
-    """
+    """The settings of a run, besides its data and start values."""
 
     epochs: int
-    rate: float
-    result_share: float
+    rate: float  # size of the first steps, in centipawns
+    result_share: float  # share of the game's result in the target; the rest is the result expected from the score
     seed: int
 
 
@@ -91,22 +87,15 @@ def train(
 
 @dataclass
 class State:
-    """The state of the tuning.
+    """The state of the tuning. `losses` are the errors of training and validation, at first and after each epoch."""
 
-    - `values` are the values of the terms in centipawns.
-    - `scale` is Texel's K; 0 before it is fitted.
-    - `epoch` is the number of finished passes through the data.
-    - `losses` contains the errors of training and validation, before the first epoch and after each epoch.
-    - `best_values` are the values after the epoch with the lowest validation error.
-    """
-
-    values: Values
+    values: Values  # values of the terms, in centipawns
     adam: Adam
-    scale: float = 0.0
-    epoch: int = 0
+    scale: float = 0.0  # Texel's K; 0 before it is fitted
+    epoch: int = 0  # number of finished passes through the data
     losses: list[tuple[float, float]] = field(default_factory=list)
     best_epoch: int = field(default=0, init=False)
-    best_values: Values = field(init=False)
+    best_values: Values = field(init=False)  # values after the epoch with the lowest validation error
 
     def __post_init__(self) -> None:
         self.best_values = self.values.copy()
@@ -114,7 +103,7 @@ class State:
     def note_losses(
         self, training: Sequence[TracedPositions], validation: Sequence[TracedPositions], share: float
     ) -> None:
-        """Append the mean squared errors of the validation positions and of equally many training positions."""
+        """Append the mean squared errors of the validation positions and of the same number of training positions."""
         parts = (training[: len(validation)], validation)
         first, second = (mean_error(blocks, self.values, self.scale, share) for blocks in parts)
         self._note((first, second))

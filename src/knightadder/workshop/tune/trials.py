@@ -20,19 +20,17 @@ if TYPE_CHECKING:
     from knightadder.workshop.selfplay import SelfPlay
 
 # Each trial is drawn this many trials ahead, from the results known at that time. So the outcome does not depend on the
-# speed or number of workers, and no worker waits for a long game. It is also the maximum number of busy workers.
+# speed or number of workers, and no worker waits for a long game. At most this many workers are busy.
 AHEAD = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Two sets of values, `plus` and `minus`, to be played against each other; trials are numbered from 1.
-
-    `signs` has +1 for each number whose greater value is in the first set, or for each factor whose change is in the
-    first set, otherwise -1.
+    """Two sets of values, `plus` and `minus`, to be played against each other. `signs` has +1 for each number whose
+    greater value, or each factor whose change, is in the first set, else -1.
     """
 
-    number: int
+    number: int  # from 1
     signs: tuple[int, ...]
     plus: tuple[int, ...]
     minus: tuple[int, ...]
@@ -41,9 +39,9 @@ class Trial:
 class Method(ABC):
     """A method that draws trials and learns from their results.
 
-    The constructor of a subclass calls this constructor last, because it draws the first trials. `names` are the
-    parameters whose values the trials have, and `total` is the number of all trials. `done` is the number of answered
-    trials. `trials` contains the next trials, which must be answered in this order.
+    A subclass calls this constructor last, because it draws the first trials. `names` are the parameters whose values
+    the trials contain. `total` is the number of all trials, `done` of the answered ones. `trials` contains the next
+    trials, which must be answered in this order.
     """
 
     def __init__(self, names: Iterable[str], total: int) -> None:
@@ -51,10 +49,8 @@ class Method(ABC):
         self.trials = deque(self._draw(number) for number in range(1, min(AHEAD, total) + 1))
 
     def answer(self, result: int) -> Trial | None:
-        """Process the result of the first of `trials`, and draw another trial.
-
-        The result is the number of games that the first set of values won, minus the number of games that it lost.
-        Returns the trial added to `trials`; None if the last trial has already been drawn.
+        """Process the result of the first of `trials`: the first set's wins minus its losses. Draw another trial.
+        Return the new trial; None if the last trial has already been drawn.
         """
         trial = self.trials.popleft()
         self.done = trial.number
@@ -106,7 +102,7 @@ class TrialPlayer:
 
     @staticmethod
     def results(data: bytes) -> list[int]:
-        """Return the results, 1, 0 or -1 for each game, from a `TrialPlayer`'s data."""
+        """Return the results of the games, each 1, 0 or -1, from a `TrialPlayer`'s data."""
         if not (isinstance(data, bytes) and len(data) == 2 and set(data) <= {0, 1, 2}):
             raise EngineError("a worker returned damaged results for a trial")
         return [byte - 1 for byte in data]
@@ -115,8 +111,8 @@ class TrialPlayer:
 def run_trials(method: Method, pool: Pool, book: OpeningBook, on_results: Callable[[Sequence[int]], None]) -> None:
     """Play all trials, several at once, by a pool whose task is a `TrialPlayer`; EngineError if a worker fails.
 
-    The method receives the results in the order of the trials, even if the trials finish in a different order. Then
-    `on_results` is called with the results of the trial.
+    The method receives the results in the order of the trials, even if they finish in a different order. After each
+    result, `on_results` is called with the results of the trial's games.
     """
     waiting, done = deque(method.trials), dict[int, list[int]]()
 

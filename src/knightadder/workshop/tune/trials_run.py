@@ -77,7 +77,7 @@ def run_method(
     setup = {
         **about,
         "nodes": None if arguments.tc else limit,
-        "tc": str(limit) if arguments.tc else None,  # None equals a missing entry, so that older runs can continue
+        "tc": str(limit) if arguments.tc else None,  # None equals a missing entry, so older runs can continue
         "hash": arguments.hash,
         "openings": [book.name, book.digest],
         "seed": arguments.seed,
@@ -131,12 +131,12 @@ def _play(
 class TrialResults(Closing):
     """The results of all trials, in a journal from which a run continues; without a file, nothing is saved.
 
-    At the start, the results in the journal are passed to the method. `counts` are the games won, drawn and lost by the
-    first set of each trial. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
+    On opening, the results in the journal are passed to the method. OptionError if the file belongs to another run, is
+    damaged, in use, or cannot be used.
     """
 
     def __init__(self, file: Path | None, method: Method, setup: dict[str, Any], restart: bool = False) -> None:
-        self.counts = [0, 0, 0]
+        self.counts = [0, 0, 0]  # games won, drawn and lost by the first set of values
         self._method = method
         with contextlib.ExitStack() as stack:
             self._journal = stack.enter_context(Journal(file, {"format": FORMAT, **setup}, restart))
@@ -201,7 +201,7 @@ def _display(
 
 
 def print_table(results: TrialResults, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print the results, and a table of what a method has learned; all columns but the first have numbers."""
+    """Print the results, and a table of what a method has learned; all columns except the first contain numbers."""
     from rich.console import Console
 
     from knightadder.text_table import text_table

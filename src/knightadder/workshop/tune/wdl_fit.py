@@ -1,7 +1,5 @@
-"""Fits the model of wins, draws and losses (`engine/wdl.py`) to games whose moves have scores as comments.
-
-The fit is a maximum likelihood estimate: each position counts with its score for the side that moved and the result of
-its game.
+"""Fits the model of wins, draws and losses (`engine/wdl.py`) to games whose moves have scores as comments. It is a
+maximum likelihood fit: each position counts with the mover's score and the result of its game.
 """
 
 from __future__ import annotations
@@ -30,15 +28,13 @@ Coefficients: TypeAlias = tuple[float, ...]
 
 WIN, DRAW, LOSS = 1, 0, -1
 _BIN = 5  # centipawns; scores are rounded to this step
-# Greater scores, in centipawns, are left out. Such positions are won or are fortresses, and distort the fit.
+# Greater scores, in centipawns, are left out. Such positions are won or are fortresses, and would distort the fit.
 _MOST = 1500
 
 
 @dataclass
 class WdlCounts:
-    """Positions of games: their number by material, score in centipawns, and result (`WIN`, `DRAW` or `LOSS`) for the
-    mover.
-    """
+    """Counts of positions by material, score in centipawns, and result (`WIN`, `DRAW` or `LOSS`) for the mover."""
 
     games: int = 0
     counts: Counter[tuple[int, int, int]] = field(default_factory=Counter)
@@ -88,7 +84,7 @@ def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
     """Add the positions of a PGN file to a sample; return the number of games that are left out.
 
     Games are left out if they are unreadable, have no result, or ended by a fault. Each move has a comment such as
-    ``+0.35/12 0.45s``, with the mover's score in pawns. Only the moves of players with `player` in their name count.
+    ``+0.35/12 0.45s``, with the mover's score in pawns. Only moves of players with `player` in their name count.
     """
     from knightadder.pgn.game_records import sound_records
 
@@ -128,8 +124,8 @@ def _materials(positions: np.ndarray) -> np.ndarray:
 
 
 def fit(sample: WdlCounts, degree: int) -> tuple[Coefficients, Coefficients]:
-    """Return the two polynomials for which the results of a sample are most likely. Each polynomial is four
-    coefficients, the highest power first, as in `engine/wdl.py`. Each of the three results must occur in the sample.
+    """Return the two polynomials for which the results of a sample are most likely, as `engine/wdl.py` describes them.
+    Each of the three results must occur in the sample.
     """
     import numpy as np
 
@@ -154,7 +150,7 @@ def fit(sample: WdlCounts, degree: int) -> tuple[Coefficients, Coefficients]:
 
 
 def loss(sample: WdlCounts, a: Sequence[float], b: Sequence[float]) -> float:
-    """Return the mean of -log(probability of the result) over the positions; see :func:`fit` for the parameters."""
+    """Return the mean of -log(probability of the result) over the positions; see `fit` for the parameters."""
     return _log_loss(sample)(a, b)
 
 

@@ -2,8 +2,8 @@
 
 The two games of a pair have the same opening, and each engine plays White once. So the two results are not independent,
 and only the sum of each pair is an observation. It has five possible values, and all statistics are computed from the
-numbers of pairs with each value. See
-https://www.chessprogramming.org/Match_Statistics and Michel Van den Bergh, "Normalized Elo" (2021).
+numbers of pairs with each value. See https://www.chessprogramming.org/Match_Statistics and Michel Van den Bergh,
+"Normalized Elo" (2021).
 """
 
 import math
@@ -21,12 +21,12 @@ except ModuleNotFoundError:
 else:
     HAS_SCIPY = True
 
-# Number of pairs with 0, 1/2, 1, 3/2 and 2 points: two losses, loss and draw, even, win and draw, two wins.
+# Numbers of pairs with 0, 1/2, 1, 3/2 and 2 points.
 Pentanomial: TypeAlias = Sequence[float]
 
 CONFIDENCE = 0.95
 
-# Normalized Elo of an advantage of one standard deviation of a game's score.
+# An advantage of one standard deviation of a game's score, in normalized Elo.
 NORMALIZED_SCALE = 800 / math.log(10)
 
 
@@ -60,10 +60,8 @@ def moments(counts: Pentanomial) -> tuple[float, float]:
 
 
 def elo_interval(counts: Pentanomial) -> Interval:
-    """Return an estimate of the Elo difference from five counts of pairs, with Student's t for the interval.
-
-    The interval is infinite if the error is unknown: with fewer than two pairs, if all pairs have the same points, or
-    without SciPy.
+    """Return an estimate of the Elo difference from five counts of pairs, with Student's t for the interval. The
+    interval is infinite if the error is unknown: with few pairs, all alike, or without SciPy.
     """
     number = sum(counts)
     mean, variance = moments(counts)
@@ -84,9 +82,7 @@ def normalized_elo(counts: Pentanomial) -> float:
 
 
 def likelihood_of_superiority(counts: Pentanomial) -> float:
-    """Return the likelihood of superiority (LOS): the probability that the first engine is stronger, by the normal
-    approximation; 0.5 if nothing is known.
-    """
+    """Return the probability that the first engine is stronger (LOS), by the normal approximation; 0.5 if unknown."""
     number = sum(counts)
     mean, variance = moments(counts)
     if not variance:

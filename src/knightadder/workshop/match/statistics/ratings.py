@@ -2,9 +2,9 @@
 
 The expected score of two engines is the logistic function of the difference of their ratings. Draws count as half a win
 and half a loss, so results vary less than in the model, and pairs of games even less. As in quasi-binomial regression,
-the errors are scaled by the ratio of the observed variation to the model's. For two engines, the result is the
-interval of the pentanomial model.
-See https://www.chessprogramming.org/Match_Statistics, and McCullagh and Nelder, "Generalized Linear Models", chapter 4.
+the errors are scaled by the ratio of the observed variation to the model's variation. For two engines, the result is
+the interval of the pentanomial model. See https://www.chessprogramming.org/Match_Statistics, and McCullagh and Nelder,
+"Generalized Linear Models", chapter 4.
 """
 
 import math
@@ -20,14 +20,14 @@ from knightadder.workshop.match.statistics.elo import CONFIDENCE, Pentanomial
 
 _PER_ELO = math.log(10) / 400
 
-# Standard deviation in Elo of a weak prior, a normal distribution around the average. With it, an engine that won all
-# its games gets a finite rating; a rating with an error of 30 Elo changes by less than a thousandth of its value.
+# Standard deviation, in Elo, of a weak prior: a normal distribution around the average. With it, an engine that won all
+# its games gets a finite rating. A rating with an error of 30 Elo changes by less than a thousandth of its value.
 _PRIOR_ELO = 1500.0
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """An engine's rating relative to the average of all, and its error at 95 % confidence, in Elo."""
+    """An engine's rating relative to the average of all engines, and its error at 95 % confidence, in Elo."""
 
     name: str
     elo: float
@@ -36,7 +36,7 @@ class Rating:
 
 def rate(names: Sequence[str], results: Mapping[tuple[str, str], Pentanomial]) -> list[Rating]:
     """Return the ratings of engines that have played each other, best first; their average is zero. `results` has the
-    five counts of pairs (see `elo.py`) of each two opponents, from the first opponent's view.
+    five counts of pairs (see `elo.py`) for each two opponents, from the first opponent's view.
     """
     index = {name: number for number, name in enumerate(names)}
     size = len(names)
@@ -70,7 +70,7 @@ def rate(names: Sequence[str], results: Mapping[tuple[str, str], Pentanomial]) -
 
     best = minimize(loss, np.zeros(size), jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-9}).x
 
-    expected = 2 * expit(incidence @ best)  # points of a pair
+    expected = 2 * expit(incidence @ best)  # expected points of each pair
     observed_spread = (np.array(squares) - 2 * expected * score + number * expected**2).sum()
     model_spread = (number * expected * (1 - expected / 2)).sum()
     # If all pairs ended alike, the spread is underestimated: assume that at least one pair is off by half a point.

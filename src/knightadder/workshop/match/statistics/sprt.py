@@ -2,12 +2,12 @@
 
 Two hypotheses about the difference are stated before the match. After each pair of games, the log-likelihood ratio
 (LLR) of the hypotheses is computed. The likelihood of a hypothesis is the likelihood of the best-fitting distribution
-of results for which the hypothesis is true. The match ends when the LLR leaves an interval, which depends on the
-chosen error rates.
+of results for which the hypothesis is true. The match ends when the LLR leaves an interval, which depends on the chosen
+error rates.
 
-Sources: Michel Van den Bergh, "A practical introduction to the GSPRT", and "Comments on normalized Elo" for the test of
-normalized Elo; the maximum likelihood distributions are from his "The generalized maximum likelihood ratio for the
-expectation value of a distribution".
+Sources: Michel Van den Bergh, "A practical introduction to the GSPRT", "Comments on normalized Elo", and, for the
+maximum likelihood distributions, "The generalized maximum likelihood ratio for the expectation value of a
+distribution".
 """
 
 import math
@@ -21,7 +21,7 @@ from knightadder.workshop.match.statistics.elo import NORMALIZED_SCALE, Pentanom
 
 MODELS = ("normalized", "logistic")
 
-# No test needs hypotheses above this value, for which a fitting distribution may not exist.
+# Maximum Elo of a hypothesis. No test needs more, and a fitting distribution may then not exist.
 MAX_ELO = 200
 
 # Assumed count of a result that has not occurred, so that every logarithm exists.
@@ -32,17 +32,13 @@ _POINTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Sprt:
-    """A test: two hypotheses in Elo, the smaller first, the error rates, and the Elo model.
-
-    `alpha` and `beta` are the probabilities of accepting the second hypothesis if the first is true, and vice versa;
-    `model` is ``normalized`` or ``logistic``. No hypothesis exceeds `MAX_ELO`.
-    """
+    """A test: two hypotheses in Elo, at most `MAX_ELO` and the smaller first, the error rates, and the Elo model."""
 
     elo0: float
     elo1: float
-    alpha: float = 0.05
-    beta: float = 0.05
-    model: str = "normalized"
+    alpha: float = 0.05  # probability of accepting the second hypothesis if the first is true
+    beta: float = 0.05  # probability of accepting the first hypothesis if the second is true
+    model: str = "normalized"  # or "logistic"
 
     @property
     def hypotheses(self) -> str:
@@ -51,18 +47,16 @@ class Sprt:
 
     @property
     def lower(self) -> float:
-        """LLR at and below which the first hypothesis is accepted."""
+        """LLR at or below which the first hypothesis is accepted."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """LLR at and above which the second hypothesis is accepted."""
+        """LLR at or above which the second hypothesis is accepted."""
         return math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: Pentanomial) -> float:
-        """Return the log-likelihood ratio of the second hypothesis to the first, from five counts of pairs; zero
-        without games.
-        """
+        """Return the log-likelihood ratio of the second hypothesis to the first, from five counts of pairs."""
         if not sum(counts):
             return 0.0
         regular = [count or _UNSEEN for count in counts]
@@ -83,15 +77,14 @@ class Sprt:
 
 
 def _fit_mean(observed: Sequence[float], mean: float) -> list[float]:
-    """Return the maximum likelihood distribution with mean `mean`."""
+    """Return the maximum likelihood distribution with this mean."""
     return _fit_zero(observed, [value - mean for value in _POINTS])
 
 
 def _fit_t(observed: Sequence[float], t: float) -> list[float]:
     """Return the maximum likelihood distribution whose mean is `t` standard deviations above a half.
 
-    The condition is not linear in the probabilities, so it is repeatedly linearized around the last solution, until the
-    solutions converge.
+    The condition is not linear in the probabilities, so it is linearized around the last solution until they converge.
     """
     fit = [0.2] * 5
     for _ in range(100):
