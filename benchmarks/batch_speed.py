@@ -27,7 +27,7 @@ from knightadder.engine.engine import Engine as Core
 POSITIONS, NODES = 1_000, 20_000
 EVALUATIONS = 2_000_000
 WANTED_RATIO, WANTED_EVALUATIONS = 0.95, 2_000_000
-WANTED_CALL = 300.0  # wanted maximum time of a short call, in microseconds
+WANTED_CALL = 300.0  # target for the time of a short call, in microseconds
 
 
 def main() -> None:
@@ -117,7 +117,7 @@ def measure_evaluations(boards: list[chess.Board], count: int, rounds: int) -> N
 
 
 def followers(boards: list[chess.Board]) -> list[str]:
-    """Return the positions after every legal move: tens of thousands, so that few are already in a hash table."""
+    """Return the positions after all legal moves: tens of thousands, so that few are already in a hash table."""
     fens = []
     for board in boards:
         for move in board.legal_moves:
@@ -128,7 +128,7 @@ def followers(boards: list[chess.Board]) -> list[str]:
 
 
 def measure_calls(boards: list[chess.Board], rounds: int) -> None:
-    """Print the processor time of short calls, in all threads of this process, and compare with python-chess."""
+    """Print the CPU time of short calls, in all threads of this process, and compare it with python-chess."""
     bare = [board.copy(stack=False) for board in boards]
     engine, limit = Engine(), Limit(depth=1)
 

@@ -1,4 +1,4 @@
-"""Memory of the web board's server: a few tabs at a time are opened, analyse for a moment and are closed.
+"""Memory of the web board's server: again and again, a few tabs are opened, analyse for a moment, and are closed.
 
 Prints the resident memory before, the peak, and the memory after, in MiB. Exit status 1 if more than 100 MiB stay in
 use. Linux only, because it reads /proc.
@@ -20,7 +20,7 @@ from websockets import Origin
 from websockets.sync.client import ClientConnection, connect
 
 PATIENCE = 300  # seconds to wait for a message
-AT_ONCE = 10  # tabs at a time; the server allows twelve
+AT_ONCE = 10  # number of tabs open at a time; the server allows twelve
 KEPT = 100  # maximum MiB that may stay in use
 
 

@@ -1,4 +1,4 @@
-"""Play endings with Syzygy tablebases against an engine without: it must win won positions, and hold drawn positions.
+"""Play endings with Syzygy tablebases against an engine without them: won positions must be won, drawn positions held.
 
 The positions are random and quiet for the side to move; python-chess reads their values from the tables. In won
 positions, this engine has the winning side, which is to move: it must give checkmate before a draw can be claimed by
@@ -25,17 +25,17 @@ import chess.syzygy
 from knightadder.engine.errors import EngineError
 from knightadder.uci.client import resolve_command
 
-# The first side is stronger, or the sides are equal.
+# Materials of won and drawn positions. The first side is stronger, or the sides are equal.
 WON = ("KBNvK", "KQvKR", "KRvKP", "KPvKP")
 DRAWN = (*WON, "KPvK", "KBPvK", "KRvKB", "KRvKN", "KRvKR", "KQvKP")
 EQUAL = ("KPvKP", "KRvKR")
-WIN, DRAW = 2, 0  # values in the tables
+WIN, DRAW = 2, 0  # WDL values in the tables
 PATIENCE = 120.0  # seconds for an engine to start, since the first start compiles
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A position to play out: its material, whether it is won for this engine or drawn, and this engine's side."""
+    """A position to play out: its material, whether it is won for this engine (or drawn), and this engine's side."""
 
     material: str
     won: bool
@@ -94,23 +94,8 @@ def is_mate(board: chess.Board, move: chess.Move) -> bool:
 
 
 def draw_tasks(tables: chess.syzygy.Tablebase, won: bool, count: int, generator: random.Random) -> Iterator[Task]:
-    """Yield random positions from each material in turn, won for the side to move or drawn.
-
-    Parameters
-    ----------
-    tables : chess.syzygy.Tablebase
-        The tables with the values.
-    won : bool
-        Whether the positions are won, or else drawn.
-    count : int
-        The total number of positions.
-    generator : random.Random
-        Random number generator.
-
-    Raises
-    ------
-    chess.syzygy.MissingTableError
-        If a table is missing.
+    """Yield `count` random positions, taking the materials in turn, all won for the side to move or all drawn.
+    MissingTableError if a table is missing.
     """
     materials, value = (WON, WIN) if won else (DRAWN, DRAW)
     for number in range(count):
@@ -129,7 +114,7 @@ def draw_tasks(tables: chess.syzygy.Tablebase, won: bool, count: int, generator:
 
 
 def find_ending(board: chess.Board) -> chess.Outcome | None:
-    """Return the outcome of a game that is over, including draws that can be claimed in the position."""
+    """Return the outcome of a game that is over, or in which a draw can be claimed; else None."""
     outcome = board.outcome()
     if outcome is None and board.is_fifty_moves():
         outcome = chess.Outcome(chess.Termination.FIFTY_MOVES, None)

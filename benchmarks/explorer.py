@@ -1,8 +1,8 @@
-"""How quickly the opening explorer indexes games and answers queries: prints times, size, and each filter's answer.
+"""Measure how quickly the opening explorer indexes games and answers queries: times, size, and each filter's answer.
 
-Without a file, `made_games.py` makes games first. Each query is made at the start position, which all games have, and
-at positions of some games. The times are CPU times, because a busy machine's clock says little. "First" is the first
-answer after opening the index, including the opening. No limit is asserted, because machines differ.
+Without a file, `made_games.py` makes games first. Each query is made at the start position, which all games contain,
+and at positions of some games. The times are CPU times, because elapsed time on a busy machine says little. "First" is
+the first answer after opening the index, including the opening. There are no limits, because machines differ.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def build(games: Path, index: Path) -> None:
 
 
 def filters(player: str) -> dict[str, GameFilter | None]:
-    """Return the filters to ask with, by name."""
+    """Return the filters to query with, by name."""
     return {
         "no filter": None,
         "rating": GameFilter(min_rating=1837, max_rating=2113),

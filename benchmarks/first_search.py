@@ -19,7 +19,7 @@ from uci_process import UciProcess
 
 from knightadder.uci.client import UciError
 
-PATIENCE = 600.0  # seconds until an engine counts as silent
+PATIENCE = 600.0  # seconds after which an engine counts as silent
 
 
 def first_search(command: str, megabytes: int, movetime: int) -> tuple[float, float, int]:

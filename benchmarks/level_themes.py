@@ -1,8 +1,8 @@
 """Shows the share of puzzles of each theme that each level of play solves, as a Markdown table.
 
-The file has puzzles with themes and ratings, such as Lichess's database (https://database.lichess.org/#puzzles). For
-each theme, every level gets the same puzzles. A puzzle is solved if all moves of the solution are found at the first
-try; a mate other than the solution's also counts.
+The file contains puzzles with themes and ratings, such as Lichess's database (https://database.lichess.org/#puzzles).
+For each theme, every level gets the same puzzles. A puzzle is solved if the engine finds all moves of the solution at
+the first try; a mate other than the solution's mate also counts.
 """
 
 from __future__ import annotations

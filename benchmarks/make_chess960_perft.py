@@ -17,39 +17,17 @@ import chess
 from uci_process import UciProcess
 
 DEPTH = 4
-MAX_NODES = 3_000_000  # keeps a row cheap enough for a test suite
+MAX_NODES = 3_000_000  # maximum nodes of a row, so that it is cheap enough for a test suite
 CHECKED_DEPTH = 3
 
 
 def castling_moves(board: chess.Board) -> list[chess.Move]:
-    """Return the legal castling moves.
-
-    Parameters
-    ----------
-    board : chess.Board
-        A Chess960 board.
-
-    Returns
-    -------
-    list of chess.Move
-        The moves in king-takes-rook notation.
-    """
+    """Return the legal castling moves in king-takes-rook notation."""
     return list(board.generate_castling_moves())
 
 
 def castling_sides(board: chess.Board) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the squares and target squares of king and rook for every castling right of the side to move.
-
-    Parameters
-    ----------
-    board : chess.Board
-        A Chess960 board.
-
-    Yields
-    ------
-    tuple of int
-        King square, rook square, king target, rook target.
-    """
+    """Yield king square, rook square, king target and rook target for every castling right of the side to move."""
     king = board.king(board.turn)
     if king is None:
         return
@@ -146,20 +124,7 @@ EDGE_CASES: tuple[tuple[Callable[[chess.Board], bool], int], ...] = (
 
 
 def random_game_position(start: str, generator: random.Random) -> chess.Board | None:
-    """Return a position of a random game in which kings and rooks mostly stay at home.
-
-    Parameters
-    ----------
-    start : str
-        FEN of a start position.
-    generator : random.Random
-        Source of chance.
-
-    Returns
-    -------
-    chess.Board or None
-        The position, or None if the game ended first.
-    """
+    """Return a position of a random game in which kings and rooks mostly stay at home; None if the game ended first."""
     board = chess.Board(start, chess960=True)
     for _ in range(generator.randint(6, 40)):
         moves = list(board.legal_moves)
@@ -171,18 +136,7 @@ def random_game_position(start: str, generator: random.Random) -> chess.Board | 
 
 
 def built_position(generator: random.Random) -> chess.Board | None:
-    """Return a position with kings, castling rooks and random other pieces.
-
-    Parameters
-    ----------
-    generator : random.Random
-        Source of chance.
-
-    Returns
-    -------
-    chess.Board or None
-        The position, or None if it is not valid.
-    """
+    """Return a position with kings, castling rooks and random other pieces; None if it is not valid."""
     board = chess.Board(None, chess960=True)
     rights = 0
     for colour, rank in ((chess.WHITE, 0), (chess.BLACK, 7)):
@@ -222,28 +176,13 @@ def built_position(generator: random.Random) -> chess.Board | None:
 
 
 def positions(starts: list[str], seed: int, start_rows: int, game_rows: int) -> list[chess.Board]:
-    """Return the positions of the suite.
-
-    Parameters
-    ----------
-    starts : list of str
-        FENs of start positions.
-    seed : int
-        Seed of all choices.
-    start_rows, game_rows : int
-        The number of start positions, and of positions of random games.
-
-    Returns
-    -------
-    list of chess.Board
-        Start positions, positions of games, edge cases in the order of `EDGE_CASES`.
-    """
+    """Return the positions of the suite: start positions, positions of random games, and `EDGE_CASES` in order."""
     generator = random.Random(seed)
     chosen = [chess.Board(fen, chess960=True) for fen in generator.sample(starts, start_rows)]
     games: list[chess.Board] = []
     while len(games) < game_rows:
         board = random_game_position(generator.choice(starts), generator)
-        # In turn: any position, a position with a castling right, a position in which castling is legal.
+        # In turn: any position, a position with a castling right, and a position in which castling is legal.
         kind = len(games) % 3
         if board and (kind == 0 or (board.castling_rights if kind == 1 else castling_moves(board))):
             games.append(board)
@@ -259,59 +198,20 @@ def positions(starts: list[str], seed: int, start_rows: int, game_rows: int) -> 
 
 
 def fen_text(board: chess.Board, shredder: bool) -> str:
-    """Return the FEN with one of the two notations of castling rights.
-
-    Parameters
-    ----------
-    board : chess.Board
-        The position.
-    shredder : bool
-        True for Shredder-FEN (``HAha``), False for X-FEN (``KQkq``, files only where these are ambiguous).
-
-    Returns
-    -------
-    str
-        The FEN, with an en passant square only where the capture is legal.
+    """Return a FEN with Shredder-FEN's castling rights (``HAha``), or X-FEN's (``KQkq``, with files only if needed).
+    The FEN has an en passant square only if the capture is legal.
     """
     return board.fen(shredder=shredder, en_passant="legal")
 
 
 def stockfish_perft(stockfish: UciProcess, fen: str, depth: int) -> int:
-    """Return the number of leaf nodes, counted by Stockfish.
-
-    Parameters
-    ----------
-    stockfish : UciProcess
-        A Stockfish with UCI_Chess960 on.
-    fen : str
-        The position.
-    depth : int
-        Plies.
-
-    Returns
-    -------
-    int
-        Number of leaf nodes.
-    """
+    """Return the number of leaf nodes at a depth, counted by a Stockfish with UCI_Chess960 on."""
     stockfish.send(f"position fen {fen}", f"go perft {depth}")
     return int(stockfish.read_until("Nodes searched:", timeout=120)[-1].split(":")[1])
 
 
 def python_chess_perft(board: chess.Board, depth: int) -> int:
-    """Return the number of leaf nodes, counted by python-chess.
-
-    Parameters
-    ----------
-    board : chess.Board
-        The position; unchanged afterwards.
-    depth : int
-        Plies, at least 1.
-
-    Returns
-    -------
-    int
-        Number of leaf nodes.
-    """
+    """Return the number of leaf nodes at a depth of at least 1, counted by python-chess."""
     if depth == 1:
         return board.legal_moves.count()
     nodes = 0

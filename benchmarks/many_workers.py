@@ -33,7 +33,7 @@ from knightadder.executor import open_pool
 
 _HEADER = struct.Struct("<ddd")  # begin and end of the task, and its thread
 
-# Background work of workers, which is too much when a hundred workers share a process.
+# Less background work of the workers, which is too much when a hundred workers share a process.
 _CONFIG: dict[str, Any] = {
     "distributed.worker.use-file-locking": False,
     "distributed.worker.profile.enabled": False,
@@ -42,7 +42,7 @@ _CONFIG: dict[str, Any] = {
 
 
 class Sleep:
-    """The task: sleeps, and returns the time."""
+    """The task: sleeps, and returns begin, end and thread."""
 
     def __init__(self, seconds: float, size: int) -> None:
         self._seconds, self._size = seconds, size

@@ -73,11 +73,11 @@ def read(file: Path) -> Iterator[tuple[chess.Board, list[SearchedPosition | None
 
 
 def fit(file: Path) -> list[tuple[int, int]]:
-    """Fit the scale: non-decreasing straight lines between the knots, with the least sum of absolute errors."""
+    """Fit the scale: non-decreasing straight lines between the knots, with the smallest sum of absolute errors."""
     pairs = np.array(list(_pairs(file)), float)
     ours, theirs = np.abs(pairs[:, 0]), pairs[:, 1] * np.sign(pairs[:, 0])
     count, steps = len(ours), len(KNOTS) - 1
-    # A linear programme: the variables are the rises from knot to knot, and the error of each pair.
+    # A linear programme, whose variables are the rises from knot to knot and the error of each pair.
     rises = np.array([np.interp(ours, KNOTS, np.arange(len(KNOTS)) > step) for step in range(steps)]).T
     found = scipy.optimize.linprog(
         np.concatenate((np.zeros(steps), np.ones(count))),
@@ -90,7 +90,7 @@ def fit(file: Path) -> list[tuple[int, int]]:
 
 
 def _pairs(file: Path) -> Iterator[tuple[int, int]]:
-    """Yield both engines' scores of each position without a mate score of this engine; the second up to `CEILING`."""
+    """Yield both engines' scores of each position unless this engine's is a mate; the second is at most `CEILING`."""
     for _, ours, theirs in read(file):
         for our, their in zip(ours, theirs, strict=True):
             cp = None if our is None else our.score.relative.score()

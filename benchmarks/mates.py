@@ -1,4 +1,4 @@
-"""Nodes that `go mate N` needs for the mates of a suite, for this engine and other engines.
+"""Count the nodes that `go mate N` needs for the mates of a suite, for this engine and other engines.
 
 A position counts as solved if a mate in at most N moves is reported within the limit. Each engine begins each position
 with an empty hash table.

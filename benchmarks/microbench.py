@@ -34,7 +34,7 @@ from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
 
 DOCS = Path(__file__).parents[1] / "docs"
 
-# The positions of Ferrite's evaluation benchmark, with the nanoseconds in Ferrite's README, and measured nanoseconds.
+# The positions of Ferrite's evaluation benchmark, with the nanoseconds from Ferrite's README and measured nanoseconds.
 FERRITE_EVALUATION = (
     ("start position", START, 100, 111),
     ("Italian Game", "r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 4 4", 105, None),
@@ -46,27 +46,15 @@ EVALUATIONS = (("PeSTO", "pesto"), ("classical", "classical"), ("network", "nnue
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure.
-
-    Attributes
-    ----------
-    name, unit : str
-        The row's name, and the unit.
-    run : callable
-        Returns our figure, in `unit`; takes an engine.
-    published, measured : float or None
-        Ferrite's figure as published, and as measured on a machine like CI's (the lower end of a range).
-    rustic : float or None
-        Rustic's figure as published.
-    best : callable
-        Chooses from the figures of all rounds: `min` for times, `max` for speeds.
+    """One figure of ours, with Ferrite's (published, and measured on a machine like CI's) and Rustic's (published).
+    `best` chooses from the figures of all rounds: `min` for times, `max` for speeds.
     """
 
     name: str
     unit: str
-    run: Callable[[Engine], float]
+    run: Callable[[Engine], float]  # returns our figure, in `unit`; takes an engine
     published: float | None = None
-    measured: float | None = None
+    measured: float | None = None  # the lower end of a range
     rustic: float | None = None
     best: Callable[[Iterable[float]], float] = min
 
@@ -78,7 +66,7 @@ def tables_of(evaluation: str) -> np.record:
 
 
 def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int, evaluation: str = "pesto") -> float:
-    """Return the CPU time per turn of a compiled loop ``loop(tables, worker, count)`` at a position."""
+    """Return the CPU time per iteration of a compiled loop ``loop(tables, worker, count)`` at a position."""
     tables = tables_of(evaluation)
     game = Game(tables)
     game.set_up(fen)
@@ -89,14 +77,14 @@ def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int, e
 
 
 def evaluation(fens: Iterable[str], chosen: str, count: int = 500_000) -> Callable[[Engine], float]:
-    """Return a function for the nanoseconds of one static evaluation, the mean over positions."""
+    """Return a function that measures the nanoseconds of one static evaluation, as the mean over positions."""
     fens = tuple(fens)
     each = count // len(fens)
     return lambda _: sum(nanoseconds(microbench.time_evaluate, fen, each, chosen) for fen in fens) / len(fens)
 
 
 def generation(fen: str, count: int = 500_000) -> Callable[[Engine], float]:
-    """Return a function for the nanoseconds of generating all legal moves of a position."""
+    """Return a function that measures the nanoseconds of generating all legal moves of a position."""
     return lambda _: nanoseconds(microbench.time_generate, fen, count)
 
 
@@ -107,7 +95,7 @@ def forget(engine: Engine) -> None:
 
 
 def search(fen: str, depth: int) -> Callable[[Engine], float]:
-    """Return a function for the milliseconds of a search to a depth, all iterations, with an empty hash table."""
+    """Return a function that measures the milliseconds of a search to a depth, from an empty hash table."""
 
     def run(engine: Engine) -> float:
         forget(engine)
@@ -123,7 +111,7 @@ def search(fen: str, depth: int) -> Callable[[Engine], float]:
 
 
 def perft(fen: str, depth: int) -> Callable[[Engine], float]:
-    """Return a function for the millions of leaves per second that perft counts."""
+    """Return a function that measures how many millions of leaves perft counts per second."""
 
     def run(engine: Engine) -> float:
         engine.set_position(fen)
@@ -135,7 +123,7 @@ def perft(fen: str, depth: int) -> Callable[[Engine], float]:
 
 
 def nodes(fen: str, depth: int) -> Callable[[Engine], float]:
-    """Return a function for the nodes of a search to a depth."""
+    """Return a function that counts the nodes of a search to a depth."""
 
     def run(engine: Engine) -> float:
         results: list[Result] = []

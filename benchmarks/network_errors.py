@@ -32,7 +32,7 @@ from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train.selection import SelectedGames, Selection, Targets
 
 _CAPTURES = 0.4  # share of captures among the random moves, if there are captures
-_OF_A_CHUNK = 8  # positions from each chunk, so that they come from many games
+_OF_A_CHUNK = 8  # maximum number of positions from each chunk, so that they come from many games
 _HIGHEST = 3000  # maximum score in centipawns; greater scores and mates count as this score
 _SLOPES = np.arange(0.3, 8.0, 0.1) / 200
 

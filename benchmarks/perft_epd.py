@@ -11,38 +11,14 @@ KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
 @dataclass(frozen=True, slots=True)
 class PerftRow:
-    """One position and its known node counts.
-
-    Attributes
-    ----------
-    fen : str
-        The position; castling rights as X-FEN or Shredder-FEN.
-    counts : dict of int to int
-        Depth in plies -> number of leaf nodes.
-    """
+    """A position, with castling rights as in X-FEN or Shredder-FEN, and its number of leaf nodes by depth in plies."""
 
     fen: str
     counts: dict[int, int]
 
 
 def parse_perft_row(line: str) -> PerftRow:
-    """Return one row of a perft suite.
-
-    Parameters
-    ----------
-    line : str
-        ``FEN ;D1 n ;D2 n ...``.
-
-    Returns
-    -------
-    PerftRow
-        The position and its counts.
-
-    Raises
-    ------
-    ValueError
-        If a field after the FEN isn't ``D<depth> <nodes>``.
-    """
+    """Return the row in a line ``FEN ;D1 n ;D2 n ...``; ValueError if a field after the FEN is wrong."""
     fen, *fields = (field.strip() for field in line.split(";"))
     counts = {}
     for field in fields:
@@ -54,16 +30,5 @@ def parse_perft_row(line: str) -> PerftRow:
 
 
 def read_perft_suite(path: Path) -> list[PerftRow]:
-    """Return the rows of a perft suite, skipping empty lines.
-
-    Parameters
-    ----------
-    path : Path
-        The EPD file.
-
-    Returns
-    -------
-    list of PerftRow
-        Its positions in order.
-    """
+    """Return the rows of an EPD file in order, without empty lines."""
     return [parse_perft_row(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]

@@ -16,7 +16,7 @@ from uci_process import UciProcess
 
 from knightadder.engine.engine import Engine
 
-# Name, position, depth in plies, known number of leaf nodes.
+# Name, position, depth in plies, and known number of leaf nodes.
 POSITIONS = (
     ("startpos 6", START, 6, 119_060_324),
     ("kiwipete 5", KIWIPETE, 5, 193_690_690),

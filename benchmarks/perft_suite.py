@@ -1,6 +1,6 @@
 """Check the perft counts of a whole suite: every position of an EPD file, at every depth in the file.
 
-Prints a line for each position with a wrong count, with the first wrong depth. Exit status 1 if a count is wrong.
+Prints a line for each position that has a wrong count, with its first wrong depth. Exit status 1 if a count is wrong.
 """
 
 from __future__ import annotations
@@ -16,21 +16,8 @@ from knightadder.engine.engine import Engine
 
 
 def first_error(engine: Engine, row: PerftRow, max_nodes: int | None) -> tuple[str | None, int]:
-    """Count one position at all its depths, and return the first error.
-
-    Parameters
-    ----------
-    engine : Engine
-        The engine; its position is replaced.
-    row : PerftRow
-        Position and known counts.
-    max_nodes : int or None
-        Leave out depths with more leaf nodes than this.
-
-    Returns
-    -------
-    tuple of (str or None, int)
-        A text on the first wrong depth, None if all are right; and the nodes counted.
+    """Count a position at all its depths; return a text on the first wrong depth, or None, and the nodes counted.
+    Depths with more than `max_nodes` leaf nodes are left out. The engine's position is replaced.
     """
     engine.set_position(row.fen)
     nodes = 0

@@ -22,7 +22,7 @@ from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.rating import WEIGHTS, parts
 from knightadder.puzzles.reading import read_puzzles
 
-BAND = 200  # width in Elo of the bands of ratings; the same number of puzzles is drawn from each band
+BAND = 200  # width, in Elo, of the bands of ratings; the same number of puzzles is drawn from each band
 BANDS = range(400, 2800, BAND)
 FOLDS = 5
 PENALTY = 1.0  # factor of the squared weights in the ridge regression

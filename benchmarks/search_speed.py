@@ -37,23 +37,12 @@ POSITIONS = (
     "2rqr1k1/1b2bppp/p1n1pn2/1p6/3P4/1BN2N2/PP2QPPP/R1BR2K1 w - - 4 15",
 )
 
-# search(fen, nodes, depth) -> nodes searched, user seconds; None for no limit of that kind
+# search(fen, nodes, depth) -> nodes searched, user seconds; None means no limit of this kind
 Search = Callable[[str, int | None, int | None], tuple[int, float]]
 
 
 def prototype_search(folder: Path) -> Search:
-    """Load the prototype and return a function that searches with it.
-
-    Parameters
-    ----------
-    folder : Path
-        The package or the folder that holds it.
-
-    Returns
-    -------
-    callable
-        See `Search`.
-    """
+    """Load the prototype, from its package or the package's folder, and return a function that searches with it."""
     folder = folder.resolve()
     sys.path.insert(0, str(folder.parent if (folder / "engine.py").exists() else folder))
     module = importlib.import_module("prototype.engine")
@@ -69,18 +58,7 @@ def prototype_search(folder: Path) -> Search:
 
 
 def our_search(network: Path | None) -> Search:
-    """Load Knightadder and return a function that searches with it.
-
-    Parameters
-    ----------
-    network : Path or None
-        Network to evaluate with; None for the classical evaluation.
-
-    Returns
-    -------
-    callable
-        See `Search`.
-    """
+    """Load Knightadder and return a function that searches with it, by a network or the classical evaluation."""
     from knightadder.engine.engine import Engine
     from knightadder.engine.info import CurrentMove, Info, Message, Result
     from knightadder.engine.limits import Limits
@@ -104,7 +82,7 @@ def our_search(network: Path | None) -> Search:
         results.get()
         seconds = user_seconds() - start
         engine.wait()
-        # The result counts the nodes up to the last finished iteration, but the time is that of the whole search.
+        # The result counts the nodes up to the last finished iteration, but the time covers the whole search.
         return int(engine._workers[0].nodes), seconds
 
     return search
@@ -116,28 +94,14 @@ def user_seconds() -> float:
 
 
 def serve(connection: Connection, load: Callable[[], Search]) -> None:
-    """Answer search requests from a pipe until it sends None; the body of a child process.
-
-    Parameters
-    ----------
-    connection : Connection
-        Receives (fen, nodes, depth), sends (nodes, user seconds).
-    load : callable
-        Loads the engine.
-    """
+    """Load an engine in a child process, and answer (fen, nodes, depth) from a pipe by (nodes, user seconds)."""
     search = load()
     while task := connection.recv():
         connection.send(search(*task))
 
 
 class Contestant:
-    """One engine in a process of its own.
-
-    Parameters
-    ----------
-    load : callable
-        Loads the engine in that process.
-    """
+    """An engine in a separate process; `load` loads it there."""
 
     def __init__(self, load: Callable[[], Search]) -> None:
         context = multiprocessing.get_context("spawn")

@@ -18,7 +18,7 @@ from uci_process import UciProcess
 
 from knightadder.uci.client import UciError
 
-PATIENCE = 180.0  # seconds until an engine counts as silent
+PATIENCE = 180.0  # seconds after which an engine counts as silent
 HASH_MB = 16
 
 
@@ -33,7 +33,7 @@ class Start:
 
 
 def start_and_move(command: str) -> Start:
-    """Start an engine and let it play a move of a tenth of a second; UciError if it doesn't."""
+    """Start an engine and let it play a move of a tenth of a second; UciError if that fails."""
     with UciProcess(command) as engine:
         engine.send("uci")
         engine.read_until("uciok", PATIENCE)
@@ -76,7 +76,7 @@ def parallel_starts(command: str, count: int) -> list[str]:
 
 
 def show(label: str, value: float, unit: str, wanted: float | None = None) -> None:
-    """Print a figure and, if there is a limit, the limit and whether it is met."""
+    """Print a figure and, if there is a limit, the limit and whether the figure meets it."""
     limit = "" if wanted is None else f"   wanted at most {wanted:g} {unit}: {'yes' if value <= wanted else 'NO'}"
     print(f"{label:40}{value:10.2f} {unit}{limit}")
 

@@ -20,27 +20,14 @@ from syzygy_probe import random_board
 from knightadder.core.tables import new_tables
 from knightadder.engine.tablebases.registry import Tablebases
 
-# From Fathom's tbprobe.h: values from 0 (loss) to 4 (win), and the packing of a root probe's result.
+# From Fathom's tbprobe.h: values from 0 (loss) to 4 (win), and the bits of a root probe's result.
 DRAW = 2
 FAILED = 0xFFFFFFFF
 DTZ_SHIFT = 20
 
 
 class Fathom:
-    """Fathom's library, with the tables of a folder.
-
-    Parameters
-    ----------
-    library : str
-        Name or path of the shared library.
-    folder : Path
-        The folder of the tables.
-
-    Raises
-    ------
-    OSError
-        If there is no such library, or it finds no tables.
-    """
+    """Fathom's shared library, with the tables of a folder; OSError if there is no library, or it finds no tables."""
 
     def __init__(self, library: str, folder: Path) -> None:
         self._library = ctypes.CDLL(library)
@@ -57,7 +44,7 @@ class Fathom:
         return None if value == FAILED else int(value) - DRAW
 
     def distance(self, board: chess.Board) -> int | None:
-        """Return the plies to the next capture or pawn move, unsigned; None if unknown or if there is no legal move."""
+        """Return the plies to the next capture or pawn move, without sign; None if unknown, or without legal moves."""
         if not any(board.legal_moves):
             return None
         rule50 = ctypes.c_uint(0)

@@ -30,7 +30,7 @@ from knightadder.native.builder import teach_numba
 from knightadder.native.jit import copy_record
 from knightadder.native.records import new_record
 
-TURNS = 20  # turns of the compiled loops, so that their times are long enough to measure
+TURNS = 20  # number of repetitions in the compiled loops, so that their times are long enough to measure
 
 
 def loop_over(probe: Callable[..., Any]) -> Callable[..., int]:

@@ -21,7 +21,7 @@ from knightadder.workshop.train.batches import Distiller
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import Shape, initial_weights
 
-BATCH, WANTED = 16_384, 350_000  # positions in a batch, and wanted positions per CPU second for a width of 256
+BATCH, WANTED = 16_384, 350_000  # positions in a batch, and target for the positions per CPU second at a width of 256
 SCALE, RATE = 200, 1e-3
 
 

@@ -11,15 +11,7 @@ from knightadder.uci.client import UciClient
 
 
 class UciProcess(UciClient):
-    """A running UCI program.
-
-    Parameters
-    ----------
-    command : str or sequence of str
-        The command that starts it.
-    environment : mapping of str to str, optional
-        Variables set in addition to the variables of this process.
-    """
+    """A running UCI program; `environment` contains variables set in addition to the variables of this process."""
 
     def __init__(self, command: str | Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         self.started = time.perf_counter()

@@ -32,9 +32,9 @@ from knightadder.uci.client import resolve_command
 
 OURS, THEIRS = "Knightadder", "Opponent"
 CLOCK = ("-tc", "0:10", "-inc", "0.2")
-# Without clocks, these games end on any machine; this engine does not resign, so they end by the rules.
+# Without clocks, these games end on any machine. This engine does not resign, so the games end by the rules.
 UNTIMED, NO_RESIGNATION = ("-tc", "60", "-inc", "-1", "-mps", "40", "-depth", "4"), "Resign Score=0"
-# XBoard checks claims, moves and clocks, but adjudicates nothing; no long pauses, no questions, no book.
+# XBoard checks claims, moves and clocks, but adjudicates nothing. It makes no long pauses and asks no questions.
 REFEREE = shlex.split(
     "-mode TwoMachines -testLegality true -testClaims true -autoCallFlag true -checkMates false -materialDraws false "
     "-trivialDraws false -ruleMoves 0 -repeatsToDraw 0 -adjudicateLossThreshold 0 -adjudicateDrawMoves 0 -xponder "
@@ -132,23 +132,8 @@ def matches(folder: Path) -> list[Match]:
 
 
 def play(match: Match, games: int, folder: Path, environment: dict[str, str]) -> tuple[list[chess.pgn.Game], list[str]]:
-    """Play a match and return its games.
-
-    Parameters
-    ----------
-    match : Match
-        The match.
-    games : int
-        Number of games; the colours alternate.
-    folder : Path
-        A new folder for files.
-    environment : dict of str to str
-        Environment variables, with the display.
-
-    Returns
-    -------
-    tuple of (list of chess.pgn.Game, list of str)
-        The games, and the lines of this engine's output other than moves and analysis.
+    """Play a match with alternating colours; return its games, and this engine's lines besides moves and analysis.
+    `folder` is a new folder for files, and `environment` contains the display.
     """
     pgn, debug, positions = folder / "games.pgn", folder / "debug.txt", folder / "positions.fen"
     command = [*resolve_command("xboard"), *REFEREE, *CLOCK, "-mg", str(games), "-sgf", str(pgn)]

@@ -17,13 +17,7 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 
 def urls_of(repository: str) -> dict[str, str]:
-    """Return the addresses by label; PyPI shows an icon for each of these labels.
-
-    Parameters
-    ----------
-    repository : str
-        The address of the repository.
-    """
+    """Return the addresses by label, given the repository's address; PyPI shows an icon for each of these labels."""
     return {
         "Homepage": repository,
         "Documentation": f"{repository}/blob/HEAD/docs/index.md",
@@ -34,13 +28,7 @@ def urls_of(repository: str) -> dict[str, str]:
 
 
 def with_urls(text: str, repository: str) -> str:
-    """Return the text of a pyproject.toml with the table ``[project.urls]``.
-
-    Raises
-    ------
-    ValueError
-        If the text already has such a table.
-    """
+    """Return the text of a pyproject.toml with the table ``[project.urls]``; ValueError if it has this table."""
     if "urls" in tomllib.loads(text)["project"]:
         raise ValueError("pyproject.toml already has a table [project.urls]")
     lines = [f'{label} = "{url}"' for label, url in urls_of(repository).items()]

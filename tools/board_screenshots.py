@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-SECONDS = 8  # duration of the analysis
+SECONDS = 8  # duration of the shown analysis
 
 # Anderssen against Kieseritzky, London 1851, with two variations.
 GAME = """\
@@ -92,7 +92,7 @@ def play(page: Page) -> None:
 
 
 def save(page: Page, name: str) -> None:
-    """Save a screenshot with a palette, which suffices for flat colours."""
+    """Save a screenshot with a palette, which is enough for flat colours."""
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(256)
     image.save(IMAGES / f"{name}.png", optimize=True)
     page.context.close()

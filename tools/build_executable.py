@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 SPEC = ROOT / "tools" / "knightadder.spec"
 _LICENCE = re.compile(r"\.dist-info/(licenses/.*|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
 
-# By platform: the format of the archive, and the file that opens the board when it is double-clicked.
+# By platform: the format of the archive, and the file that opens the board after a double click.
 _ARCHIVES = {"linux": "xztar", "darwin": "gztar", "windows": "zip"}
 _BOARDS = {
     "linux": ("play.sh", '#!/bin/sh\nexec "$(dirname "$0")/knightadder" play "$@"\n'),
@@ -51,13 +51,7 @@ where you got this program. Python and the other packages inside have licences o
 
 
 def build(folder: Path) -> Path:
-    """Build the executable, and return its archive.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder for the archive.
-    """
+    """Build the executable, and return its archive in the given folder."""
     check_installation()
     from knightadder.native.processors import host_machine
 
@@ -94,23 +88,15 @@ def check_installation() -> None:
 
 
 def strip(built: Path) -> None:
-    """Remove debug symbols, which make some libraries ten times larger.
-
-    Libraries in folders such as ``numpy.libs`` are left out: they were changed after linking, and stripping breaks
-    them.
+    """Remove debug symbols, which make some libraries ten times larger. Libraries in folders such as ``numpy.libs``
+    stay unchanged: they were modified after linking, and stripping breaks them.
     """
     libraries = [file for file in built.rglob("*.so*") if not file.is_symlink() and file.parent.suffix != ".libs"]
     subprocess.run(["strip", "--strip-unneeded", *libraries], check=True)
 
 
 def copy_licences(folder: Path) -> None:
-    """Copy the licences of Python and of each installed package, whose files may be in the executable.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder for the licences; each package gets a folder in it.
-    """
+    """Copy the licences of Python and of all installed packages, whose files may be in the executable."""
     for package in importlib.metadata.distributions():
         files = {file: _LICENCE.search(file.as_posix()) for file in package.files or ()}
         to = folder / package.metadata["Name"]

@@ -30,15 +30,7 @@ core.build(pathlib.Path(sys.argv[2]), sys.argv[3:], print)
 
 
 def build(folder: Path, platforms: Sequence[str]) -> None:
-    """Build the source distribution and some wheels.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder for the files.
-    platforms : sequence of str
-        The platforms of the wheels, with names from `PLATFORMS`.
-    """
+    """Build the source distribution, and wheels for platforms with names from `PLATFORMS`, into a folder."""
     targets = dict.fromkeys(target for platform in platforms for target in PLATFORMS[platform].targets)
     with tempfile.TemporaryDirectory() as work:
         _hatchling(ROOT, work, "sdist", {})
@@ -59,16 +51,8 @@ def build(folder: Path, platforms: Sequence[str]) -> None:
 
 
 def build_images(sources: Path, folder: Path, targets: Sequence[str]) -> None:
-    """Compile the core.
-
-    Parameters
-    ----------
-    sources : Path
-        The folder that contains the package; the package's own builder compiles it, not the package of this process.
-    folder : Path
-        The folder for the images.
-    targets : sequence of str
-        The names of the images.
+    """Compile the core into images with the names `targets`, in a folder. The builder is the one in the folder
+    `sources`, which contains the package, not the builder of this process.
     """
     done = subprocess.run([sys.executable, "-P", "-c", _BUILD, sources, folder, *targets])
     if done.returncode:

@@ -2,7 +2,7 @@
 
 Each row is a difference in material: how many more pawns, knights, bishops, rooks and queens one side has than the
 other. The last three numbers are that side's wins, draws and losses. Only quiet positions count: neither the last move
-nor the next one captures, and no king is in check. It takes 15 seconds.
+nor the next move captures, and no king is in check. It takes 15 seconds.
 """
 
 import io
@@ -13,7 +13,7 @@ import chess.pgn
 
 ROOT = Path(__file__).parents[1]
 MATERIAL = ROOT / "docs" / "small_engine" / "material.csv"
-LEAST = 20  # minimum positions of a row; rarer differences are left out
+LEAST = 20  # minimum number of positions in a row; rarer differences are left out
 POINTS = {"1-0": 1, "1/2-1/2": 0, "0-1": -1}
 
 
@@ -37,7 +37,7 @@ def collect(game: chess.pgn.Game, counts: dict[tuple[int, ...], list[int]]) -> N
         before, noisy = noisy, is_noisy(board, move)
         found = difference(board)
         if any(found) and not before and not noisy and not board.is_check():
-            # Each row is from the view of the side with more pieces of the most valuable type whose numbers differ.
+            # Each row is from the view of the side that has more of the most valuable type whose numbers differ.
             sign = 1 if next(more for more in reversed(found) if more) > 0 else -1
             counts.setdefault(tuple(sign * more for more in found), [0, 0, 0])[1 - sign * result] += 1
         board.push(move)

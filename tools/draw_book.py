@@ -363,7 +363,7 @@ def _saved() -> list[tuple[str, str, int, bool]]:
 
 
 def draw_savings() -> Drawing:
-    """The number of nodes with fewer and fewer techniques, on a logarithmic scale."""
+    """The number of nodes as techniques are removed one after the other, on a logarithmic scale."""
     rows = [row for row in _saved() if row[0] != "without"]
     drawing = Drawing(760, 30 + 34 * len(rows))
     for number, (group, name, nodes, finished) in enumerate(rows):
@@ -381,7 +381,7 @@ def _count(nodes: int, finished: bool) -> str:
 
 
 def savings_table() -> str:
-    """The tables of the measurements, as Markdown."""
+    """The tables of the small engine's measurements, as Markdown."""
     rows = _saved()
     least = next(nodes for group, _, nodes, _ in rows if group == "with")
     lines = ["| Techniques | Nodes | Times as many |", "|---|--:|--:|"]

@@ -1,7 +1,7 @@
 """Find the magic factors of `knightadder.core.board.magics` and print this module.
 
-For every square, random sparse factors are tried until one maps each occupancy of the square's relevant mask to an
-index without a harmful collision (two occupancies may share an index when their attack sets are equal). The random
+For each square, random sparse factors are tried until one maps each occupancy of the square's relevant mask to an index
+without a harmful collision: two occupancies may share an index only if their attack sets are equal. The random
 generator starts from a fixed seed, so the output is always the same.
 
 Usage: ``python tools/find_magics.py > src/knightadder/core/board/magics.py``
@@ -39,7 +39,7 @@ def _next_random(state: Any) -> Any:
 
 @njit
 def find_magic(occupied: Any, attacks: Any, shift: np.uint64, state: Any) -> Any:
-    """Return a factor that maps every occupancy to an index that only equal attack sets share."""
+    """Return a factor that maps every occupancy to an index, such that only equal attack sets share an index."""
     table = np.zeros(len(occupied), np.uint64)
     tried_at = np.zeros(len(occupied), np.int64)
     attempt = 0

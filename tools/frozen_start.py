@@ -13,7 +13,7 @@ def restore_environment() -> None:
     """Let programs that this program starts, such as a browser, find the system's libraries first.
 
     On Linux, PyInstaller sets a variable so that its own libraries are found first. This process has already read the
-    variable. A new process of this program must start with the user's original value.
+    variable. Each process that it starts must get the user's original value.
     """
     before = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
     if before is not None:

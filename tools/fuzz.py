@@ -31,9 +31,9 @@ import chess.pgn
 
 from knightadder.cli import main as knightadder
 
-_POSITIONS = 1000  # number of positions per round
-_LINES = 200  # number of lines of a conversation with an engine
-_FILES = 50  # number of files of games per round
+_POSITIONS = 1000  # number of positions in a round
+_LINES = 200  # number of lines in a conversation with an engine
+_FILES = 50  # number of files of games in a round
 _SECONDS = 120.0  # seconds until a child process counts as hanging
 
 _TOML = b"""[[engine]]
@@ -187,7 +187,7 @@ def _conversation(kind: str, words: list[str], chance: random.Random, findings: 
         line = " ".join(chance.choices(words, k=chance.choice((1, 1, 2, 3, 5, 9))))
         if line.startswith("position") and chance.random() < 0.7:
             line = f"position fen {random_fen(chance)}"
-        if any(word in line for word in ("go", "bench", "perft")):  # limited, because other commands wait for its end
+        if any(word in line for word in ("go", "bench", "perft")):  # limited, because later commands wait for its end
             line = line.replace("9999999999999", "0").replace("50", "1")
         lines.append(line.replace("quit", "isready") if chance.random() < 0.99 else line)
     data = ("\n".join(lines) + "\n").encode(errors="replace") + (b"\xff\xfe\n" if chance.random() < 0.1 else b"")
@@ -441,7 +441,7 @@ def games(chance: random.Random, findings: Findings) -> int:
 
     The other two games must be found unchanged, and every letter of the file must belong to a game. If no game is
     reported as broken, the games must be those that were written, or those that python-chess finds in the file or in
-    each game's text.
+    the games' texts.
     """
     from knightadder.pgn.games import BrokenGame, parse, texts_of
 

@@ -24,28 +24,13 @@ from knightadder.library.board_engine import Engine
 from knightadder.progress import progress
 from knightadder.workshop.opening_book import load_book
 
-RANDOM_PLIES = 3  # half of the openings have another random ply, so that either side may be to move
+RANDOM_PLIES = 3  # half of the openings have one more random ply, so that either side may be to move
 MOST_CENTIPAWNS = 100  # maximum advantage of a side
 NODES = 5000  # nodes of the search that measures the advantage
 
 
 def openings(count: int, seed: int, score: Callable[[chess.Board], int]) -> Iterator[str]:
-    """Yield different openings.
-
-    Parameters
-    ----------
-    count : int
-        The number of openings.
-    seed : int
-        Seed of all random numbers.
-    score : callable
-        Function that returns the score of a position in centipawns.
-
-    Yields
-    ------
-    str
-        A position as EPD.
-    """
+    """Yield different openings as EPD; `score` returns the score of a position in centipawns."""
     lines, chance = load_book(order="sequential"), random.Random(seed)
     seen: set[str] = set()
     while len(seen) < count:

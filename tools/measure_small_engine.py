@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 SAVINGS = ROOT / "docs" / "small_engine" / "savings.json"
 sys.path.insert(0, str(ROOT / "docs"))
 
-# A Spanish opening, an isolated pawn in the middle game, a rook against a knight, and a pawn ending with rooks.
+# A Ruy Lopez, a middle game with an isolated pawn, an ending of rook and knight each, and a rook ending.
 POSITIONS = (
     "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3",
     "r1bq1rk1/pp2bppp/2n2n2/3p4/3P4/2NB1N2/PP3PPP/R1BQ1RK1 w - - 4 10",
@@ -46,7 +46,7 @@ def measure(techniques: Sequence[str], depth: int = DEPTH) -> dict[str, object]:
 
 
 def count_all(depth: int = DEPTH) -> int:
-    """Return the number of positions up to a depth, all of which plain minimax would visit."""
+    """Return the number of positions up to a depth; plain minimax would visit all of them."""
     engine = load_engine(Options(), lambda step: None)
     nodes = 0
     for fen in POSITIONS:

@@ -31,8 +31,8 @@ TECHNIQUES_FILE = ROOT / "docs" / "how-it-works" / "techniques.json"
 NODES = 2_500  # nodes per move of a game
 PAIRS = 200  # pairs of games for each technique
 HASH = 4  # MiB
-DEPTH, MOST_NODES = 12, 300_000  # depth and maximum nodes of each position, to count nodes
-LOOK_NODES = 100_000  # nodes of each position, to measure the depth
+DEPTH, MOST_NODES = 12, 300_000  # depth and maximum nodes of the search of each position that counts nodes
+LOOK_NODES = 100_000  # nodes of the search of each position that measures the depth
 NEVER = 1_000_000  # a margin that no score reaches
 _COUNTED = ("nodes", "seconds", "finished", "depth")  # columns of a row that are measured before its games
 _SAVE_EVERY = 210  # pairs of games between two saves
@@ -212,12 +212,12 @@ class Laboratory:
         self._all = {parameter.name: parameter.value for parameter in PARAMETERS}
 
     def values(self, names: tuple[str, ...]) -> dict[str, int]:
-        """Return the values of all search parameters with techniques switched off."""
+        """Return the values of all search parameters with the named techniques switched off."""
         return {**self._all, **switched_off(names)}
 
     def count(self, names: tuple[str, ...]) -> dict[str, object]:
-        """Return the nodes and CPU seconds to a fixed depth, whether all positions reached that depth, and the median
-        depth with a fixed number of nodes.
+        """Return the nodes and CPU seconds to a fixed depth, whether all positions reached it, and the median depth.
+        The median depth is measured with a fixed number of nodes.
         """
         from knightadder.engine.bench import BENCH_POSITIONS
 
@@ -307,7 +307,7 @@ def measure(folder: Path, out: Path, games: int) -> None:
 
 
 def make_copy(folder: Path) -> Path:
-    """Copy the sources of the last commit and build in the switches, unless that is already done; return the folder."""
+    """Copy the sources of the last commit and build in the switches, unless this is already done; return the folder."""
     source = folder / "src"
     if not source.is_dir():
         archive = subprocess.run(

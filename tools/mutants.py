@@ -38,24 +38,12 @@ OTHER_OPERATOR: dict[type[ast.AST], type[ast.AST]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change of one file.
+    """One change of one file."""
 
-    Attributes
-    ----------
-    file : Path
-        The file's path relative to the root of the checkout.
-    line : int
-        The line number.
-    change : str
-        The name of the function, and the changed text before and after.
-    source : str
-        The whole changed file.
-    """
-
-    file: Path
+    file: Path  # relative to the root of the checkout
     line: int
-    change: str
-    source: str
+    change: str  # the name of the function, and the changed text before and after
+    source: str  # the whole changed file
 
 
 def changes(node: ast.AST) -> Iterator[Callable[[ast.AST], ast.AST]]:
@@ -131,7 +119,7 @@ def places(body: object) -> Iterator[tuple[object, str, int | None, ast.expr | a
 
 
 def put(parent: object, field: str, place: int | None, node: ast.AST) -> None:
-    """Put a node at a place."""
+    """Put a node into its parent: at a place if the parent is a list, else into a field."""
     if isinstance(parent, list):
         parent[place] = node  # type: ignore[index]
     else:

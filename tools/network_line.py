@@ -91,7 +91,7 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A network to make: its name, the options of its steps, and folders of games from elsewhere."""
+    """A network to make: its name, the options of its steps, and additional folders of games."""
 
     name: str
     games: list[str] = field(default_factory=list)
@@ -103,24 +103,16 @@ class Plan:
 
 @dataclass(slots=True)
 class Made:
-    """The state of a network.
-
-    - `teacher` is the file of the best network before it.
-    - `seconds` is the duration of each step so far.
-    - `losses` is the last line of the training.
-    - `error` is the error that benchmarks/network_errors.py prints.
-    - `commit` is the commit of the sources.
-    - `score` has the wins, draws and losses of the match, and the text of the Elo difference.
-    """
+    """The state of a network. `score` has the wins, draws and losses of the match, and the Elo difference as text."""
 
     plan: Plan
-    teacher: str
-    commit: str
+    teacher: str  # file of the best network before it
+    commit: str  # commit of the sources
     played: NotNegative = 0
-    losses: str = ""
-    error: str = ""
+    losses: str = ""  # last line of the training
+    error: str = ""  # as benchmarks/network_errors.py prints it
     score: tuple[NotNegative, NotNegative, NotNegative, str] | None = None
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)  # duration of each step so far
 
     @property
     def better(self) -> bool:
@@ -129,9 +121,7 @@ class Made:
 
 
 class Line:
-    """A line of networks in a folder; OptionError if ``line.toml`` or the list of networks cannot be read, or if they
-    contradict each other.
-    """
+    """A line of networks in a folder; OptionError if its files cannot be read, or contradict each other."""
 
     def __init__(self, folder: Path, arguments: argparse.Namespace) -> None:
         self._folder, self._arguments = folder, arguments
@@ -254,7 +244,7 @@ class Line:
         self._save()
 
     def _workers(self) -> list[str]:
-        """Return the options that say which workers do the work."""
+        """Return the options that say where the work is done."""
         given = self._arguments
         if given.cluster:
             return [f"--cluster={given.cluster}"]
@@ -324,7 +314,7 @@ def _read_plans(file: Path) -> tuple[Path, list[Plan]]:
 
 
 def _read_made(file: Path) -> list[Made]:
-    """Return the networks in a list of finished networks; OptionError if the list is damaged."""
+    """Return the networks in the list of networks made so far; OptionError if the list is damaged."""
     if not file.exists():
         return []
     with reading(file):

@@ -36,21 +36,11 @@ while True:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of the tests.
+    """One run of the tests."""
 
-    Attributes
-    ----------
-    status : int
-        pytest's exit status.
-    seconds : float
-        The duration.
-    failed : list of str
-        The tests that failed, or whose fixtures failed.
-    """
-
-    status: int
+    status: int  # pytest's exit status
     seconds: float
-    failed: list[str]
+    failed: list[str]  # the tests that failed, or whose fixtures failed
 
 
 @contextlib.contextmanager
@@ -66,20 +56,7 @@ def busy_processes(count: int) -> Iterator[None]:
 
 
 def run_tests(arguments: Sequence[str], log: Path) -> Run:
-    """Run the tests once and return the outcome.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        The arguments for pytest.
-    log : Path
-        The file for its output.
-
-    Returns
-    -------
-    Run
-        The outcome.
-    """
+    """Run the tests once with these arguments for pytest, write its output to `log`, and return the outcome."""
     report = log.with_suffix(".xml")
     report.unlink(missing_ok=True)  # from an earlier run
     began = time.monotonic()

@@ -26,9 +26,7 @@ def disassemble(code: bytes) -> list[str]:
 
 
 def excerpt(instructions: list[str]) -> list[str]:
-    """Return the instructions from the last `popcnt` before the first vector product to the first sum after the
-    product.
-    """
+    """Return the instructions from the last `popcnt` before the first vector product to the first sum after it."""
     names = [instruction.split()[0] if instruction else "" for instruction in instructions]
     product = names.index("vpmullw")
     start = product - 1 - names[:product][::-1].index("popcnt")

@@ -42,21 +42,20 @@ from knightadder.workshop.train.selection import choose, load_positions
 from knightadder.workshop.train.trainer import WEIGHT_DECAY
 from knightadder.workshop.train.weights import LIMIT, Flat, Shape
 
-_BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix after the columns of the features
+_BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix, after the columns of the features
 _COLUMNS = INPUTS + 64  # multiplying is faster with a multiple of 64
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
 _BLOCK = 1 << 21  # positions unpacked at a time
-_GRADIENT = 256.0  # factor of gradients in 16 bits, which have no numbers below 6e-8
-_PARTS = 64  # parts of a batch whose results are added up at the end
+_GRADIENT = 256.0  # factor of gradients in 16 bits, because 16 bits cannot express numbers below 6e-8
+_PARTS = 64  # number of parts of a batch whose results are added up at the end
 _CHUNKS = 64  # chunks of games that a thread reads at a time
 
 
 class Data:
-    """Positions in the memory of the card.
+    """Positions in the memory of the card. Scores, in centipawns, and results, 0 to 2, are for the side to move.
 
-    For each position, `features` has the columns of the pieces from the side to move's view, and from the other side's,
-    with `_NO_MAN` after the last piece; `men` has the number of pieces. `scores` are in centipawns, and `results` are 0
-    to 2, both from the side to move's view.
+    `features` has, for each position, the columns of the pieces from the side to move's view, and from the other side's
+    view, with `_NO_MAN` after the last piece. `men` has the number of pieces.
     """
 
     def __init__(self, records: Sequence[NDArray[np.void]], mirrored: bool, device: torch.device) -> None:
@@ -83,7 +82,7 @@ class Data:
         shifts = torch.arange(8, device=device, dtype=torch.uint8)
         occupied = (octets[:, :8, None] >> shifts & 1).reshape(-1, 64)
         nibbles = torch.stack([octets[:, 8:24] & 15, octets[:, 8:24] >> 4], dim=2).reshape(-1, 32)
-        # The squares of the pieces, in order; after the last piece, 64.
+        # The squares of the pieces, in order, followed by 64.
         squares = torch.where(occupied.bool(), torch.arange(64, device=device, dtype=torch.uint8), 64)
         squares = squares.sort(dim=1).values[:, :MAX_MEN_ON_BOARD].long()
         kind, owner = (nibbles & 7).long(), (nibbles >> 3).long()
@@ -105,15 +104,14 @@ class Data:
 
 
 def _activate(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the activation of neurons, and its slope: the square of the clipped sum."""
+    """Return the activation of neurons, which is the square of the clipped sum, and its slope."""
     clipped = sums.clamp(0.0, 1.0)
     return clipped * clipped, torch.where(sums < 1.0, 2.0 * clipped, 0.0)
 
 
 class Model:
-    """The weights of a network, with its outputs and gradients.
-
-    `weights` has a row for each column (the last: the bias), the output weights, and the output biases.
+    """The weights of a network, with its outputs and gradients. `weights` has a row for each column (the last row is
+    the bias), then the output weights and the output biases.
     """
 
     def __init__(self, flat: Flat, shape: Shape, device: torch.device) -> None:
@@ -165,9 +163,7 @@ class Model:
         rows.copy_(found[: INPUTS + 1] / _GRADIENT)
 
     def _sum_of_products(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        """Return ``a.t() @ b`` in 32 bits, computed in parts, because such a small product would occupy only a few
-        cores.
-        """
+        """Return ``a.t() @ b`` in 32 bits, computed in parts: such a small product would occupy only a few cores."""
         parts = math.gcd(len(a), _PARTS)
         left, right = (each.view(parts, -1, each.shape[1]) for each in (a, b))
         return torch.bmm(left.transpose(1, 2), right).float().sum(dim=0)
@@ -230,9 +226,8 @@ class Run:
         weights.sub_(rate * change.add_(weights, alpha=WEIGHT_DECAY)).clamp_(-LIMIT, LIMIT)
 
     def train(self, tell: Callable[[int, float], None], between: int = 2000, until: float = float("inf")) -> None:
-        """Train until the end, or until a moment of `time.monotonic`.
-
-        Every `between` steps, `tell` receives the number of steps and the mean loss since the last call.
+        """Train until the end, or until a moment of `time.monotonic`. Every `between` steps, `tell` receives the number
+        of steps and the mean loss since the last call.
         """
         step: Callable[[], None] = self._do_step
         if self._step.device.type == "cuda":

@@ -44,14 +44,15 @@ from knightadder.workshop.match.match_report import CHANGE_COLUMNS, change_row, 
 
 ROOT = Path(__file__).parents[1]
 
-# The bounds of the sequential tests, in normalized Elo, for a change that adds code and a change that only simplifies.
+# The bounds of the sequential tests, in normalized Elo, for changes that add code and for changes that only simplify.
 ADDS = (0.0, 8.0)
 SIMPLIFIES = (-5.0, 0.0)
 
 NODES = 20_000
 DEEP_NODES = 60_000  # nodes for techniques that act at greater depths: extensions, null move, aspiration windows
 
-# A game is a draw after move 40 if both sides see less than 0.1 pawns for 8 moves, and lost at 8 pawns for 5 moves.
+# A game is a draw if, from move 40 on, both scores stay within 0.1 pawns for 8 moves. It is lost after 5 moves with a
+# score of -8 pawns.
 ADJUDICATION = ("--draw", "movenumber=40", "movecount=8", "score=10", "--resign", "movecount=5", "score=800")
 
 SPEED_DEPTH = 16  # depth of bench; at the default depth, Python's start would be a third of the time
@@ -62,22 +63,12 @@ SPEED_DEPTH = 16  # depth of bench; at the default depth, Python's start would b
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A commit to test.
+    """A commit to test."""
 
-    Attributes
-    ----------
-    name : str
-        ``new`` or ``base``.
-    commit, subject : str
-        The commit's hash, and the first line of its message.
-    source : Path
-        Folder of the exported sources, which contains the package with its compiled core.
-    """
-
-    name: str
+    name: str  # "new" or "base"
     commit: str
-    subject: str
-    source: Path
+    subject: str  # first line of the commit's message
+    source: Path  # folder of the exported sources, which contains the package with its compiled core
 
     def bench(self, depth: int | None = None) -> int:
         """Return the nodes of ``knightadder bench``, which builds the core first; EngineError if it fails."""
@@ -109,26 +100,8 @@ def git(*arguments: str) -> bytes:
 
 
 def find_versions(base: str | None, new: str, folder: Path) -> dict[str, Version]:
-    """Find both commits and export them.
-
-    Parameters
-    ----------
-    base : str, optional
-        The old commit (default: the commit at which the new commit's branch left main).
-    new : str
-        The new commit.
-    folder : Path
-        Folder for the versions.
-
-    Returns
-    -------
-    dict of str to Version
-        ``new`` and ``base``.
-
-    Raises
-    ------
-    OptionError
-        If there is no such commit, both are the same, or the checkout has uncommitted changes.
+    """Find the commits ``new`` and ``base`` and export them into a folder; OptionError if they cannot be compared. By
+    default, `base` is the commit at which the new commit's branch left main.
     """
     if new == "HEAD" and git("status", "--porcelain", "--", "src"):
         raise OptionError("src has uncommitted changes: commit them, or name a commit with --new")
@@ -180,13 +153,7 @@ def show_benches(versions: dict[str, Version]) -> dict[str, int]:
 
 
 def run_games(options: argparse.Namespace) -> int:
-    """Play games until the test is decided, and add its row to the strength log; return 0 if the test passed.
-
-    Raises
-    ------
-    EngineError
-        If an argument is wrong, a version cannot be built, or a file cannot be used.
-    """
+    """Play games until the test is decided, and add its row to the strength log; return 0 if the test passed."""
     slug = re.sub(r"\W+", "-", options.change.lower()).strip("-")[:80]
     if not slug or re.search(r"[|\n]", options.change):
         raise OptionError("describe the change in one line, without vertical bars")
@@ -233,11 +200,7 @@ def match_arguments(options: argparse.Namespace, versions: dict[str, Version], r
 
 def begin(options: argparse.Namespace, versions: dict[str, Version], run: Path) -> dict[str, int]:
     """Build both versions and save the settings that identify the test, unless already done; return the benches.
-
-    Raises
-    ------
-    EngineError
-        If the folder `run` belongs to another test, a version cannot be built, or there is nothing to test.
+    EngineError if the folder `run` belongs to another test, a version cannot be built, or there is nothing to test.
     """
     test = {
         "change": options.change,
@@ -263,26 +226,8 @@ def begin(options: argparse.Namespace, versions: dict[str, Version], run: Path) 
 
 
 def play(arguments: argparse.Namespace, change: str, limits: str, bench: int) -> dict[str, Any]:
-    """Play the missing games.
-
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        The arguments of ``knightadder match``.
-    change, limits : str
-        Cells of the row: the description of the change, and the limits of the engines.
-    bench : int
-        Bench of the new version.
-
-    Returns
-    -------
-    dict
-        The row, whether the test passed, and a mark that the row is not logged yet.
-
-    Raises
-    ------
-    EngineError, KeyboardInterrupt
-        If the match cannot continue, or after Ctrl-C.
+    """Play the missing games; return the row, whether the test passed, and a mark that the row is not logged yet.
+    `change` and `limits` are cells of the row, and `bench` is the bench of the new version.
     """
     match, standings = match_command.play(arguments, rows=False)
     verdict = {"passed": "passed", "failed": "failed, dropped"}.get(match.verdict(standings) or "", "not decided")
@@ -321,13 +266,7 @@ def read_log(file: Path) -> list[str]:
 
 
 def row_place(lines: Sequence[str]) -> int:
-    """Return the index of the next row in the lines of the strength log: the end of the table of changes.
-
-    Raises
-    ------
-    OptionError
-        If there is no such table.
-    """
+    """Return the index of the next row in the strength log's table of changes; OptionError if there is no table."""
     try:
         place = lines.index(f"| {' | '.join(CHANGE_COLUMNS)} |", lines.index("## Changes")) + 2
     except ValueError:
@@ -350,13 +289,7 @@ def add_row(file: Path, row: str) -> None:
 
 
 def run_speed(options: argparse.Namespace) -> int:
-    """Compare the speed of both versions, print the result, and return 0.
-
-    Raises
-    ------
-    EngineError
-        If a version cannot be built, or they do not play the same.
-    """
+    """Compare the speed of both versions, print the result, and return 0; EngineError if they do not play the same."""
     versions = find_versions(options.base, options.new, options.folder)
     benches = show_benches(versions)
     if benches["new"] != benches["base"]:
@@ -379,22 +312,11 @@ def run_speed(options: argparse.Namespace) -> int:
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return a confidence interval of the median. It assumes nothing about the distribution, so outliers do no harm.
+    """Return the ends of a confidence interval of the median, and the probability that the median lies between them.
 
-    Both ends are values of the sample. The true median is below the k-th smallest value if fewer than k values are
-    smaller than the median. The probability of this is that of fewer than k heads in one coin toss for each value.
-
-    Parameters
-    ----------
-    values : sequence of float
-        Independent measurements.
-
-    Returns
-    -------
-    low, high : float
-        The ends.
-    sure : float
-        The probability that the median lies between the ends: at least 95 % with six or more values.
+    It assumes nothing about the distribution, so outliers do no harm. Both ends are values of the sample. The true
+    median is below the k-th smallest value if fewer than k values are smaller than the median. This is as probable as
+    fewer than k heads in one coin toss for each value. The probability is at least 95 % with six or more values.
     """
     ordered = sorted(values)
     left, below = 0, 0.5 ** len(ordered)

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 
 TIMEOUT = 300.0  # seconds for each answer and each command; only a defect takes this long
 
-# The lines to send, and the beginning of the answer to wait for. A search of this position to 8 plies takes about ten
+# The lines to send, and the beginning of the answer to wait for. A search of this position to 8 plies visits about ten
 # thousand nodes.
 _SEARCH = "ucinewgame\nposition startpos moves e2e4 e7e5 g1f3\ngo depth 8"
 _CONVERSATION = [
@@ -42,7 +42,7 @@ _MATCH = "match --engine name=one --engine name=two --each nodes=800 --games 2 -
 
 
 class TrialError(Exception):
-    """The engine failed a test; the text is one line."""
+    """Raised if the engine fails a test; the text is one line."""
 
 
 def converse(
@@ -53,21 +53,8 @@ def converse(
 ) -> list[str]:
     """Talk to an engine over a pipe that stays open, as chess programs do, and return the engine's lines.
 
-    Parameters
-    ----------
-    command : sequence of str
-        The command that starts the engine.
-    steps : sequence of tuple
-        The lines to send, and the beginning of the line to wait for. If the latter is empty, the engine must exit.
-    environment : mapping of str to str, optional
-        The environment variables (default: the variables of this process).
-    timeout : float
-        Seconds for each answer.
-
-    Raises
-    ------
-    TrialError
-        If an answer does not come in time, or the engine exits before it.
+    Each of `steps` gives the lines to send, and the beginning of the line to wait for; if that is empty, the engine
+    must exit. TrialError if an answer does not come within `timeout` seconds, or the engine exits before it.
     """
     said: list[str] = []
     with _start(command, environment) as engine:
@@ -108,7 +95,7 @@ def _read(engine: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None:
 
 def _send(engine: subprocess.Popen[str], text: str) -> None:
     assert engine.stdin is not None
-    with contextlib.suppress(OSError):  # the engine has exited, which its output will show
+    with contextlib.suppress(OSError):  # the engine has exited, as its output will show
         engine.stdin.write(f"{text}\n")
         engine.stdin.flush()
 
@@ -156,24 +143,8 @@ def run(
 
 
 def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Run all tests, print each step, and return the results that must be the same on all systems.
-
-    Parameters
-    ----------
-    command : sequence of str
-        The command that starts the engine.
-    environment : mapping of str to str, optional
-        The environment variables (default: the variables of this process).
-
-    Returns
-    -------
-    dict of str to str
-        The results by the name of the test. ``bench`` is a number of nodes.
-
-    Raises
-    ------
-    TrialError
-        If something is wrong.
+    """Run all tests, print each step, and return the results that must be the same on all systems, by test. TrialError
+    if something is wrong.
     """
     results: dict[str, str] = {}
 

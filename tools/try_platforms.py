@@ -38,21 +38,13 @@ _WINE = ("wine64", "/usr/lib/wine/wine64")  # Debian installs Wine outside the s
 class Emulated:
     """A system that is tested in an emulator.
 
-    Attributes
-    ----------
-    needs : sequence of tuple
-        The required programs: for each, its possible names, and the Debian package.
-    tags : sequence of str
-        The platform tags of the wheels that the system's Python 3.11 accepts.
-    requirements : sequence of str
-        The packages to install besides the wheel: versions that the emulator can run, and packages that only the
-        emulated system needs, because pip resolves the requirements for this machine's system.
-    prepare : callable
-        Function that puts a Python into a folder, and returns the words and the variables that start it.
+    `prepare` puts a Python into a folder, and returns the words and the variables that start it. `requirements` are
+    packages to install besides the wheel: versions that the emulator can run, and packages that only the emulated
+    system needs, because pip resolves the requirements for this machine's system.
     """
 
-    needs: Sequence[tuple[Sequence[str], str]]
-    tags: Sequence[str]
+    needs: Sequence[tuple[Sequence[str], str]]  # required programs: possible names of each, and its Debian package
+    tags: Sequence[str]  # platform tags of the wheels that the system's Python 3.11 accepts
     requirements: Sequence[str]
     prepare: Callable[[Path, Path], tuple[list[str], dict[str, str]]]
 
@@ -86,7 +78,7 @@ def _prepare_aarch64(folder: Path, site: Path) -> tuple[list[str], dict[str, str
             raise TrialError("debootstrap works only for root")
         shutil.rmtree(root, ignore_errors=True)
         _run(["debootstrap", "--arch=arm64", "--variant=minbase", "--include=python3", "--foreign", _DEBIAN, root])
-        for package in sorted(root.glob("var/cache/apt/archives/*.deb")):  # the first stage leaves some packed
+        for package in sorted(root.glob("var/cache/apt/archives/*.deb")):  # some are still packed
             files = root / f"{package.stem}.tar"
             files.write_bytes(subprocess.run(["dpkg-deb", "--fsys-tarfile", package], check=True, stdout=-1).stdout)
             _run(["tar", "--extract", "--keep-directory-symlink", f"--file={files}", f"--directory={root}"])
