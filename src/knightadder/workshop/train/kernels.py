@@ -17,6 +17,9 @@ NO_RESULT = 1
 
 _FAST = {"nogil": True, "fastmath": True, "error_model": "numpy", "cache": True}
 _SQUARES = 64
+# Positions whose gradients are added to the weights' gradients together, row by row. Position by position, most rows
+# would have to come from a slow cache; measured with 64 to 512 positions and 512 neurons.
+_BLOCK = 128
 _KING, _ROOK = 5, 3  # codes of packed pieces; a code above the king's is a rook that may castle
 _ZERO, _ONE = np.float32(0), np.float32(1)
 
@@ -93,22 +96,19 @@ def list_features(record, mirrored, codes, squares, own, other):
 
 
 @njit(**_FAST)
-def _sum_features(total, biases, weights, features, count):
-    """Compute the hidden layer of one side, before activation. Adding four rows at a time reads the sums less often."""
-    for i in range(total.size):
-        total[i] = biases[i]
-    man = 0
-    while man + 4 <= count:
-        a, b = weights[features[man]], weights[features[man + 1]]
-        c, d = weights[features[man + 2]], weights[features[man + 3]]
+def _add_rows(total, rows, which, begin, end):
+    """Add the rows with the numbers ``which[begin:end]``; adding four at a time reads the total less often."""
+    while begin + 4 <= end:
+        a, b = rows[which[begin]], rows[which[begin + 1]]
+        c, d = rows[which[begin + 2]], rows[which[begin + 3]]
         for i in range(total.size):
             total[i] += (a[i] + b[i]) + (c[i] + d[i])
-        man += 4
-    while man < count:
-        a = weights[features[man]]
+        begin += 4
+    while begin < end:
+        a = rows[which[begin]]
         for i in range(total.size):
             total[i] += a[i]
-        man += 1
+        begin += 1
 
 
 @njit(**_FAST)
@@ -122,8 +122,8 @@ def _activate_and_weigh(total, weights):
 
 
 @njit(**_FAST)
-def _go_back(total, weights, slope, output_slopes, bias_slopes, feature_slopes, features, count):
-    """Add the gradient of one side's half of the hidden layer to the sums; `total` is overwritten."""
+def _go_back(total, weights, slope, output_slopes, bias_slopes):
+    """Add the gradient of one side's outputs and biases; the gradient of the sums replaces the sums in `total`."""
     for i in range(total.size):
         clipped = min(max(total[i], _ZERO), _ONE)
         output_slopes[i] += slope * clipped * clipped
@@ -131,75 +131,81 @@ def _go_back(total, weights, slope, output_slopes, bias_slopes, feature_slopes, 
         hidden = hidden if total[i] < _ONE else _ZERO
         bias_slopes[i] += hidden
         total[i] = hidden
-    for man in range(count):
-        row = feature_slopes[features[man]]
-        for i in range(total.size):
-            row[i] += total[i]
+
+
+@njit(**_FAST)
+def _list_sides(features, counts, sides, starts, listed):
+    """Sort a block's sides by their features: ``listed[starts[f] : starts[f + 1]]`` are the sides with feature f."""
+    starts[:] = 0
+    for side in range(sides):
+        for man in range(counts[side]):
+            starts[features[side, man] + 2] += 1
+    for feature in range(2, starts.size):
+        starts[feature] += starts[feature - 1]
+    for side in range(sides):
+        for man in range(counts[side]):
+            feature = features[side, man]
+            listed[starts[feature + 1]] = side
+            starts[feature + 1] += 1
 
 
 @njit(**_FAST)
 def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, exponent, outputs):
-    """Compute the outputs of positions, and return the sum of their losses; with `learn`, add its gradient to `slopes`.
+    """Compute the outputs of positions, and return the sum of their losses; with `learn` add its gradient to `slopes`.
 
     The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's result plus
     ``1 - result_share`` times ``sigmoid(score / scale)``, from the side to move's view; for positions marked by
-    `NO_RESULT`, only the score counts. Weights and slopes are tuples of arrays, see `Shape.parts`.
+    `NO_RESULT`, only the score counts. Weights and slopes are tuples of arrays, see `Shape.parts`; `outputs` receives
+    the outputs.
     """
     feature_weights, feature_biases, output_weights, output_biases = weights
     feature_slopes, bias_slopes, output_slopes, output_bias_slopes = slopes
-    own, other = np.zeros(_SQUARES, np.int64), np.zeros(_SQUARES, np.int64)
     codes, squares = np.zeros(_SQUARES, np.int64), np.zeros(_SQUARES, np.int64)
-    own_sums, other_sums = np.zeros_like(feature_biases), np.zeros_like(feature_biases)
+    # The side to move of the block's position p is the block's side 2 p; the other side is 2 p + 1.
+    features, counts = np.zeros((2 * _BLOCK, _SQUARES), np.int64), np.zeros(2 * _BLOCK, np.int64)
+    sums = np.zeros((2 * _BLOCK, feature_biases.size), np.float32)
+    starts, listed = np.zeros(feature_weights.shape[0] + 2, np.int64), np.zeros(features.size, np.int64)
     men_per_bucket = (MAX_MEN_ON_BOARD + output_biases.size - 1) // output_biases.size
     loss = 0.0
-    for place in range(records.size):
-        record = records[place]
-        count = list_features(record, mirrored, codes, squares, own, other)
-        bucket = (min(max(count, 2), MAX_MEN_ON_BOARD) - 2) // men_per_bucket
-        _sum_features(own_sums, feature_biases, feature_weights, own, count)
-        _sum_features(other_sums, feature_biases, feature_weights, other, count)
-        output = (
-            _activate_and_weigh(own_sums, output_weights[bucket, 0])
-            + _activate_and_weigh(other_sums, output_weights[bucket, 1])
-            + output_biases[bucket]
-        )
-        outputs[place] = output
+    for first in range(0, records.size, _BLOCK):
+        block = records[first : first + _BLOCK]
+        for place in range(block.size):
+            record, own, other = block[place], 2 * place, 2 * place + 1
+            count = list_features(record, mirrored, codes, squares, features[own], features[other])
+            counts[own] = counts[other] = count
+            bucket = (min(max(count, 2), MAX_MEN_ON_BOARD) - 2) // men_per_bucket
+            output = output_biases[bucket]
+            for side in range(own, other + 1):
+                total = sums[side]
+                for i in range(total.size):
+                    total[i] = feature_biases[i]
+                _add_rows(total, feature_weights, features[side], 0, count)
+                output += _activate_and_weigh(total, output_weights[bucket, side - own])
+            outputs[first + place] = output
 
-        score, result = record.score / scale, record.result * 0.5
-        if record.stm_ep >> 7:
-            score, result = -score, 1.0 - result
-        share = result_share if record.spare != NO_RESULT else 0.0
-        target = share * result + (1.0 - share) / (1.0 + math.exp(-score))
-        expected = 1.0 / (1.0 + math.exp(-output))
-        error = expected - target
-        # The derivative of the loss with respect to the error, and the loss.
-        steepness = 2.0 * error
-        if exponent != 2.0 and error != 0.0:
-            steepness = math.copysign(exponent * math.exp((exponent - 1.0) * math.log(abs(error))), error)
-        loss += steepness * error / exponent
+            score, result = record.score / scale, record.result * 0.5
+            if record.stm_ep >> 7:
+                score, result = -score, 1.0 - result
+            share = result_share if record.spare != NO_RESULT else 0.0
+            target = share * result + (1.0 - share) / (1.0 + math.exp(-score))
+            expected = 1.0 / (1.0 + math.exp(-output))
+            error = expected - target
+            # The derivative of the loss by the error, and the loss.
+            steepness = 2.0 * error
+            if exponent != 2.0 and error != 0.0:
+                steepness = math.copysign(exponent * math.exp((exponent - 1.0) * math.log(abs(error))), error)
+            loss += steepness * error / exponent
+            if learn:
+                slope = np.float32(steepness * expected * (1.0 - expected))
+                output_bias_slopes[bucket] += slope
+                for side in range(own, other + 1):
+                    part = bucket, side - own
+                    _go_back(sums[side], output_weights[part], slope, output_slopes[part], bias_slopes)
         if learn:
-            slope = np.float32(steepness * expected * (1.0 - expected))
-            output_bias_slopes[bucket] += slope
-            _go_back(
-                own_sums,
-                output_weights[bucket, 0],
-                slope,
-                output_slopes[bucket, 0],
-                bias_slopes,
-                feature_slopes,
-                own,
-                count,
-            )
-            _go_back(
-                other_sums,
-                output_weights[bucket, 1],
-                slope,
-                output_slopes[bucket, 1],
-                bias_slopes,
-                feature_slopes,
-                other,
-                count,
-            )
+            _list_sides(features, counts, 2 * block.size, starts, listed)
+            for feature in range(starts.size - 2):
+                if starts[feature] < starts[feature + 1]:
+                    _add_rows(feature_slopes[feature], sums, listed, starts[feature], starts[feature + 1])
     return loss
 
 
