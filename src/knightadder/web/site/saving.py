@@ -27,7 +27,7 @@ def saved_routes(saved: SavedGames | None) -> list[Route]:
     ``/games.pgn`` gives all games. The answer may be a ``problem``, a message for the user, instead.
     """
     if saved is None:
-        return []
+        return [Route("/games", answering(_nothing_kept), methods=["GET", "POST"])]
 
     def listed(request: Request) -> View:
         wanted = request.query_params.get("search", "")[:_LONGEST_SEARCH]
@@ -61,6 +61,10 @@ def saved_routes(saved: SavedGames | None) -> list[Route]:
         Route("/games/{number:int}", answering(delete), methods=["POST"]),
         Route("/games.pgn", everything),
     ]
+
+
+def _nothing_kept(_: Request) -> View:
+    raise MessageError("this board keeps no games")
 
 
 async def _body(request: Request) -> bytes | None:

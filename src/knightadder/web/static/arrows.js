@@ -1,7 +1,8 @@
 // Draws arrows and circles on the board: an arrow for the first move of each line of analysis, and the user's shapes. The
 // best line's arrow is the most opaque.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { svgElement } from "./elements.js";
+
 const WIDTH = 0.16; // width of an arrow, in squares
 const HEAD = 0.42; // length and width of an arrow's head, in squares
 const RING = 0.06; // line width of a circle, in squares
@@ -20,7 +21,7 @@ export function drawArrows(svg, arrows, others, place) {
   for (const [list, name, width] of [[arrows, "", 1], [others, "other", 1.3]]) {
     list.forEach(([from, to], rank) => {
       if (from === to) return;
-      const group = element("g", { class: name, opacity: rank === 0 ? 0.9 : 0.7 / Math.sqrt(rank), "data-arrow": from + to });
+      const group = svgElement("g", { class: name, opacity: rank === 0 ? 0.9 : 0.7 / Math.sqrt(rank), "data-arrow": from + to });
       group.append(...arrow(place(from), place(to), (rank === 0 ? 1 : 0.7) * width));
       svg.prepend(group); // the most important arrow is drawn last, on top
     });
@@ -38,7 +39,7 @@ export function drawShapes(svg, shapes, place) {
   svg.replaceChildren(
     ...shapes.map((shape) => {
       const [from, to] = [shape.slice(1, 3), shape.slice(3)];
-      const group = element("g", { class: `shape ${shape[0]}`, "data-shape": shape });
+      const group = svgElement("g", { class: `shape ${shape[0]}`, "data-shape": shape });
       group.append(...(to && to !== from ? arrow(place(from), place(to), 1) : [circle(place(from))]));
       return group;
     }),
@@ -58,17 +59,11 @@ function arrow(from, to, scale) {
   const [bx, by] = [x2 - dx * HEAD * scale, y2 - dy * HEAD * scale];
   const half = (HEAD * scale) / 2;
   return [
-    element("line", { x1, y1, x2: bx, y2: by, "stroke-width": WIDTH * scale }),
-    element("polygon", { points: `${x2},${y2} ${bx - dy * half},${by + dx * half} ${bx + dy * half},${by - dx * half}` }),
+    svgElement("line", { x1, y1, x2: bx, y2: by, "stroke-width": WIDTH * scale }),
+    svgElement("polygon", { points: `${x2},${y2} ${bx - dy * half},${by + dx * half} ${bx + dy * half},${by - dx * half}` }),
   ];
 }
 
 function circle([column, row]) {
-  return element("circle", { cx: column + 0.5, cy: row + 0.5, r: 0.5 - RING / 2, "stroke-width": RING });
-}
-
-function element(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+  return svgElement("circle", { cx: column + 0.5, cy: row + 0.5, r: 0.5 - RING / 2, "stroke-width": RING });
 }

@@ -2,6 +2,7 @@
 // rules of chess: the server sends the legal moves.
 
 import { drawArrows, drawShapes, shapeName } from "./arrows.js";
+import { svgElement } from "./elements.js";
 import { pieceName } from "./pieces.js";
 import { askPromotion } from "./promotion.js";
 
@@ -327,11 +328,7 @@ export class Board {
 
 /** Put an SVG layer for drawing over the board. */
 function overlay(element, name) {
-  const svg = element.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
-  svg.setAttribute("class", name);
-  svg.setAttribute("viewBox", "0 0 8 8");
-  svg.setAttribute("aria-hidden", "true");
-  return svg;
+  return element.appendChild(svgElement("svg", { class: name, viewBox: "0 0 8 8", "aria-hidden": "true" }));
 }
 
 function coordinate(kind, text) {

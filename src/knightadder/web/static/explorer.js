@@ -1,6 +1,8 @@
 // The opening explorer. It shows the moves played from the position on the board in the games of the server's index. A
 // click on a move plays it.
 
+import { element } from "./elements.js";
+
 export class Explorer {
   /**
    * @param {HTMLElement} card has the filters and a place for answers; hidden unless the server has an index
@@ -65,7 +67,7 @@ export class Explorer {
 
 function render({ moves, games, problem }) {
   if (!moves.length) return [element("p", "explorer-none", problem ?? "No game has a move from this position")];
-  const table = document.createElement("table");
+  const table = element("table");
   table.createTHead().append(headings("Move", "Games", "White, draw, Black", "Rating", "Perf.", "Last"));
   table.createTBody().append(...moves.map(row));
   const all = { san: "All" };
@@ -79,21 +81,21 @@ function render({ moves, games, problem }) {
 }
 
 function headings(...names) {
-  const row = document.createElement("tr");
+  const row = element("tr");
   row.append(...names.map((name) => Object.assign(element("th", "", name), { scope: "col" })));
   return row;
 }
 
 function row(move) {
-  const made = document.createElement("tr");
-  const name = document.createElement(move.move ? "td" : "th");
+  const made = element("tr");
+  const name = element(move.move ? "td" : "th");
   if (move.move) {
     made.dataset.san = move.san;
     name.append(element("button", "", move.san));
   } else {
     name.textContent = move.san;
   }
-  const shares = document.createElement("td");
+  const shares = element("td");
   shares.append(bar(move));
   made.append(name, element("td", "", String(move.games)), shares);
   made.append(...[move.rating, move.performance, move.last?.slice(0, 7)].map((value) => element("td", "", String(value ?? ""))));
@@ -124,11 +126,4 @@ function gameItem({ number, white, black, white_elo, black_elo, result, date, ev
   link.download = `game-${number}.pgn`;
   item.append(element("span", "", [result.replaceAll("1/2", "½"), date].filter(Boolean).join(" · ")), link);
   return item;
-}
-
-function element(tag, name, text = "") {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  made.textContent = text;
-  return made;
 }

@@ -1,9 +1,9 @@
 // The graph of White's winning chances along the line on the board. A click or a drag on the graph goes to the position at
 // this place of the line.
 
+import { element, svgElement } from "./elements.js";
 import { judgement } from "./glyphs.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const MIDDLE = 0.5; // White's winning chances in a level position
 
 export class Graph {
@@ -29,17 +29,15 @@ export class Graph {
     this.line = line;
     this.current = current;
     const end = Math.max(line.length - 1, 1);
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", `0 0 ${end} 1`);
-    svg.setAttribute("preserveAspectRatio", "none");
+    const svg = svgElement("svg", { viewBox: `0 0 ${end} 1`, preserveAspectRatio: "none" });
     const stretches = runs(line);
     for (const run of stretches) {
-      svg.append(shape("path", { class: "white", d: area(run, Math.max) }), shape("path", { class: "black", d: area(run, Math.min) }));
+      svg.append(svgElement("path", { class: "white", d: area(run, Math.max) }), svgElement("path", { class: "black", d: area(run, Math.min) }));
     }
-    svg.append(shape("line", { class: "middle", x1: 0, x2: end, y1: 0.5, y2: 0.5 }));
-    for (const run of stretches) svg.append(shape("path", { class: "curve", d: curve(run) }));
+    svg.append(svgElement("line", { class: "middle", x1: 0, x2: end, y1: 0.5, y2: 0.5 }));
+    for (const run of stretches) svg.append(svgElement("path", { class: "curve", d: curve(run) }));
     const here = line.findIndex((node) => node.id === current);
-    if (here >= 0) svg.append(shape("line", { class: "here", x1: here, x2: here, y1: 0, y2: 1 }));
+    if (here >= 0) svg.append(svgElement("line", { class: "here", x1: here, x2: here, y1: 0, y2: 1 }));
     this.element.replaceChildren(svg, ...line.flatMap((node, ply) => mark(node, ply / end)));
     this.element.setAttribute("aria-valuemax", String(line.length - 1));
     this.element.setAttribute("aria-valuenow", String(Math.max(here, 0)));
@@ -62,8 +60,7 @@ export class Graph {
 function mark(node, share) {
   const kind = judgement(node.nags);
   if (!kind || !node.score) return [];
-  const dot = document.createElement("i");
-  dot.className = kind;
+  const dot = element("i", kind);
   dot.style.left = `${100 * share}%`;
   dot.style.top = `${100 * (1 - node.score.chances)}%`;
   return [dot];
@@ -101,10 +98,4 @@ function area(run, side) {
 function curve(run) {
   const [[x, chances], ...others] = run;
   return `M${x} ${1 - chances} ${(others.length ? others : [[x, chances]]).map((point) => `L${point[0]} ${1 - point[1]}`).join(" ")}`;
-}
-
-function shape(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }

@@ -1,5 +1,7 @@
 // Shows the moves of the opening book and of the tablebases in the position on the board. A click on a move plays it.
 
+import { element } from "./elements.js";
+
 export class Known {
   /**
    * @param {HTMLElement} card
@@ -47,11 +49,4 @@ function list(title, rows) {
     moves.append(button);
   }
   return [head, moves];
-}
-
-function element(name, className, content = "") {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = content;
-  return made;
 }

@@ -2,6 +2,7 @@
 // of the position after it; a click plays the line up to this move.
 
 import { Board } from "./board.js";
+import { element } from "./elements.js";
 import { moveNumber } from "./tree.js";
 
 export class Lines {
@@ -60,34 +61,21 @@ export class Lines {
   render(message) {
     this.message = message;
     const rows = message.lines.map((line, index) => {
-      const row = document.createElement("li");
-      const score = document.createElement("span");
-      score.className = "score";
-      score.textContent = line.score.text;
-      const moves = document.createElement("span");
-      moves.className = "moves-of-line";
+      const row = element("li");
+      const score = element("span", "score", line.score.text);
+      const moves = element("span", "moves-of-line");
       line.sans.forEach((san, i) => {
         const ply = message.ply + i + 1;
-        const place = moves.appendChild(document.createElement("span")); // prevents a line break between a number and its move
-        place.className = "ply";
-        if (i === 0 || ply % 2) {
-          const number = place.appendChild(document.createElement("span"));
-          number.className = "number";
-          number.textContent = moveNumber(ply);
-        }
-        const button = place.appendChild(document.createElement(message.threat ? "span" : "button"));
-        button.textContent = san;
+        const place = moves.appendChild(element("span", "ply")); // prevents a line break between a number and its move
+        if (i === 0 || ply % 2) place.append(element("span", "number", moveNumber(ply)));
+        const button = place.appendChild(element(message.threat ? "span" : "button", "", san));
         if (message.threat) return; // the moves of a threat are not legal here
         button.dataset.line = index;
         button.dataset.move = i;
       });
-      const effort = document.createElement("span");
-      effort.className = "effort";
-      effort.textContent = `${line.depth} · ${short(line.nodes).trim()}`;
+      const effort = element("span", "effort", `${line.depth} · ${short(line.nodes).trim()}`);
       effort.title = `Depth ${line.depth}, ${short(line.nodes).trim()} nodes`;
-      const unfold = document.createElement("button");
-      unfold.className = "unfold";
-      unfold.textContent = "▾";
+      const unfold = element("button", "unfold", "▾");
       unfold.setAttribute("aria-label", "The whole line");
       unfold.setAttribute("aria-expanded", String(this.whole.has(index)));
       row.append(score, moves, effort, unfold);

@@ -1,5 +1,7 @@
 // A dialog with a list of games and a search field. The arrow keys go through the list, and Enter opens a game.
 
+import { element } from "./elements.js";
+
 export class Listing {
   /**
    * @param {HTMLDialogElement} dialog has a search field, a place for the number of games, and a list
@@ -50,7 +52,7 @@ export class Listing {
   }
 
   item({ key, title, detail }) {
-    const item = document.createElement("li");
+    const item = element("li");
     const open = item.appendChild(element("button", "open"));
     open.dataset.key = key;
     open.append(element("b", "", title), element("span", "", detail));
@@ -111,11 +113,4 @@ function moreItem(start) {
   const button = item.appendChild(element("button", "more", "More games"));
   button.dataset.start = start;
   return item;
-}
-
-function element(tag, name, text = "") {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  made.textContent = text;
-  return made;
 }

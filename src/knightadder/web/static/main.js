@@ -4,6 +4,7 @@ import { Board } from "./board.js";
 import { clocksAt } from "./clocks.js";
 import { Drawing } from "./drawing.js";
 import { Editor } from "./editor.js";
+import { byId, showTitle } from "./elements.js";
 import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
 import { takeOver } from "./handover.js";
@@ -40,7 +41,6 @@ import { Walk } from "./walk.js";
 import { Worths } from "./worths.js";
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-const byId = (id) => document.getElementById(id);
 
 const socket = new Socket();
 const tree = new Tree();
@@ -656,7 +656,7 @@ function showStatus() {
   moments.update(game.moments, position.node);
   const status = card.querySelector(".status");
   const [title, detail] = game.running ? runningStatus() : [resultTitle(), `${game.reason}, ${game.result}`];
-  status.replaceChildren(title, Object.assign(document.createElement("small"), { textContent: detail }));
+  showTitle(status, title, detail);
   card.querySelector(".running").hidden = !game.running;
   card.querySelector(".over").hidden = game.running;
   byId("offer-draw").textContent = game.draw_offered ? "Accept draw" : "Offer draw";

@@ -1,5 +1,7 @@
 // Lists the user's moves that decided a finished game, as positions in which to find a better move.
 
+import { element, showTitle } from "./elements.js";
+
 const COUNTS = [
   "Well played: none of your moves cost much",
   "One move decided the game",
@@ -114,10 +116,10 @@ export class Moments {
 
   render() {
     const rows = (this.list ?? []).map((moment, number) => {
-      const button = document.createElement("button");
+      const button = element("button");
       button.dataset.moment = number;
-      button.append(moment.played, Object.assign(document.createElement("small"), { textContent: moment.kind }));
-      const row = document.createElement("li");
+      showTitle(button, moment.played, moment.kind);
+      const row = element("li");
       row.append(button);
       return row;
     });
@@ -133,7 +135,6 @@ export class Moments {
   }
 
   tell(title, detail = "") {
-    const small = Object.assign(document.createElement("small"), { textContent: detail });
-    this.element.querySelector(".told").replaceChildren(title, small);
+    showTitle(this.element.querySelector(".told"), title, detail);
   }
 }

@@ -1,6 +1,7 @@
 // The list of moves. The main line has two columns; variations and comments stand between its rows.
 
 import { clockText, seconds } from "./clocks.js";
+import { element } from "./elements.js";
 import { glyphs, judgement } from "./glyphs.js";
 import { moveNumber } from "./tree.js";
 import { verdictOf } from "./verdict.js";
@@ -50,21 +51,21 @@ export class MoveList {
     while (previous.children.length) {
       const [node, ...others] = previous.children;
       const white = node.ply % 2 === 1;
-      if (white || previous === tree.root) rows.push(text("span", "number", `${Math.ceil(node.ply / 2)}`));
-      if (!white && previous === tree.root) rows.push(text("span", "gap", "…"));
+      if (white || previous === tree.root) rows.push(element("span", "number", `${Math.ceil(node.ply / 2)}`));
+      if (!white && previous === tree.root) rows.push(element("span", "gap", "…"));
       rows.push(moveButton(node, scored));
       const between = [];
       if (words(node)) between.push(comment(words(node)));
       for (const other of others) between.push(variation(other, scored, this.collapsed));
       if (between.length) {
         const goesOn = white && node.children.length;
-        if (white) rows.push(text("span", "gap", goesOn ? "…" : ""));
+        if (white) rows.push(element("span", "gap", goesOn ? "…" : ""));
         rows.push(aside(between));
-        if (goesOn) rows.push(text("span", "number", `${Math.ceil(node.ply / 2)}`), text("span", "gap", "…"));
+        if (goesOn) rows.push(element("span", "number", `${Math.ceil(node.ply / 2)}`), element("span", "gap", "…"));
       }
       previous = node;
     }
-    if (!rows.length) rows.push(text("p", "empty", "No moves yet"));
+    if (!rows.length) rows.push(element("p", "empty", "No moves yet"));
     this.element.replaceChildren(...rows);
   }
 
@@ -93,13 +94,12 @@ export class MoveList {
 
 /** An element with a variation and its subvariations as running text. */
 function variation(first, scored, collapsed) {
-  const box = document.createElement("div");
-  box.className = "variation";
+  const box = element("div", "variation");
   let numbered = true; // whether the next move needs its number
   let others = [];
   if (plain(first.before)) box.append(comment(plain(first.before)));
   if (collapsed.has(first.id)) {
-    const more = text("button", "more", "…");
+    const more = element("button", "more", "…");
     more.dataset.more = first.id;
     more.setAttribute("aria-label", "Show the whole variation");
     box.append(...moveWithNumber(first, true, scored), more);
@@ -117,14 +117,14 @@ function variation(first, scored, collapsed) {
 
 function moveWithNumber(node, numbered, scored) {
   const parts = [];
-  if (numbered || node.ply % 2) parts.push(text("span", "number", moveNumber(node.ply)));
+  if (numbered || node.ply % 2) parts.push(element("span", "number", moveNumber(node.ply)));
   parts.push(moveButton(node, scored));
   return parts;
 }
 
 function moveButton(node, scored) {
   const signs = glyphs(node.nags);
-  const button = text("button", "move", node.san + signs.text);
+  const button = element("button", "move", node.san + signs.text);
   button.classList.add(...[judgement(node.nags), node.missed && "missed"].filter(Boolean));
   if (scored && node.score) button.dataset.score = node.score.text;
   button.dataset.node = node.id;
@@ -145,14 +145,13 @@ function timeText(time) {
 }
 
 function aside(children) {
-  const box = document.createElement("div");
-  box.className = "aside";
+  const box = element("div", "aside");
   box.append(...children);
   return box;
 }
 
 function comment(content) {
-  return text("span", "comment", content);
+  return element("span", "comment", content);
 }
 
 /** The comment on a move; commands for programs, such as [%eval 0.31], are left out. */
@@ -162,11 +161,4 @@ function words(node) {
 
 export function plain(comment) {
   return comment.replace(/\[%[^\]]*\]/g, "").replace(/\s+/g, " ").trim();
-}
-
-function text(name, className, content) {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = content;
-  return made;
 }

@@ -1,6 +1,7 @@
 // The dialog of the user's games, which the server stores. The user can search, open and delete games, save the game on the
 // board, and add the games of a file.
 
+import { ask } from "./ask.js";
 import { detailOf, Listing } from "./listing.js";
 
 const LARGEST = 64 * 1024 * 1024; // maximum size of a file in bytes, as on the server
@@ -34,15 +35,7 @@ export class MyGames {
 
   /** Send a request and return the server's answer. If that fails, show the error in the dialog and return null. */
   async ask(path, options = {}) {
-    let found;
-    try {
-      const answer = await fetch(path, options);
-      if (answer.status === 404) throw new Error("this board keeps no games");
-      if (!answer.ok) throw new Error(await answer.text());
-      found = await answer.json();
-    } catch (error) {
-      found = { problem: `There is no answer from the server (${error.message})` };
-    }
+    const found = await ask(path, options);
     this.say(found.problem ?? "");
     return found.problem ? null : found;
   }

@@ -1,44 +1,27 @@
 // The page to solve puzzles on. The server sends each puzzle with all its positions, so this page knows no rules of chess.
 // A puzzle counts as not solved after a wrong move or a hint, or after the solution was shown.
 
-import { ask } from "./ask.js";
-import { Board } from "./board.js";
-import { handOver, leaveBy } from "./handover.js";
-import { startKeys } from "./keys.js";
-import { startLook } from "./look.js";
-import { startTheme } from "./theme.js";
+import { byId, element, showTitle } from "./elements.js";
+import { Exercise, offer } from "./exercise.js";
 
 const REPLY_AFTER = 400; // milliseconds between the user's move and the reply, so that both can be seen
 const CHOICE = "puzzles"; // storage key for the chosen theme, the chosen level and the number of the last puzzle
 const MANY = 1000; // from this number of puzzles on, the default level is "Near my rating"
 const STEP = 250; // width in Elo of each rating range that can be chosen
 const [LOWEST, HIGHEST] = [1000, 2500];
-const byId = (id) => document.getElementById(id);
 
 let puzzle = null;
 let step = 0; // the index of the solver's next move
-let hints = 0; // number of hints given for the solver's next move
 let waiting = 0; // the timer of the next reply
 let answered = false; // whether this puzzle has been answered
 let before = []; // the numbers of the puzzles shown before the current puzzle
 let all = null; // the server's description of the collection: count, themes, ratings, progress
 
-startTheme(byId("theme"));
-startLook();
-const board = new Board(byId("board"), { onMove: take });
-const actions = { h: giveHint, s: showSolution, a: analyse, p: goBack, n: openNext };
-for (const [key, id] of [["h", "hint"], ["s", "show"], ["a", "analyse"], ["p", "previous"], ["n", "next"]]) {
-  byId(id).addEventListener("click", actions[key]);
-}
-startKeys(actions);
-leaveBy(byId("to-board"), "Puzzles");
-byId("choice").addEventListener("submit", (event) => event.preventDefault());
-for (const id of ["theme-of", "level"]) byId(id).addEventListener("change", openNext);
-
-function question(path, options) {
-  byId("problem").hidden = true;
-  return ask(byId("problem"), path, options);
-}
+const page = new Exercise(
+  "Puzzles",
+  { onMove: take, onChoice: openNext },
+  { hint: giveHint, show: showSolution, analyse, previous: goBack, next: openNext },
+);
 
 /** The choices that the browser remembers. */
 function remembered() {
@@ -51,7 +34,7 @@ function remembered() {
 
 /** Show the choices of theme and rating, and the first puzzle. */
 async function begin() {
-  all = await question("/puzzles");
+  all = await page.ask("/puzzles");
   if (!all) return;
   const known = remembered();
   const themes = [...all.themes].sort((one, other) => one.words.localeCompare(other.words));
@@ -80,12 +63,6 @@ function levels() {
   return found;
 }
 
-/** Fill a list with choices, and select the remembered choice if the list has it. */
-function offer(id, choices, chosen) {
-  byId(id).replaceChildren(...choices.map(([text, value]) => new Option(text, value)));
-  byId(id).value = choices.some(([, value]) => value === chosen) ? chosen : "";
-}
-
 async function openNext() {
   const choice = { theme: byId("theme-of").value, level: byId("level").value };
   const { number = 0 } = remembered();
@@ -103,7 +80,7 @@ async function goBack() {
 /** Load a puzzle, and show it. */
 async function open(path) {
   clearTimeout(waiting);
-  const found = await question(path);
+  const found = await page.ask(path);
   if (!found) return;
   puzzle = found;
   answered = puzzle.answered;
@@ -113,36 +90,31 @@ async function open(path) {
   byId("themes").replaceChildren(); // themes would give the solution away
   byId("game").replaceChildren();
   byId("previous").disabled = !before.length;
-  byId("hint").disabled = byId("show").disabled = false;
-  byId("analyse").hidden = true;
   step = 0;
-  board.flip(puzzle.side === "black");
+  page.board.flip(puzzle.side === "black");
   const again = answered ? ". You have answered this puzzle already, so it does not count" : "";
   askMove(`${puzzle.side === "white" ? "White" : "Black"} to move`, `Find the only good move${again}`);
 }
 
 /** Show the position in which the solver moves next. */
 function askMove(title, detail) {
-  hints = 0;
-  board.setArrows([]);
-  board.set(puzzle.steps[step].position);
-  tell(title, detail);
+  page.pose(puzzle.steps[step].position, title, detail);
 }
 
 function take(move) {
   const { move: right, mates, after, position } = puzzle.steps[step];
   if (move in mates) return end("Solved", mates[move]);
   if (move !== right) {
-    board.set(position);
-    tell("Wrong", "Try another move");
+    page.board.set(position);
+    page.tell("Wrong", "Try another move");
     answer(false);
     return;
   }
   step += 1;
   if (step === puzzle.steps.length) return end("Solved", after);
-  board.setArrows([]);
-  board.set(after);
-  tell("Right", "");
+  page.board.setArrows([]);
+  page.board.set(after);
+  page.tell("Right");
   waiting = setTimeout(() => askMove("Right", "Go on"), REPLY_AFTER);
 }
 
@@ -152,65 +124,55 @@ async function answer(solved) {
   answered = true;
   const { number } = puzzle;
   // With keepalive, the answer is sent even if the user leaves the page.
-  const found = await question(`/puzzles/${number}?solved=${solved ? "yes" : "no"}`, { method: "POST", keepalive: true });
+  const found = await page.ask(`/puzzles/${number}?solved=${solved ? "yes" : "no"}`, { method: "POST", keepalive: true });
   if (!found?.standing) return;
   showStanding(found.standing, found.change);
   showThemes(found.progress);
 }
 
-/** Give a hint: first the piece to move, then its destination. */
 function giveHint() {
-  if (!puzzle || step === puzzle.steps.length) return;
-  const { move } = puzzle.steps[step];
-  const [from, to] = [move.slice(0, 2), move.slice(2, 4)];
-  hints += 1;
-  if (hints === 1) board.select(from);
-  else board.setArrows([[from, to]]);
+  if (page.over) return;
+  page.hint(puzzle.steps[step].move);
   answer(false);
 }
 
 function showSolution() {
-  if (!puzzle || step === puzzle.steps.length) return;
+  if (page.over) return;
   answer(false);
   end("The solution", puzzle.steps.at(-1).after);
 }
 
 function end(title, position) {
   clearTimeout(waiting);
-  step = puzzle.steps.length;
-  board.setArrows([]);
-  board.set(position);
-  byId("hint").disabled = byId("show").disabled = true;
-  byId("analyse").hidden = false;
   byId("themes").replaceChildren(...puzzle.themes.map(themeRow));
   byId("game").replaceChildren(sourceOf(puzzle));
-  tell(title, puzzle.solution);
+  page.finish(position, title, puzzle.solution);
   answer(title === "Solved");
 }
 
 function themeRow({ words, meaning }) {
-  const row = document.createElement("li");
-  row.append(words, meaning && Object.assign(document.createElement("small"), { textContent: `: ${meaning}` }));
+  const row = element("li");
+  row.append(words, meaning && element("small", "", `: ${meaning}`));
   return row;
 }
 
 /** The game that the puzzle is from: a button that shows it on the board, a link to its address, or text. */
 function sourceOf({ game, in_file: inFile, number, side }) {
   if (inFile) {
-    const button = Object.assign(document.createElement("button"), { textContent: "Show the game", title: game });
+    const button = Object.assign(element("button", "", "Show the game"), { title: game });
     button.addEventListener("click", async () => {
-      const found = await question(`/puzzles/${number}/game`);
-      if (found) handOver({ ...found, side }, "Puzzles");
+      const found = await page.ask(`/puzzles/${number}/game`);
+      if (found) page.handOver({ ...found, side });
     });
     return button;
   }
   if (!/^https?:\/\//.test(game)) return game;
-  return Object.assign(document.createElement("a"), { href: game, textContent: "The game of this puzzle", target: "_blank", rel: "noreferrer" });
+  return Object.assign(element("a", "", "The game of this puzzle"), { href: game, target: "_blank", rel: "noreferrer" });
 }
 
 /** Open the board's page with the solution, to analyse it. */
 function analyse() {
-  if (puzzle && step === puzzle.steps.length) handOver(puzzle, "Puzzles");
+  if (puzzle && page.over) page.handOver(puzzle);
 }
 
 function showStanding(standing, change = null) {
@@ -218,13 +180,9 @@ function showStanding(standing, change = null) {
   if (!standing) return;
   const { rating, deviation, tried, solved, streak, best } = standing;
   const sign = change === null ? "" : ` (${change < 0 ? "−" : "+"}${Math.abs(change)})`;
-  figure("my-rating", `${rating}${sign}`, `± ${deviation * 2}`);
-  figure("solved", `${solved} of ${tried}`, tried ? `${Math.round((100 * solved) / tried)} %` : "");
-  figure("streak", String(streak), `best ${best}`);
-}
-
-function figure(id, text, detail) {
-  byId(id).replaceChildren(text, Object.assign(document.createElement("small"), { textContent: detail }));
+  showTitle(byId("my-rating"), `${rating}${sign}`, `± ${deviation * 2}`);
+  showTitle(byId("solved"), `${solved} of ${tried}`, tried ? `${Math.round((100 * solved) / tried)} %` : "");
+  showTitle(byId("streak"), String(streak), `best ${best}`);
 }
 
 function showThemes(progress) {
@@ -236,10 +194,6 @@ function showThemes(progress) {
     row.insertCell().textContent = words;
     row.insertCell().textContent = `${solved} of ${tried}`;
   }
-}
-
-function tell(title, detail = "") {
-  byId("status").replaceChildren(title, Object.assign(document.createElement("small"), { textContent: detail }));
 }
 
 begin();

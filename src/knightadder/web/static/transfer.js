@@ -1,5 +1,6 @@
 // Imports positions (FEN) and games (PGN) from text, files, the clipboard and drag and drop; exports games.
 
+import { byId } from "./elements.js";
 import { detailOf, Listing } from "./listing.js";
 
 const LONGEST = 512 * 1024; // maximum size of a text in bytes, as on the server
@@ -170,8 +171,4 @@ function download(name, text) {
   link.href = `data:application/x-chess-pgn;charset=utf-8,${encodeURIComponent(text)}`;
   link.download = name;
   link.click();
-}
-
-function byId(id) {
-  return document.getElementById(id);
 }

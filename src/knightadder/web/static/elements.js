@@ -1,0 +1,23 @@
+// Makes the elements that modules add to the page.
+
+export const byId = (id) => document.getElementById(id);
+
+/** Make an HTML element with a class and a text. */
+export function element(name, className = "", text = "") {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+/** Make an SVG element. */
+export function svgElement(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+/** Show a title in an element, with a detail in small letters. */
+export function showTitle(place, title, detail = "") {
+  place.replaceChildren(title, element("small", "", detail));
+}
