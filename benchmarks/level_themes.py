@@ -24,7 +24,7 @@ THEMES = (
     *("mateIn1", "mateIn2", "mateIn3", "backRankMate", "hangingPiece", "fork", "pin", "skewer", "discoveredAttack"),
     *("trappedPiece", "advancedPawn", "deflection", "sacrifice", "defensiveMove", "quietMove", "zugzwang"),
 )
-FREE = chess.engine.Limit(nodes=10**9)  # the level itself has fewer nodes
+FREE = chess.engine.Limit(nodes=10**9)  # no limit besides the level's own limit, which is lower
 
 
 def solves(engine: Engine, puzzle: Puzzle) -> bool:

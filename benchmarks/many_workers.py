@@ -33,7 +33,7 @@ from knightadder.executor import open_pool
 
 _HEADER = struct.Struct("<ddd")  # begin and end of the task, and its thread
 
-# Less background work of the workers, which is too much when a hundred workers share a process.
+# Settings that reduce the background work of workers, which is too much when a hundred workers share a process.
 _CONFIG: dict[str, Any] = {
     "distributed.worker.use-file-locking": False,
     "distributed.worker.profile.enabled": False,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from uci_process import UciProcess
 
-_PATIENCE = 600.0  # seconds
+_PATIENCE = 600.0  # seconds until an engine must be ready
 _FOUND = re.compile(r" score mate (\d+) (?!upperbound|lowerbound).*?nodes (\d+)")
 
 

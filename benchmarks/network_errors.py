@@ -5,7 +5,7 @@ which are captures. The reference engine (for example Stockfish) searches each p
 win, draw and loss figures give the expected result. A network's value comes from a search to depth 1, which resolves
 captures. A logistic curve with the best-fitting slope converts the value to an expected result. The mean squared
 difference is the error. The other networks are compared with the first one, with a 95 % interval that only accounts for
-the choice of positions: two runs of a training that differ by the seed differ, too.
+the choice of positions. Trainings with different seeds differ, too.
 
 Errors in the quiet positions of games are less meaningful: a network that lost 81 Elo had a smaller error there.
 

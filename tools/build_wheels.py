@@ -51,8 +51,8 @@ def build(folder: Path, platforms: Sequence[str]) -> None:
 
 
 def build_images(sources: Path, folder: Path, targets: Sequence[str]) -> None:
-    """Compile the core into images with the names `targets`, in a folder. The builder is the one in the folder
-    `sources`, which contains the package, not the builder of this process.
+    """Compile the core into images with the names `targets`, in a folder.
+    The builder is the one in the folder `sources`, which contains the package, not the builder of this process.
     """
     done = subprocess.run([sys.executable, "-P", "-c", _BUILD, sources, folder, *targets])
     if done.returncode:

@@ -1,7 +1,7 @@
 """The start of the executable that ``build_executable.py`` builds.
 
-It takes the arguments of ``knightadder``. Without arguments, it speaks UCI. Commands with several processes start it
-again with arguments of `multiprocessing`.
+It takes the arguments of ``knightadder``. Without arguments, it speaks UCI. Commands that use several processes start
+it again with the arguments of `multiprocessing`.
 """
 
 import multiprocessing

@@ -155,7 +155,7 @@ def random_fen(chance: random.Random) -> str:
 
 
 def fens(chance: random.Random, findings: Findings) -> int:
-    """Compare positions with python-chess. Legal positions must have the same moves; others may only raise FenError."""
+    """Compare positions with python-chess. Legal positions must have the same moves; illegal ones raise FenError."""
     import knightadder as library
 
     for _ in range(_POSITIONS):

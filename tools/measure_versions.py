@@ -23,8 +23,8 @@ LEAVES = {3: 8_902, 5: 4_865_609, 6: 119_060_324}
 
 
 def versions(quick: bool = False) -> dict[str, tuple[Callable[[], int], Callable[[], int] | None]]:
-    """Return for each version two functions, which count move paths and search; each returns its number of nodes. With
-    `quick`, the functions count fewer plies and search less deeply.
+    """Return for each version two functions, which count move paths and search; each returns its number of nodes.
+    With `quick`, the functions count fewer plies and search less deeply.
     """
     from compiled import perft as compiled
     from measure_small_engine import measure

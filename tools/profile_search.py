@@ -27,8 +27,8 @@ KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1
 
 
 def profile(fen: str, depth: int, with_helpers: bool = False) -> dict[tuple[str, str], int]:
-    """Search a position, and return the number of calls of each kernel of the core, by module and name. `with_helpers`
-    adds the functions that LLVM inlines.
+    """Search a position, and return the number of calls of each kernel of the core, by module and name.
+    `with_helpers` adds the functions that LLVM inlines.
     """
     options = Options()
     options.set("EvalType", "pesto")

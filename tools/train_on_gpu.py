@@ -110,8 +110,8 @@ def _activate(sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class Model:
-    """The weights of a network, with its outputs and gradients. `weights` has a row for each column (the last row is
-    the bias), then the output weights and the output biases.
+    """The weights of a network, with its outputs and gradients.
+    `weights` has a row for each column (the last row is the bias), then the output weights and the output biases.
     """
 
     def __init__(self, flat: Flat, shape: Shape, device: torch.device) -> None:
@@ -226,8 +226,8 @@ class Run:
         weights.sub_(rate * change.add_(weights, alpha=WEIGHT_DECAY)).clamp_(-LIMIT, LIMIT)
 
     def train(self, tell: Callable[[int, float], None], between: int = 2000, until: float = float("inf")) -> None:
-        """Train until the end, or until a moment of `time.monotonic`. Every `between` steps, `tell` receives the number
-        of steps and the mean loss since the last call.
+        """Train until the end, or until a moment of `time.monotonic`.
+        Every `between` steps, `tell` receives the number of steps and the mean loss since the last call.
         """
         step: Callable[[], None] = self._do_step
         if self._step.device.type == "cuda":

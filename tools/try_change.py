@@ -100,8 +100,8 @@ def git(*arguments: str) -> bytes:
 
 
 def find_versions(base: str | None, new: str, folder: Path) -> dict[str, Version]:
-    """Find the commits ``new`` and ``base`` and export them into a folder; OptionError if they cannot be compared. By
-    default, `base` is the commit at which the new commit's branch left main.
+    """Find the commits ``new`` and ``base`` and export them into a folder; OptionError if they cannot be compared.
+    By default, `base` is the commit at which the new commit's branch left main.
     """
     if new == "HEAD" and git("status", "--porcelain", "--", "src"):
         raise OptionError("src has uncommitted changes: commit them, or name a commit with --new")

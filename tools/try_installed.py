@@ -143,8 +143,8 @@ def run(
 
 
 def try_engine(command: Sequence[str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Run all tests, print each step, and return the results that must be the same on all systems, by test. TrialError
-    if something is wrong.
+    """Run all tests, print each step, and return the results that must be the same on all systems, by test.
+    TrialError if something is wrong.
     """
     results: dict[str, str] = {}
 

@@ -39,8 +39,8 @@ def check_moves_file(file: Path) -> None:
 
 @contextlib.contextmanager
 def writing_moves(file: Path) -> Iterator[Callable[[GameRow, Iterable[AnnotatedMove]], None]]:
-    """Open a table that replaces a file when it is completely written. Yield a function that writes the moves of a
-    game, given the game's row in the table of games.
+    """Open a table that replaces a file when it is completely written.
+    Yield a function that writes the moves of a game, given the game's row in the table of games.
     """
     with replacing(file) as beside, _WRITERS[file.suffix.lower()](beside) as write:
 

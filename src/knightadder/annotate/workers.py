@@ -25,8 +25,8 @@ Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]
 
 
 class BlockEvaluator:
-    """The task that evaluates a block of positions, with an engine that each worker keeps. `limit` applies to the
-    search of each position, and `multipv` is the number of best lines.
+    """The task that evaluates a block of positions, with an engine that each worker keeps.
+    `limit` applies to the search of each position, and `multipv` is the number of best lines.
     """
 
     def __init__(self, limit: chess.engine.Limit, multipv: int, engine: WorkerEngine) -> None:

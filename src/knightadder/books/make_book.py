@@ -114,8 +114,8 @@ def add_games(
 
 
 def _book_keys(game: GameRecord, positions: np.ndarray) -> list[int]:
-    """Return Polyglot's keys of the first positions of a game. In a book, an en passant square counts if a pawn stands
-    beside the pawn that moved, even if the capture is illegal.
+    """Return Polyglot's keys of the first positions of a game.
+    In a book, an en passant square counts if a pawn stands beside the pawn that moved, even if the capture is illegal.
     """
     import chess.polyglot
 
@@ -147,8 +147,8 @@ def _is_beside_illegal_capture(position: np.void, square: int) -> bool:
 
 
 def weigh(points: Points) -> Iterable[tuple[int, int, int]]:
-    """Turn points into weights: yield position, move and weight, from 1 to 65535. Moves without points are left out.
-    The order is Polyglot's: by position, the greatest weight first.
+    """Turn points into weights: yield position, move and weight, from 1 to 65535.
+    Moves without points are left out. The order is Polyglot's: by position, the greatest weight first.
     """
     for key in sorted(points):
         moves = points[key]

@@ -102,8 +102,8 @@ class Departure:
 def departures(
     games: Iterable[PgnGame], names: Sequence[str], repertoires: Mapping[bool, Mapping[str, Sequence[str]]]
 ) -> tuple[int, list[Departure]]:
-    """Return how many games reached a position of a repertoire, and the departures, the most frequent first. `names`
-    are all spellings of the player's name. `repertoires` has UCI moves by colour and `position_key`.
+    """Return how many games reached a position of a repertoire, and the departures, the most frequent first.
+    `names` are all spellings of the player's name. `repertoires` contains UCI moves by colour and `position_key`.
     """
     wanted = {plain_name(name) for name in names}
     found: dict[tuple[bool, str], Departure] = {}

@@ -16,8 +16,8 @@ class Unreachable(EngineError):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the reason why a request failed, in the system's words: ``Connection refused``. Libraries wrap the
-    system's error several times: for example, requests wraps the error of urllib3.
+    """Return the reason why a request failed, in the system's words: ``Connection refused``.
+    Libraries wrap the system's error several times: for example, requests wraps the error of urllib3.
     """
     seen = [error]
     while True:

@@ -42,7 +42,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="play on Lichess as a bot",
         description="Play on Lichess with a bot account: accept challenges until Ctrl-C.",
         epilog=_EPILOG,
-        argument_default=argparse.SUPPRESS,  # an argument that is not given must not override the file
+        argument_default=argparse.SUPPRESS,  # an argument that is not given must not override the settings file
     )
     command.set_defaults(run=run)
     command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="settings file")

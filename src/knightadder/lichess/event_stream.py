@@ -82,8 +82,8 @@ class Follower:
         self._thread.start()
 
     def reconnect(self) -> int:
-        """Drop the connection, even while it is being opened, and open a new one. Return the dropped connection's
-        number. Events of connections with higher numbers are up to date.
+        """Drop the connection, even while it is being opened, and open a new one.
+        Return the dropped connection's number. Events of connections with higher numbers are up to date.
         """
         with self._lock:
             self._dropped = self._attempt
@@ -125,7 +125,7 @@ class Follower:
                 self._clock.wait(self._closed, seconds)
 
     def _read(self) -> str:
-        """Read one connection until it ends, and return its address."""
+        """Read one connection until it ends, and return the address that was read."""
         with self._lock:
             self._attempt += 1
             number = self._attempt

@@ -30,8 +30,8 @@ class Timer:
 
 
 class Backoff:
-    """Exponential backoff with jitter: each wait is about twice as long as the one before, up to `most` seconds. Each
-    wait is drawn from the upper half of its range, so that clients that failed together retry at different times.
+    """Exponential backoff with jitter: each wait is about twice as long as the one before, up to `most` seconds.
+    Each wait is drawn from the upper half of its range, so that clients that failed together retry at different times.
     """
 
     def __init__(self, first: float = 0.5, most: float = 60.0, draw: Callable[[], float] = random.random) -> None:

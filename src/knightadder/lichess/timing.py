@@ -14,8 +14,8 @@ _LONGEST_FIRST_MOVE = 5.0
 
 
 class Lag:
-    """Estimates the network delay of a move, as TCP estimates round trips (RFC 6298); the estimate has a minimum. The
-    time of a request covers both ways: from the opponent's move to the bot, and the bot's answer back.
+    """Estimates the network delay of a move, as TCP estimates round trips (RFC 6298); the estimate has a minimum.
+    The time of a request covers both ways: from the opponent's move to the bot, and the bot's answer back.
     """
 
     def __init__(self, least_ms: int) -> None:
@@ -40,8 +40,8 @@ class Lag:
 def limit_of(
     info: GameInfo, state: GameState, late: float, correspondence_seconds: float, nodes: int | None
 ) -> chess.engine.Limit:
-    """Return the limit of the search for a move of the bot; `nodes` is a limit in addition to the clock. `late` is the
-    number of seconds since the state arrived, which have passed on the bot's clock.
+    """Return the limit of the search for a move of the bot; `nodes` is a limit in addition to the clock.
+    `late` is the number of seconds since the state arrived, which have passed on the bot's clock.
     """
     if info.speed == "correspondence":
         return chess.engine.Limit(time=correspondence_seconds, nodes=nodes)

@@ -11,8 +11,8 @@ VARIABLE = "LICHESS_TOKEN"
 
 
 def read_token(file: str) -> str:
-    """Read the token from a file, or without a file from the environment variable ``LICHESS_TOKEN``. OptionError if
-    there is no valid token. The error's text never contains the text that was read.
+    """Read the token from a file, or without a file from the environment variable ``LICHESS_TOKEN``.
+    OptionError if there is no valid token. The error's text never contains the text that was read.
     """
     if file:
         with reading(file):

@@ -28,8 +28,8 @@ class MotifPlace:
 
 
 def find_fork(line: PlayedLine) -> MotifPlace | None:
-    """Find a piece that attacks two targets and is not taken, if the solver then takes one of the targets. A target is
-    the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
+    """Find a piece that attacks two targets and is not taken, if the solver then takes one of the targets.
+    A target is the king, a piece worth more than the attacker, or an unprotected piece other than a pawn.
     """
     for number, (move, after, reply, then) in enumerate(line.followed()):
         forker = after.piece_type_at(move.to_square)
@@ -90,7 +90,7 @@ def find_skewer(line: PlayedLine) -> MotifPlace | None:
 
 
 def find_discovered_attack(line: PlayedLine) -> MotifPlace | None:
-    """Find a piece that moves out of the way of a second piece, which then takes what it now attacks."""
+    """Find a piece that moves out of the way of a second piece, which thereby attacks a piece and later takes it."""
     for turn in line.turns()[:-1]:
         before, move, after = line.boards[turn], line.moves[turn], line.boards[turn + 1]
         then = line.moves[turn + 2]
@@ -168,8 +168,8 @@ def has_attraction(line: PlayedLine) -> bool:
 
 
 def has_deflection(line: PlayedLine) -> bool:
-    """Return whether a guard takes a piece or answers a check, and thereby leaves a square unguarded. The solver must
-    then take, promote or mate on that square.
+    """Return whether a guard takes a piece or answers a check, and thereby leaves a square unguarded.
+    The solver must then take, promote or mate on that square.
     """
     for turn in line.turns()[:-1]:
         move, reply, then = line.moves[turn : turn + 3]
@@ -186,7 +186,7 @@ def has_deflection(line: PlayedLine) -> bool:
         gains = (end.is_checkmate() and not flees) or then.promotion is not None
         if victim not in (None, chess.PAWN) and taker is not None:
             assert victim is not None
-            gains = gains or VALUES[victim] <= VALUES[taker]  # a guard does not save a more valuable piece
+            gains = gains or VALUES[victim] <= VALUES[taker]  # guards do not protect a piece from a cheaper taker
         if guarded and not guards and gains:
             return True
     return False

@@ -125,7 +125,7 @@ class _Scanner:
 
     def _read_carefully(self) -> Iterator[GameText]:
         """Read games with the careful reader, until a game begins at the start of a line."""
-        begins: list[int] = []  # start of each line that was read, counted from the first line
+        begins: list[int] = []  # where each line that was read begins in the text
         first_line, start = self._line, self._at
         moved = 0  # number of bytes that were removed from the start of the text
 

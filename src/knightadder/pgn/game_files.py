@@ -90,8 +90,8 @@ def chunks_of(stream: BinaryIO) -> Generator[bytes, None, None]:
 
 
 def byte_lines(stream: BinaryIO) -> tuple[Iterator[bytes], bool]:
-    """Return the lines of a stream of bytes, each with its end, and whether these are the stream's own bytes. They are
-    not if the stream is in UTF-16 or has the line ends of old Macs; it is then read as by `decoded`.
+    """Return the lines of a stream of bytes, each with its end, and whether these are the stream's own bytes.
+    They are not if the stream is in UTF-16 or has the line ends of old Macs; it is then read as by `decoded`.
     """
     plain = _encoding_of(stream) is None and b"\r" not in stream.readline(_BLOCK).rstrip()
     stream.seek(0)

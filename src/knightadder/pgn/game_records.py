@@ -195,7 +195,7 @@ class GameRecord:
 
     @cached_property
     def comments(self) -> list[str]:
-        """The comments before the first move and after each move, without those in variations."""
+        """The comments before the first move and after each move, without the comments in variations."""
         if self._careful:
             game = self._careful[1]
             return [node.comment for node in islice(_nodes(game), self.plies + 1)]
@@ -251,7 +251,7 @@ class GameRecord:
         return notes
 
     def _comment(self, start: int, end: int) -> str:
-        """Decode a comment, with the encoding of the whole line for each of its lines."""
+        """Decode a comment. Each of its lines has the encoding of the file's whole line."""
         text = self._block.text
         raw = text[start:end].tobytes()
         if not raw.isascii():
@@ -372,8 +372,8 @@ def moves_to_mate(scores: NDArray[np.integer]) -> NDArray[np.integer]:
 
 
 def squares_of(codes: NDArray[np.integer], chess960: bool | NDArray[np.bool_] = False) -> NDArray[np.int64]:
-    """Convert moves from 16-bit codes to from-square | (to-square << 6) | (promotion << 12). Castling is the king's
-    step; if `chess960` is true (one value, or one for each move), it is king takes rook.
+    """Convert moves from 16-bit codes to from-square | (to-square << 6) | (promotion << 12).
+    Castling is the king's step; if `chess960` is true (one value, or one for each move), it is king takes rook.
     """
     moves = codes.astype(np.int64)
     kind, source, target = moves >> 12, moves & 63, moves >> 6 & 63

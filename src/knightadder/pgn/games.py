@@ -1,8 +1,8 @@
 """Reads files of games in Portable Game Notation (PGN): the careful reader, which knows the forms that people write.
 
-`read_texts` finds the start and end of each game and keeps its text, so that broken games can be copied unchanged. It
-leaves all games that the quick reader (`bulk`) can read to that reader; the result is the same. `read_game` reads the
-valid part of a game and records each error. `parse` refuses a game with an error.
+`read_texts` finds the start and end of each game and keeps its text, so that broken games can be copied unchanged.
+Where possible, the quick reader (`bulk`) does this, with the same result. `read_game` reads the valid part of a game
+and records each error. `parse` refuses a game with an error.
 """
 
 from __future__ import annotations
@@ -128,8 +128,8 @@ def parse(text: GameText, moveless: bool = False) -> PgnGame | None:
 
 
 def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | None:
-    """Read the valid part of a game, and its errors; None if the text is only text between games. After an error, the
-    rest of the line is left out. BrokenGame if it is not chess, or begins in an illegal position.
+    """Read the valid part of a game, and its errors; None if the text is only text between games.
+    After an error, the rest of the line is left out. BrokenGame if it is not chess, or begins in an illegal position.
     """
     reading = _Reading(builder or GameBuilder())
     for _, found in _lines_of(text):
@@ -139,8 +139,8 @@ def read_game(text: GameText, builder: GameBuilder | None = None) -> PgnGame | N
 
 
 def sound_games(file: Path, name: str | None = None) -> Iterator[PgnGame | None]:
-    """Read the games of a file for a command; report broken games, and changes that were needed to read a game. A
-    broken game is yielded as None. `name` is the file's name for the user. OptionError if the file cannot be read.
+    """Read the games of a file for a command; report broken games, and changes that were needed to read a game.
+    A broken game is yielded as None. `name` is the file's name for the user. OptionError if the file cannot be read.
     """
     for text, game in read_games(file):
         if isinstance(game, BrokenGame):
@@ -174,8 +174,8 @@ def result_of(game: PgnGame) -> str:
 
 
 def text_of(game: chess.pgn.Game, columns: int | None = 80) -> str:
-    """Return a game in Portable Game Notation, without an empty line at its end; `columns` is None for no wrapping. The
-    moves end with their original result, or else with the result of the tag, which is not changed.
+    """Return a game in Portable Game Notation, without an empty line at its end; `columns` is None for no wrapping.
+    The moves end with their original result, or else with the result of the tag, which is not changed.
     """
     marker = game.marker if isinstance(game, PgnGame) else None
     tag = game.headers.get("Result")
@@ -224,7 +224,7 @@ def _lines_of(text: GameText) -> Iterator[tuple[str, list[Token]]]:
     return tokens(io.StringIO(text.text, newline="\n"), text.line)
 
 
-# --- what is in a game ---------------------------------------------------------------------------------------------
+# --- the content of a game -----------------------------------------------------------------------------------------
 
 
 class _Line:
@@ -374,8 +374,8 @@ class _Reading:
         line.moved = True
 
     def _number(self, token: Token) -> None:
-        """Check that the move numbers continue after an empty line. If they do not, the empty line may be the end of a
-        game.
+        """Check that the move numbers continue after an empty line.
+        If they do not, the empty line may be the end of a game.
         """
         number = int(token.text) if token.text and len(token.text) < 6 else 0
         if self._gap and number not in (self._last_number, self._last_number + 1):

@@ -136,8 +136,8 @@ def escaped(value: str) -> str:
 
 
 def tokens(lines: Iterable[str], first: int = 1) -> Iterator[tuple[str, list[Token]]]:
-    """Split lines, each with its end, into tokens; yield each line with its tokens. `first` is the first line's number.
-    The text of a comment is a token of the line in which the comment ends.
+    """Split lines, each with its end, into tokens; yield each line with its tokens.
+    `first` is the first line's number. The text of a comment is a token of the line in which the comment ends.
     """
     source = iter(lines)
     ahead: deque[str] = deque()

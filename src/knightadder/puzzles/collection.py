@@ -107,7 +107,7 @@ class PuzzleCollection:
         return (int(known.min()), int(known.max())) if len(known) else None
 
     def numbers(self, choice: PuzzleChoice, after: int = 0) -> Iterator[int]:
-        """Yield the numbers of the chosen puzzles: first those greater than `after`, then the others."""
+        """Yield the numbers of the chosen puzzles: first the numbers after `after`, then those from 1 on."""
         chosen = np.ones(len(self), bool)
         if choice.theme:
             if choice.theme not in self._having:

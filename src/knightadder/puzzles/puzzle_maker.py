@@ -41,8 +41,8 @@ class ScannedGame:
 
 
 class PuzzleMaker:
-    """The task. Its result is JSON, see `result_of`. `nodes` is the node limit of the search that decides on a move. An
-    external engine finds the puzzles; this engine then only rates them.
+    """The task. Its result is JSON, see `result_of`. `nodes` is the node limit of the search that decides on a move.
+    An external engine finds the puzzles; this engine then only rates them.
     """
 
     def __init__(self, nodes: int, engine: WorkerEngine) -> None:
@@ -183,8 +183,8 @@ def _row(found: Found, themes: tuple[str, ...], rating: int, game: str, openings
 
 
 def result_of(result: bytes) -> GameResult:
-    """Read the result of the task. BrokenGame if the game cannot be used; EngineError if the data is not such a result,
-    or has illegal moves.
+    """Read the result of the task.
+    BrokenGame if the game cannot be used; EngineError if the data is not such a result, or has illegal moves.
     """
     try:
         value: _Told = parse_json(result, _Told)

@@ -221,8 +221,8 @@ def results(games: Sequence[PlayerGame]) -> Results:
 
 
 def qualities(games: Sequence[PlayerGame], key: Callable[[PlayerMove], str | None]) -> dict[str, Quality]:
-    """Return the quality of each group of the player's moves. `key` returns a move's group, or None to leave the move
-    out.
+    """Return the quality of each group of the player's moves.
+    `key` returns a move's group, or None to leave the move out.
     """
     groups: dict[str, list[list[AnnotatedMove]]] = defaultdict(list)
     for game in games:
@@ -273,8 +273,8 @@ def _lost(each: tuple[PlayerGame, Mistake]) -> float:
 
 
 def conversion(games: Iterable[PlayerGame]) -> tuple[Results, list[tuple[PlayerGame, AnnotatedMove]]]:
-    """Return the results of games in which the player once had a won position, and a list of those not won. The list
-    gives each game with the move before which the player's position was best.
+    """Return the results of games in which the player once had a won position, and a list of the games not won.
+    The list gives each game with the move before which the player's position was best.
     """
     reached = [(game, max(game.moves, key=_chance).move) for game in games if game.moves and game.points is not None]
     won = [(game, move) for game, move in reached if (move.win_before or 0) >= WON]

@@ -55,8 +55,8 @@ class StudiedGame:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: the game's evaluations and further lines at each mistake, by its ply. Or the fault of the
-    game.
+    """The result of the task: the game's evaluations and further lines at each mistake, by its ply.
+    Or the fault of the game.
     """
 
     evaluations: list[Any] = field(default_factory=list)
@@ -101,8 +101,8 @@ class GameStudy:
 
 
 def studied(item: GameOfPlayer, result: bytes, is_other: bool) -> StudiedGame:
-    """Read the result of a `GameStudy`; `is_other` says whether an external engine has evaluated the game. BrokenGame
-    if the game cannot be used; EngineError if the data is not a result of the task for this game.
+    """Read the result of a `GameStudy`; `is_other` says whether an external engine has evaluated the game.
+    BrokenGame if the game cannot be used; EngineError if the data is not a result of the task for this game.
     """
     try:
         told: _Told = parse_json(result, _Told)

@@ -81,8 +81,8 @@ def move_accuracy(before: float, after: float) -> float:
 def play(
     scores: Sequence[chess.engine.Score], white_first: bool = True
 ) -> tuple[SideAccuracy | None, SideAccuracy | None]:
-    """Return the quality of White's and of Black's play; None for a side that has not moved. `scores` are the scores of
-    all positions of the game from White's view; `white_first` says who made the first move.
+    """Return the quality of White's and of Black's play; None for a side that has not moved.
+    `scores` are the scores of all positions of the game from White's view; `white_first` says who made the first move.
     """
     wins = [win_percent(score) for score in scores]
     cps = [capped(score) for score in scores]

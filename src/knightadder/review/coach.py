@@ -170,8 +170,8 @@ def _told(score: chess.engine.PovScore) -> str:
 
 
 def _difference(best: _Outcome, reply: _Outcome, mover: chess.Color) -> int:
-    """Return how much more material the mover has after the best line than after the reply to the mistake. The lines
-    are compared at their ends, or after the same number of moves.
+    """Return how much more material the mover has after the best line than after the reply to the mistake.
+    The lines are compared at their ends, or after the same number of moves.
     """
     plies = min(len(best.boards) - 1, len(reply.boards))
     pairs = [(-1, -1), (plies, plies - 1)] if plies else [(-1, -1)]
@@ -239,8 +239,8 @@ def _solution(boards: Sequence[chess.Board], moves: Sequence[chess.Move]) -> Pla
 
 
 def _settled(boards: list[chess.Board]) -> chess.Board:
-    """Return the board at the end of a line. If the side that began the line also moved last, the exchange is played
-    out.
+    """Return the board at the end of a line.
+    If the side that began the line also moved last, the exchange is played out.
     """
     end = boards[-1]
     if len(boards) % 2 == 0:

@@ -57,8 +57,8 @@ class ScoredLine:
 
 @dataclass(frozen=True, slots=True)
 class SearchedPosition:
-    """The result of a search of a position: the best lines, and the first line's score. If the game is over, there are
-    no lines.
+    """The result of a search of a position: the best lines, and the first line's score.
+    If the game is over, there are no lines.
     """
 
     score: PovScore
@@ -93,8 +93,8 @@ class Block:
 
 
 def blocks(number: int, board: chess.Board) -> list[Block]:
-    """Divide a game into blocks; PositionError if it is a different variant. `number` is the number of the game, and
-    `board` its last position with all moves.
+    """Divide a game into blocks; PositionError if it is a different variant.
+    `number` is the number of the game, and `board` its last position with all moves.
     """
     board = board_of(board, warn=False)
     moves = tuple(move.uci() for move in board.move_stack)

@@ -46,8 +46,8 @@ class Review:
 
 
 def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], scale: Scale = rescale) -> Review:
-    """Review a game. `board` is its last position with all moves; `evaluations` has an item for each position. `scale`
-    converts the engine's scores to Stockfish's scale. For an external engine, use `unchanged`.
+    """Review a game. `board` is its last position with all moves; `evaluations` has an item for each position.
+    `scale` converts the engine's scores to Stockfish's scale. For an external engine, use `unchanged`.
     """
     moves = board.move_stack
     white_first = (board.turn == chess.WHITE) == (len(moves) % 2 == 0)

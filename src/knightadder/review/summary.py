@@ -38,8 +38,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table: a game's number and first line in its file, headers and length, and each side's play. Missing
-    headers are empty. `fault` is the reason why the game was not annotated.
+    """A row of the table: a game's number and first line in its file, headers and length, and each side's play.
+    Missing headers are empty. `fault` is the reason why the game was not annotated.
     """
 
     game: int

@@ -26,7 +26,7 @@ from knightadder.text import tell
 # Called with a file's name, its bytes so far, and the size of the whole file if the mirror reports it.
 OnBytes: TypeAlias = Callable[[str, int, int | None], object]
 
-_LAYOUTS = ({WDL: "3-4-5-wdl/", DTZ: "3-4-5-dtz/"}, {WDL: "", DTZ: ""})  # folders of a mirror, by kind of table
+_LAYOUTS = ({WDL: "3-4-5-wdl/", DTZ: "3-4-5-dtz/"}, {WDL: "", DTZ: ""})  # a mirror's possible folders, by kind of table
 _BLOCK = 1 << 16  # bytes read at a time
 _TIMEOUT = 60  # seconds without an answer, after which the connection counts as broken
 _TRIES = 2  # attempts for a file that arrives damaged
@@ -82,8 +82,8 @@ class Download:
             raise OptionError(f"expected an http or https URL, not {url}")
 
     def fetch(self, name: str) -> bool:
-        """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it was fetched. An
-        incomplete file has the suffix ``.part``; a later call continues it.
+        """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it was fetched.
+        An incomplete file has the suffix ``.part``; a later call continues it.
         """
         target, part = self._folder / name, self._folder / f"{name}.part"
         with contextlib.suppress(TableError):

@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def describe_missing(names: Sequence[str], wdl: Collection[str], dtz: Collection[str]) -> str:
-    """Return a text that lists the missing tables, such as ``KBBvK, KBNvK.rtbz, KBPvK and 7 more``. If only one of a
-    table's two files is missing, the text contains the name of that file.
+    """Return a text that lists the missing tables, such as ``KBBvK, KBNvK.rtbz, KBPvK and 7 more``.
+    If only one of a table's two files is missing, the text contains the name of that file.
     """
     missing = [
         name + (WDL if name in dtz else DTZ if name in wdl else "")

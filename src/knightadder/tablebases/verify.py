@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def find_files(folders: Iterable[Path]) -> tuple[dict[Path, int], list[str]]:
-    """Return the Syzygy files in folders, but not in their subfolders, and their sizes in bytes, 0 if unknown. Return
-    also a message for each folder that contains no tables or cannot be read.
+    """Return the Syzygy files in folders, but not in their subfolders, and their sizes in bytes, 0 if unknown.
+    Return also a message for each folder that contains no tables or cannot be read.
     """
     files: dict[Path, int] = {}
     problems = []

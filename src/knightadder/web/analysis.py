@@ -25,8 +25,8 @@ _EVERY = 0.1  # seconds between two updates of the lines
 
 
 async def analyse_threat(engine: Engine, tree: GameTree, count: int, send: Callable[[View], None]) -> None:
-    """Analyse the position at the tree's cursor as if the other side were to move, until the task is cancelled. The
-    engine must be idle, and is idle again at the end. The side to move must not be in check.
+    """Analyse the position at the tree's cursor as if the other side were to move, until the task is cancelled.
+    The engine must be idle, and is idle again at the end. The side to move must not be in check.
     """
     number, board = tree.id(tree.cursor), tree.board(tree.cursor)
     board.push(chess.Move.null())
@@ -40,8 +40,8 @@ async def analyse_threat(engine: Engine, tree: GameTree, count: int, send: Calla
 
 
 async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[View], None]) -> None:
-    """Analyse the position at the tree's cursor until the task is cancelled; then note its evaluation. The engine must
-    be idle, and is idle again at the end. `send` takes a message for the page, and must not block.
+    """Analyse the position at the tree's cursor until the task is cancelled; then note its evaluation.
+    The engine must be idle, and is idle again at the end. `send` takes a message for the page, and must not block.
     """
     from knightadder.review.game_evaluation import evaluation_of
 
@@ -97,8 +97,8 @@ async def evaluate(
     send: Callable[[View], None],
     effort: Effort,
 ) -> None:
-    """Evaluate all positions of a line that have not been searched with this effort yet. The engine must be idle, and
-    is idle again at the end. `send` takes a message for the page, and must not block.
+    """Evaluate all positions of a line that have not been searched with this effort yet.
+    The engine must be idle, and is idle again at the end. `send` takes a message for the page, and must not block.
     """
     todo = reviews.missing(nodes, effort)
     for done, node in enumerate(todo):

@@ -41,8 +41,8 @@ class ChessClock:
             self.running = None
 
     def press(self) -> float:
-        """End the move of the side whose clock runs: it gets the increment, and the opponent's clock starts. Return the
-        seconds that the move took; 0 if no clock runs.
+        """End the move of the side whose clock runs: it gets the increment, and the opponent's clock starts.
+        Return the seconds that the move took; 0 if no clock runs.
         """
         if self.running is None:
             return 0.0

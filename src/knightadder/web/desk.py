@@ -31,8 +31,8 @@ _MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks; 
 
 @dataclass(slots=True)
 class GameFile:
-    """A loaded file or text with one or more games, one of which is on the board. The keys of the three dictionaries
-    are indices of games.
+    """A loaded file or text with one or more games, one of which is on the board.
+    The keys of the three dictionaries are indices of games.
     """
 
     content: bytes = b""  # empty if the game was not loaded
@@ -59,7 +59,7 @@ class Edit:
         return any(desk.reviews.state(node) != state for node, state in self._states.items())
 
     def exchange(self, desk: Desk) -> Edit:
-        """Put these parts into the desk; return the parts that were there."""
+        """Put these parts into the desk; return the desk's former parts."""
         now = Edit(self.name, desk, self._states)
         desk.game = self._game
         desk.reviews.restore(self._states)
@@ -83,8 +83,8 @@ Step: TypeAlias = Edit | Swap
 
 
 class Desk:
-    """A tree with its reviews, the game that is played in it, and the steps to undo and redo. The tree is the game
-    `index` of `file`.
+    """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
+    The tree is the game `index` of `file`.
     """
 
     def __init__(
@@ -107,8 +107,8 @@ class Desk:
         return self.reviews.tree
 
     def is_interrupted(self) -> bool:
-        """Return whether this is an unfinished game against the engine from before a restart, shown at its end. A game
-        with variations does not count, because continuing a game keeps only the moves of its line.
+        """Return whether this is an unfinished game against the engine from before a restart, shown at its end.
+        A game with variations does not count, because continuing a game keeps only the moves of its line.
         """
         headers, end = self.tree.game.headers, self.tree.game.end()
         unfinished = headers.get("Event") == EVENT and headers.get("Result") == "*"

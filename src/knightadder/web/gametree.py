@@ -99,8 +99,8 @@ class GameTree:
         return self._facts[node].san
 
     def board(self, node: chess.pgn.GameNode) -> chess.Board:
-        """Return the position of a node, with all earlier moves that can matter for repetitions. The last requested
-        position is cached, so that a child's position is found quickly, even in a long game.
+        """Return the position of a node, with all earlier moves that can matter for repetitions.
+        The last requested position is cached, so that a child's position is found quickly, even in a long game.
         """
         near, board = self._near
         if near is not node:
@@ -131,8 +131,8 @@ class GameTree:
             return None
 
     def shapes(self, node: chess.pgn.GameNode) -> list[str]:
-        """Return the arrows and circles of a node's comment: ``Gd2d4`` is a green arrow, ``Rd4`` a red circle. As in
-        PGN's ``[%cal]`` and ``[%csl]``, the colours are G, R, Y and B.
+        """Return the arrows and circles of a node's comment: ``Gd2d4`` is a green arrow, ``Rd4`` a red circle.
+        As in PGN's ``[%cal]`` and ``[%csl]``, the colours are G, R, Y and B.
         """
         return [arrow.pgn() for arrow in node.arrows()] if "[%c" in node.comment else []
 
@@ -183,7 +183,7 @@ class GameTree:
             raise MessageError(f"the game has {MAX_NODES} moves, which is the limit")
 
     def go_along(self, path: Iterable[int]) -> None:
-        """Show the position at the end of a path from the root; the path is the index of the variation at each node."""
+        """Show the position at the end of a path: the indices of the variations to follow from the root."""
         self.cursor = self.game
         for index in path:
             if index < len(self.cursor.variations):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Keeper:
-    """Writes to the user's games in a thread, one game at a time. `games` is None if the board keeps no games. `send`
-    takes a message for the page, and must not block.
+    """Writes to the user's games in a thread, one game at a time.
+    `games` is None if the board keeps no games. `send` takes a message for the page, and must not block.
     """
 
     def __init__(self, games: SavedGames | None, send: Callable[[View], None]) -> None:

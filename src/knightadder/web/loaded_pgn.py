@@ -38,7 +38,7 @@ class LoadedPgn:
     titles: list[Title]
     index: int
     problem: str | None  # the first error, which cut the game or a variation short
-    left_out: list[str]  # what else was not loaded, as lines for the user
+    left_out: list[str]  # lines for the user about everything else that was not loaded
 
 
 def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:

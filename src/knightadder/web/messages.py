@@ -52,7 +52,7 @@ class NewGame(_Message):
     increment: Annotated[float, Meta(ge=0, le=3600)] = 0.0  # seconds per move
     move_time: Annotated[float, Meta(ge=0.05, le=600)] = 1.0  # seconds per move of the engine, without a clock
     start: Literal["standard", "chess960", "here"] = "standard"  # "here" is the position on the board
-    number: Annotated[int, Meta(ge=0, le=959)] | None = None  # of the Chess960 start position; None for a random one
+    number: Annotated[int, Meta(ge=0, le=959)] | None = None  # number of the Chess960 start position; None: random
     pace: bool = False  # whether a weakened engine waits as long as a person might think
 
 
@@ -158,8 +158,8 @@ class Configure(_Message):
 
 
 class Evaluate(_Message):
-    """Evaluate each position of the line on the board and review the line, or stop the evaluation. Each position is
-    searched for `seconds` if given, otherwise with `nodes`.
+    """Evaluate each position of the line on the board and review the line, or stop the evaluation.
+    Each position is searched for `seconds` if given, otherwise with `nodes`.
     """
 
     on: bool = True
@@ -197,8 +197,8 @@ class CheckFen(_Message):
 
 
 class LoadPgn(_Message):
-    """Load a game from a PGN, by its index from 0. With `raw`, each character stands for a byte of a file whose
-    encoding must be detected.
+    """Load a game from a PGN, by its index from 0.
+    With `raw`, each character stands for a byte of a file whose encoding must be detected.
     """
 
     pgn: str

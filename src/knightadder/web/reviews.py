@@ -86,8 +86,8 @@ class Reviews:
     def note(
         self, node: chess.pgn.GameNode, evaluation: SearchedPosition, nodes: int, seconds: float | None = None
     ) -> None:
-        """Keep the evaluation of a node in its comment, unless the evaluation there is from a longer search. An
-        evaluation that was loaded with the game counts as `FULL_NODES`.
+        """Keep the evaluation of a node in its comment, unless the evaluation there is from a longer search.
+        An evaluation that was loaded with the game counts as `FULL_NODES`.
         """
         from knightadder.review.notes import write_evaluation
 
@@ -129,8 +129,8 @@ class Reviews:
         return _with_replies(changed)
 
     def remark(self, node: chess.pgn.GameNode, words: str, nags: set[int]) -> list[chess.pgn.GameNode]:
-        """Replace the words of a node's comment and its marks, both of which are the user's from now on. Return the
-        changed nodes. If the judgement of the move is changed or removed, no later search judges it again.
+        """Replace the words of a node's comment and its marks, both of which are the user's from now on.
+        Return the changed nodes. If the judgement of the move is changed or removed, no later search judges it again.
         """
         self.tree.set_words(node, words)
         if (nags ^ node.nags) & MARKS:
@@ -249,8 +249,8 @@ class Reviews:
                 self.tree.adopt(node)
 
     def write_headers(self) -> bool:
-        """Update the game's headers for the current main line; return whether they have changed. While the main line is
-        reviewed, the headers include its accuracy and opening.
+        """Update the game's headers for the current main line; return whether they have changed.
+        While the main line is reviewed, the headers include its accuracy and opening.
         """
         review = self._reviews.get(self.tree.game.end()) if self._reviews or self._written else None
         if review is self._written:

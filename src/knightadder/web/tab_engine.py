@@ -20,8 +20,8 @@ LOADING_THREAD = "engine of a tab"  # the name of the threads
 
 
 class TabEngine:
-    """An engine and its work, which uses changed `resources` from the next search on. `make_engine` loads the engine,
-    once, in a thread. `send` takes a message for the page, and must not block.
+    """An engine and its work. Changed `resources` take effect at the next search.
+    `make_engine` loads the engine, once, in a thread. `send` takes a message for the page, and must not block.
     """
 
     def __init__(self, make_engine: Callable[[], Engine], send: Callable[[View], None], resources: Resources) -> None:
@@ -135,8 +135,8 @@ class TabEngine:
 
 
 def load_in_thread(make: Callable[[], Engine]) -> asyncio.Future[Engine]:
-    """Load an engine in a daemon thread, because nothing can interrupt the compiler; return its future. If the future
-    is cancelled or the event loop ends first, the engine is closed as soon as it is loaded.
+    """Load an engine in a daemon thread, because nothing can interrupt the compiler; return its future.
+    If the future is cancelled or the event loop ends first, the engine is closed as soon as it is loaded.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Engine] = loop.create_future()

@@ -55,8 +55,8 @@ def history_view(undo: str | None, redo: str | None) -> View:
 
 
 def position_view(tree: GameTree, movable: bool, premover: chess.Color | None = None) -> View:
-    """Describe the position at the tree's cursor, with the legal moves if the user may move. `premover` is the side
-    that may make a premove while the other side thinks.
+    """Describe the position at the tree's cursor, with the legal moves if the user may move.
+    `premover` is the side that may make a premove while the other side thinks.
     """
     board = tree.board(tree.cursor)
     outcome = outcome_of(board)
@@ -115,8 +115,8 @@ def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
 
 
 def premoves_view(board: chess.Board, color: chess.Color) -> dict[str, dict[str, str]]:
-    """Return the moves that may become legal after the opponent's next move, as `legal_view` does. They are the moves
-    that the pieces would have on an empty board, all pawn captures, and castling with the right to it.
+    """Return the moves that may become legal after the opponent's next move, as `legal_view` does.
+    They are the moves of the pieces on an empty board, all captures of pawns, and castling if the right remains.
     """
     own = board.copy(stack=False)
     own.turn = color
@@ -223,8 +223,8 @@ def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View
 
 
 def worths_view(board: chess.Board) -> View:
-    """Describe the static value of a position and the value of each piece; neither exists in check. The first call in a
-    process takes a while, because it sets up the tables of the evaluation.
+    """Describe the static value of a position and the value of each piece; neither exists in check.
+    The first call in a process takes a while, because it sets up the tables of the evaluation.
     """
     from knightadder.library.positions import evaluate  # here, because it loads the core
 

@@ -24,8 +24,8 @@ ORDERS = ("random", "sequential")
 
 @dataclass(frozen=True, slots=True)
 class BookLine:
-    """The start of a game: a position, and the moves from it in UCI notation; the engines receive both. `notes` has a
-    line for each impossible castling right or en passant square that was left out of the position.
+    """The start of a game: a position, and the moves from it in UCI notation; the engines receive both.
+    `notes` has a line for each impossible castling right or en passant square that was left out of the position.
     """
 
     fen: str = chess.STARTING_FEN

@@ -121,8 +121,8 @@ class _Side(ABC):
 
     @abstractmethod
     def think(self, game: Game, stop: np.ndarray) -> tuple[int, int] | None:
-        """Return the best move, and its score in centipawns for the side to move; None if its flag has fallen. The game
-        is not over. If the item of `stop` becomes 1, the game is aborted, and the result is ignored.
+        """Return the best move, and its score in centipawns for the side to move; None if its flag has fallen.
+        The game is not over. If the item of `stop` becomes 1, the game is aborted, and the result is ignored.
         """
 
 
@@ -194,8 +194,8 @@ class _ClockSide(_Side):
 
 
 def adjudicate(scores: Sequence[int], plies: int) -> int | None:
-    """Return White's result if the scores of both sides decide a game, else None. The scores, one for each move, are in
-    centipawns from White's view; `plies` includes the moves of the opening.
+    """Return White's result if the scores of both sides decide a game, else None.
+    The scores, one for each move, are in centipawns from White's view; `plies` includes the moves of the opening.
     """
     if stayed_within(scores, RESIGN_PLIES, RESIGN_SCORE + 1, math.inf):
         return WIN

@@ -19,8 +19,8 @@ _LONGEST_FEN = 200
 
 
 def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]], Awaitable[object]]) -> Route:
-    """Return a route that answers ``?fen=…`` with the JSON of `answer`, which gets the board and all query values. The
-    answer to an invalid FEN is the error.
+    """Return a route that answers ``?fen=…`` with the JSON of `answer`, which gets the board and all query values.
+    The answer to an invalid FEN is the error.
     """
 
     async def respond(request: Request) -> Response:
@@ -34,8 +34,8 @@ def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]],
 
 
 def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that runs a function in a thread, and answers with its result as JSON. After an error, the
-    answer is the error's text as ``problem``.
+    """Return an endpoint that runs a function in a thread, and answers with its result as JSON.
+    After an error, the answer is the error's text as ``problem``.
     """
 
     async def respond(request: Request) -> Response:

@@ -1,10 +1,9 @@
 """Access control: only a client with the token, on the page that this server has sent, may use the board.
 
-Every program on the machine, including those of other users, and every page in the browser can reach the server. So
-each request must contain the token of the address that ``knightadder play`` prints: first in the address, later in a
-cookie. A request must also name this server in ``Host``, which prevents DNS rebinding, where a page points its own name
-at this machine. A request may open a WebSocket or change something only if ``Origin`` says that the page came from this
-server.
+Every program on the machine, even of other users, and every page in the browser can reach the server. So each request
+must contain the token of the address that ``knightadder play`` prints: first in the address, later in a cookie. A
+request must also name this server in ``Host``, which prevents DNS rebinding, where a page points its own name at this
+machine. A request may open a WebSocket or change something only if ``Origin`` says that the page came from this server.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ _HEADERS = {
 
 
 class Guard:
-    """Refuses requests that do not come from the user, and adds security headers to the answers. `host` is the name or
-    address that the server listens on, and `socket` the path of the WebSocket.
+    """Refuses requests that do not come from the user, and adds security headers to the answers.
+    `host` is the name or address that the server listens on, and `socket` the path of the WebSocket.
     """
 
     def __init__(self, app: ASGIApp, host: str, token: str, socket: str) -> None:

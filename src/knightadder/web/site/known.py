@@ -46,8 +46,8 @@ class Known:
         return [{"san": board.san(board.parse_uci(uci)), "percent": 100 * n / total} for uci, n in moves.items()]
 
     def tablebase_moves(self, board: chess.Board) -> list[View]:
-        """Return the legal moves, best first, with their results and distances to zeroing in plies. The list is empty
-        if a table is missing. ``dtz`` is None if only the DTZ table is missing.
+        """Return the legal moves, best first, with their results and distances to zeroing in plies.
+        The list is empty if a table is missing. ``dtz`` is None if only the DTZ table is missing.
         """
         from knightadder.engine.notation import to_uci
 

@@ -23,7 +23,7 @@ def saved_routes(saved: SavedGames | None) -> list[Route]:
     """Return the routes of the user's games, if the board keeps any.
 
     ``GET /games?search=...&start=N`` gives a page of the games that contain all words, from the N-th on; ``POST
-    /games`` adds the games of a PGN file; ``POST /games/N?deleted=1`` deletes a game, and with 0 restores it;
+    /games`` adds the games of a PGN file; ``POST /games/N?deleted=1`` deletes a game, and ``deleted=0`` restores it;
     ``/games.pgn`` gives all games. The answer may be a ``problem``, a message for the user, instead.
     """
     if saved is None:

@@ -117,13 +117,13 @@ class Tabs:
     def __init__(self, make_session: _MakeSession) -> None:
         self._make_session = make_session
         self._named: dict[str, Tab] = {}  # tabs that can return; the last disconnected comes last
-        self._open = 0  # a tab counts until its engine is closed
+        self._open = 0  # number of tabs whose engine is not closed yet
         # Tasks that end tabs which did not return; the event loop itself does not keep tasks alive.
         self._ending: set[asyncio.Task[None]] = set()
 
     async def serve(self, websocket: WebSocket) -> None:
-        """Serve a connection until it ends; refuse it if there are too many tabs. Its address names the tab as ``tab``;
-        a connection with the same name returns to the tab's session.
+        """Serve a connection until it ends; refuse it if there are too many tabs.
+        Its address names the tab as ``tab``; a connection with the same name returns to the tab's session.
         """
         await websocket.accept()
         name = websocket.query_params.get("tab", "")[:_LONGEST_ID]

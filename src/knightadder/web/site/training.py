@@ -30,8 +30,8 @@ _MOST_BROKEN = 100  # maximum number of broken puzzles to skip in the search for
 
 
 class Training:
-    """Puzzles to solve, and the user's progress; without `progress`, answers are not kept. Games that puzzles come from
-    are also looked for in `folder`, the folder of the file of puzzles.
+    """Puzzles to solve, and the user's progress; without `progress`, answers are not kept.
+    Games that puzzles come from are also looked for in `folder`, the folder of the file of puzzles.
     """
 
     def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None, folder: Path = Path()) -> None:
@@ -162,8 +162,8 @@ def _progress_view(progress: PuzzleProgress) -> list[View]:
 
 
 def puzzle_view(puzzle: Puzzle) -> View:
-    """Describe a puzzle: each position in which the solver moves, the right move, and the position after it. Other
-    moves that mate immediately are also right. ``pgn`` is the solution as a game, for the board.
+    """Describe a puzzle: each position in which the solver moves, the right move, and the position after it.
+    Other moves that mate immediately are also right. ``pgn`` is the solution as a game, for the board.
     """
     solution = puzzle.solution
     first = solution.board()

@@ -54,8 +54,8 @@ class Chunk:
 
 @cache
 def engine_version() -> str:
-    """Return the package's version and a digest of the core, which tell apart versions that may play differently. The
-    result is the same on all machines.
+    """Return the package's version and a digest of the core, which tell apart versions that may play differently.
+    The result is the same on all machines.
     """
     return f"{knightadder.__version__}-{source_digest(folders=('core',))}"
 
@@ -102,8 +102,8 @@ class Parts:
 
     @contextlib.contextmanager
     def open(self, settings: dict[str, Any], restart: bool = False) -> Iterator[None]:
-        """Create the folder or check that its settings are the same, and lock it for a ``with`` block. The settings
-        determine the games. With `restart`, existing games are forgotten.
+        """Create the folder or check that its settings are the same, and lock it for a ``with`` block.
+        The settings determine the games. With `restart`, existing games are forgotten.
         """
         make_folder(self.folder, parents=False)
         with locked(self.folder):

@@ -64,8 +64,8 @@ class SelfPlayer:
         self._header = self._words[:HEADER].view(PACKED)
 
     def play_chunk(self, number: int, on_game: Callable[[int], None] = lambda moves: None) -> NDArray[np.uint32]:
-        """Play a chunk of games and return them, as ``core/board/viriformat.py`` describes them. `on_game` is called
-        after each game with its number of moves, without the opening.
+        """Play a chunk of games and return them, as ``core/board/viriformat.py`` describes them.
+        `on_game` is called after each game with its number of moves, without the opening.
         """
         chance = random.Random(f"{self._settings.seed} {number}")
         games = []

@@ -26,8 +26,8 @@ _CAN_PIN = hasattr(os, "sched_setaffinity")
 
 
 def share_processors(games: int, threads: int) -> list[tuple[int, ...]]:
-    """Return the processors for each simultaneous game, between engines with `threads` threads each. If there are
-    enough cores, only one hardware thread of each core is used.
+    """Return the processors for each simultaneous game, whose engines have `threads` threads each.
+    If there are enough cores, only one hardware thread of each core is used.
     """
     if not _CAN_PIN:
         raise OptionError("--affinity: this system cannot pin a process to processors")
@@ -55,8 +55,8 @@ def _hardware_thread(processor: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Affinity:
-    """Groups of processors, one for each worker. The folder contains a lock for each group that is taken. When a worker
-    ends, the system releases its lock.
+    """Groups of processors, one for each worker.
+    The folder contains a lock for each group that is taken. When a worker ends, the system releases its lock.
     """
 
     groups: Sequence[tuple[int, ...]]

@@ -49,7 +49,7 @@ class Competitor:
 
     @property
     def settings(self) -> dict[str, str]:
-        """All UCI options to set, by their names in lower case; the engine's own options replace the common ones."""
+        """All UCI options to set, by their names in lower case; the engine's own options replace the common options."""
         both = self.common_options, self.options
         return {name.lower(): value for options in both for name, value in options.items()}
 

@@ -183,8 +183,8 @@ def change_row(
     bench: str = "",
     verdict: str | None = None,
 ) -> str:
-    """Return the row of a change in ``docs/strength-log.md``; `bench` is left to the user by default. By default,
-    `change` names the engines, and `verdict` is the verdict of the test.
+    """Return the row of a change in ``docs/strength-log.md``; `bench` is left to the user by default.
+    By default, `change` names the engines, and `verdict` is the verdict of the test.
     """
     [((first, second), score)] = standings.scores.items()
     counts = score.counts

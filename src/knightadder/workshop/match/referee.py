@@ -67,7 +67,7 @@ class Rules:
     max_moves: int | None = None  # after this full move, the game is a draw
     tablebases: str | None = None  # folder of the Syzygy tables that decide games
     chess960: bool = False
-    patience: float = 60.0  # seconds after which a silent engine is killed: beyond its time, or while it gets ready
+    patience: float = 60.0  # seconds to get ready, and seconds beyond its time after which a silent engine is killed
     pv_check: str = "last"  # principal variations to check: the last of each move, all, or none
 
 
@@ -128,8 +128,8 @@ class MatchGame:
 
 
 def play_game(white: ChessPlayer, black: ChessPlayer, opening: BookLine, rules: Rules) -> MatchGame:
-    """Play and return a game between engines that are ready and whose options are set. An engine that breaks the rules
-    loses; this raises no error. After a crash or a timeout, the engine no longer runs.
+    """Play and return a game between engines that are ready and whose options are set.
+    An engine that breaks the rules loses; this raises no error. After a crash or a timeout, the engine no longer runs.
     """
     return _Table(white, black, opening, rules).play()
 

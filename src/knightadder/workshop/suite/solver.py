@@ -53,8 +53,8 @@ class _Told:
 
 
 class Solver:
-    """The task that solves a problem; each worker starts an engine for its first problem, and keeps it. `command`
-    starts a UCI engine; None means this program.
+    """The task that solves a problem; each worker starts an engine for its first problem, and keeps it.
+    `command` starts a UCI engine; None means this program.
     """
 
     def __init__(

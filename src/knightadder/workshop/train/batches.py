@@ -96,8 +96,8 @@ class PositionStream(Closing):
 
 
 class Distiller:
-    """Makes endless positions labelled by a static evaluation, from positions of games and up to two random moves. Only
-    positions with an absolute value below `value_below`, in centipawns, are used.
+    """Makes endless positions labelled by a static evaluation, from positions of games and up to two random moves.
+    Only positions with an absolute value below `value_below`, in centipawns, are used.
     """
 
     def __init__(self, evaluation: str, value_below: int, seed: int) -> None:
@@ -106,8 +106,8 @@ class Distiller:
         self._workers = Stock(lambda: new_record(WORKER))
 
     def take(self, source: NDArray[np.void], number: int, count: int, pool: ThreadPoolExecutor) -> NDArray[np.void]:
-        """Return the positions of a batch, which depend only on the batch's number and the given positions. OptionError
-        if hardly any position is suitable.
+        """Return the positions of a batch, which depend only on the batch's number and the given positions.
+        OptionError if hardly any position is suitable.
         """
         records = np.empty(count, PACKED)
         blocks = [records[first : first + _BLOCK] for first in range(0, count, _BLOCK)]

@@ -1,5 +1,5 @@
-"""The inner loops of training, compiled by Numba: targets, outputs, gradients, and the steps of AdamW. They are in one
-file, because Numba's cache notices changes only in the file of the cached function.
+"""The inner loops of training, compiled by Numba: targets, outputs, gradients, and the steps of AdamW.
+They are in one file, because Numba's cache notices changes only in the file of the cached function.
 """
 
 import math

@@ -175,8 +175,8 @@ def draw_worth(sample: NetworkStatistics) -> Figure:
 
 
 def worth_by_square(sample: NetworkStatistics) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean value of pieces in centipawns: on each square from their side's view, and on all squares. Each
-    piece type except the king has a board of ranks and files. A square with too few pieces has "not a number".
+    """Return the mean value of pieces in centipawns: on each square from their side's view, and on all squares.
+    Each piece type except the king has a board of ranks and files. A square with too few pieces has "not a number".
     """
     places = 64 * sample.kinds + sample.squares
     counts = np.bincount(places, minlength=64 * _KING)

@@ -114,8 +114,8 @@ class TrainSettings:
 
 
 def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None:
-    """Check that a run's folder has these settings; write them into a new folder, or after a restart. OptionError if
-    the folder has different settings, or cannot be used.
+    """Check that a run's folder has these settings; write them into a new folder, or after a restart.
+    OptionError if the folder has different settings, or cannot be used.
     """
     file = folder / _SETTINGS
     if not file.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
@@ -143,8 +143,8 @@ class Losses:
 
 
 def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place, seconds: float) -> None:
-    """Write the state of a run, completely or not at all; OptionError if that fails. `place` is where the stream of
-    positions continues, and `seconds` the duration of the run so far.
+    """Write the state of a run, completely or not at all; OptionError if that fails.
+    `place` is where the stream of positions continues, and `seconds` the duration of the run so far.
     """
     about = json.dumps({"steps": trainer.steps, "place": place, **asdict(losses)})
     with replacing(folder / _CHECKPOINT) as beside, beside.open("wb") as stream:
@@ -159,8 +159,8 @@ def _arrays(trainer: Trainer) -> list[str]:
 
 
 def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
-    """Continue from the state in a run's folder, if there is one; OptionError if it is damaged. Return the losses, and
-    the place where the stream of positions continues.
+    """Continue from the state in a run's folder, if there is one; OptionError if it is damaged.
+    Return the losses, and the place where the stream of positions continues.
     """
     file = folder / _CHECKPOINT
     if not file.exists():

@@ -23,8 +23,8 @@ _FEATURE_SPREAD, _FIRST_BIAS = 0.05, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a network: N, the width of its hidden layer, and its number of output buckets. In a mirrored
-    network, the files are reversed while the side's king is on files e to h.
+    """The shape of a network: N, the width of its hidden layer, and its number of output buckets.
+    In a mirrored network, the files are reversed while the side's king is on files e to h.
     """
 
     width: int
@@ -54,8 +54,8 @@ def initial_weights(shape: Shape, seed: int) -> Flat:
 
 
 def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
-    """Return the weights of a wider network that gives the same values. The first neurons have the given weights. The
-    new neurons have random feature weights and zero output weights.
+    """Return the weights of a wider network that gives the same values.
+    The first neurons have the given weights. The new neurons have random feature weights and zero output weights.
     """
     wider = replace(shape, width=width)
     widened = initial_weights(wider, seed)

@@ -29,8 +29,8 @@ _PATH_POINTS = 500  # maximum number of points of each parameter's path, enough 
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
-    """A whole number to tune, from `start` within its range. `r_end` is the step per net win in the last iteration, as
-    a share of `c_end`; None means the `r_end` of the run.
+    """A whole number to tune, from `start` within its range.
+    `r_end` is the step per net win in the last iteration, as a share of `c_end`; None means the `r_end` of the run.
     """
 
     name: str

@@ -133,8 +133,8 @@ def settle(blocks: Sequence[TracedPositions], values: Values) -> Values:
 
 
 class Adam:
-    """Adam: gradient descent in which values with a steadier gradient take larger steps. `mean` and `square` are the
-    decaying means of the gradient and of its square after `steps` steps.
+    """Adam: gradient descent in which values with a steadier gradient take larger steps.
+    `mean` and `square` are the decaying means of the gradient and of its square after `steps` steps.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:

@@ -26,8 +26,8 @@ AHEAD = 32
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Two sets of values, `plus` and `minus`, to be played against each other. `signs` has +1 for each number whose
-    greater value, or each factor whose change, is in the first set, else -1.
+    """Two sets of values, `plus` and `minus`, to be played against each other.
+    `signs` has +1 for each number whose greater value, or each factor whose change, is in the first set, else -1.
     """
 
     number: int  # from 1
@@ -40,8 +40,8 @@ class Method(ABC):
     """A method that draws trials and learns from their results.
 
     A subclass calls this constructor last, because it draws the first trials. `names` are the parameters whose values
-    the trials contain. `total` is the number of all trials, `done` of the answered ones. `trials` contains the next
-    trials, which must be answered in this order.
+    the trials contain. `total` is the number of all trials, and `done` the number of answered trials. `trials` contains
+    the next trials, which must be answered in this order.
     """
 
     def __init__(self, names: Iterable[str], total: int) -> None:
@@ -49,8 +49,8 @@ class Method(ABC):
         self.trials = deque(self._draw(number) for number in range(1, min(AHEAD, total) + 1))
 
     def answer(self, result: int) -> Trial | None:
-        """Process the result of the first of `trials`: the first set's wins minus its losses. Draw another trial.
-        Return the new trial; None if the last trial has already been drawn.
+        """Process the result of the first of `trials`: the first set's wins minus its losses.
+        Draw another trial. Return the new trial; None if the last trial has already been drawn.
         """
         trial = self.trials.popleft()
         self.done = trial.number

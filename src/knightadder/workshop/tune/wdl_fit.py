@@ -1,5 +1,5 @@
-"""Fits the model of wins, draws and losses (`engine/wdl.py`) to games whose moves have scores as comments. It is a
-maximum likelihood fit: each position counts with the mover's score and the result of its game.
+"""Fits the model of wins, draws and losses (`engine/wdl.py`) to games whose moves have scores as comments.
+It is a maximum likelihood fit: each position counts with the mover's score and the result of its game.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ def moments(counts: Pentanomial) -> tuple[float, float]:
 
 
 def elo_interval(counts: Pentanomial) -> Interval:
-    """Return an estimate of the Elo difference from five counts of pairs, with Student's t for the interval. The
-    interval is infinite if the error is unknown: with few pairs, all alike, or without SciPy.
+    """Return an estimate of the Elo difference from five counts of pairs, with Student's t for the interval.
+    The interval is infinite if the error is unknown: with few pairs, all alike, or without SciPy.
     """
     number = sum(counts)
     mean, variance = moments(counts)
@@ -72,8 +72,8 @@ def elo_interval(counts: Pentanomial) -> Interval:
 
 
 def normalized_elo(counts: Pentanomial) -> float:
-    """Return normalized Elo: the advantage in scaled standard deviations of a game. It is zero without games, and
-    infinite if all pairs have the same points, except 1 point each.
+    """Return normalized Elo: the advantage in scaled standard deviations of a game.
+    It is zero without games, and infinite if all pairs have the same points, except 1 point each.
     """
     mean, variance = moments(counts)
     if not variance:

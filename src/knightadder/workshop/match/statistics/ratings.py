@@ -35,8 +35,8 @@ class Rating:
 
 
 def rate(names: Sequence[str], results: Mapping[tuple[str, str], Pentanomial]) -> list[Rating]:
-    """Return the ratings of engines that have played each other, best first; their average is zero. `results` has the
-    five counts of pairs (see `elo.py`) for each two opponents, from the first opponent's view.
+    """Return the ratings of engines that have played each other, best first; their average is zero.
+    `results` has the five counts of pairs (see `elo.py`) for each two opponents, from the first opponent's view.
     """
     index = {name: number for number, name in enumerate(names)}
     size = len(names)

@@ -101,8 +101,8 @@ def _fit_t(observed: Sequence[float], t: float) -> list[float]:
 
 
 def _fit_zero(observed: Sequence[float], values: Sequence[float]) -> list[float]:
-    """Return the maximum likelihood distribution under which the values have mean zero. It is ``p / (1 + x v)`` with
-    the `x` that solves the secular equation ``sum(p v / (1 + x v)) = 0``.
+    """Return the maximum likelihood distribution under which the values have mean zero.
+    It is ``p / (1 + x v)`` with the `x` that solves the secular equation ``sum(p v / (1 + x v)) = 0``.
     """
 
     def secular(x: float) -> float:
