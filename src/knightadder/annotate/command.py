@@ -103,7 +103,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
-    """Annotate the games of a file; return the exit status."""
     from knightadder.uci.analyst import read_engine
 
     limit = search_limit(arguments, _NODES)
@@ -191,7 +190,6 @@ def _check_new(files: _Files, force: bool) -> None:
 
 
 def _survey(file: Path) -> tuple[str, int]:
-    """Return the file's digest and the number of its games."""
     from knightadder.pgn.games import read_texts
 
     return content_digest(file), sum(1 for _ in read_texts(file))
@@ -385,7 +383,6 @@ def _replacing(file: Path) -> Iterator[TextIO]:
 
 
 def _report(files: _Files, rows: Sequence[Row]) -> int:
-    """Report the work done; return the exit status."""
     from knightadder.review.summary import players_table
 
     annotated = [row for row in rows if row.fault is None]

@@ -89,7 +89,6 @@ def evaluate_games(
 
 
 def _joined(parts: dict[Block, list[Any] | str]) -> list[Any] | str:
-    """Return the evaluations of a game, or its first error."""
     whole: list[Any] = []
     for block in sorted(parts, key=lambda each: each.first):
         part = parts[block]

@@ -173,7 +173,6 @@ class Indexer:
         self._database.execute("COMMIT")
 
     def _write(self, games: _Games) -> None:
-        """Write the games that are new."""
         database = self._database
         digests = np.array(games.digests, np.int64)
         _, firsts = np.unique(digests, return_index=True)

@@ -50,7 +50,6 @@ class Choice:
     opening: str = ""
 
     def _where(self) -> tuple[str, list[object]]:
-        """Return an SQL condition and its values."""
         wanted = {"kind": self.kind, "white": self.white, "theme": self.theme, "opening": self.opening}
         given = {name: value for name, value in wanted.items() if value not in ("", None)}
         return " AND ".join(["used", *(f"{name} = ?" for name in given)]), list(given.values())
@@ -82,9 +81,8 @@ class Asked:
 
 
 class DrillBox:
-    """A file of drills, which is created if it is missing. `now` returns the current time.
-
-    Several threads and processes may use it. All methods raise OptionError if the file cannot be used.
+    """A file of drills, which is created if it is missing; all methods raise OptionError if it cannot be used.
+    Several threads and processes may use it. `now` returns the current time.
     """
 
     def __init__(self, file: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

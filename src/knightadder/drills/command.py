@@ -111,7 +111,6 @@ def _run_left(arguments: argparse.Namespace) -> int:
 
 
 def _show(title: str, left: Sequence[Departure]) -> None:
-    """Print departures as a table."""
     if not left:
         return
     from rich.console import Console

@@ -43,8 +43,6 @@ class _Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A running game."""
-
     play: GamePlay
     thread: threading.Thread
 
@@ -191,7 +189,6 @@ class Bot:
         self._games[game_id] = _Running(play, thread)
 
     def _play(self, game_id: str, play: GamePlay, engine: Engine) -> None:
-        """Play a game, in its own thread."""
         try:
             play.run()
         except Exception:  # a failure in one game must not stop the other games

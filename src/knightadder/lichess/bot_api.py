@@ -95,10 +95,8 @@ class Lichess:
     # --- games -----------------------------------------------------------------------------------------------------
 
     def move(self, game_id: str, move: str, offer_draw: bool = False) -> float:
-        """Send a move once, without retries, and return the seconds that the request took.
-
-        Refused if it is not the bot's turn, the move is illegal or the game is over. Unreachable if it is unknown
-        whether the move was made; then the game's stream shows it.
+        """Send a move once, without retries, and return the seconds that the request took. Refused if the move cannot
+        be made. Unreachable if it is unknown whether it was made; the game's stream shows it.
         """
         self._pause()
         began = self._clock.now()
@@ -165,7 +163,6 @@ class Lichess:
         raise Refused(status, reason, url)
 
     def _pause(self) -> None:
-        """Wait until requests are allowed again."""
         seconds = self._resume_at - self._clock.now()
         if seconds > 0:
             self._clock.wait(self._ending, seconds)
@@ -196,7 +193,6 @@ class _Bearer(AuthBase):
 
 
 def _explanation(response: requests.Response) -> str:
-    """Return the server's explanation of an error."""
     try:
         text = parse_json(response.content, Json).get("error")
     except (ValueError, requests.RequestException):  # the body is not JSON, or never arrives

@@ -33,9 +33,7 @@ class DeclineReason(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Rules for accepting challenges; the values are from `VARIANTS`, `SPEEDS`, `MODES` and `OPPONENTS`.
-
-    The bounds apply to the challenger's rating for the speed or variant; 0 means no bound. With a bound, challengers
-    without a rating are declined.
+    Ratings are for the speed or variant; 0 means no bound. With a bound, challengers without a rating are declined.
     """
 
     variants: tuple[str, ...] = VARIANTS

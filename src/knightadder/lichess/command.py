@@ -158,7 +158,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _play(lichess: Lichess, account: dict[str, Any], settings: BotSettings, clock: Any, ending: threading.Event) -> int:
-    """Load the engine, play, and return the exit status."""
     from knightadder.library.board_engine import Engine
     from knightadder.lichess.bot import Bot
     from knightadder.lichess.engines import GameEngines

@@ -52,8 +52,6 @@ class _Arrival:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A move, and the moves before it."""
-
     moves: tuple[str, ...]
     move: str
     offer_draw: bool
@@ -288,7 +286,6 @@ class GamePlay:
             self._send(answer)
 
     def _send(self, answer: _Answer) -> None:
-        """Send a move in the current position."""
         try:
             seconds = self._lichess.move(self._id, answer.move, answer.offer_draw)
         except Unreachable as error:

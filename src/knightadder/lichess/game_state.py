@@ -17,9 +17,7 @@ _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 @dataclass(frozen=True, slots=True)
 class GameState:
     """The state of a game: all moves so far in UCI notation, and the seconds on both clocks and of both increments.
-
-    `status` is ``started``, ``mate``, ``resign`` and so on. The offers are the colours that offer a draw, and the
-    colours that ask to take back moves.
+    `status` is ``started``, ``mate``, ``resign`` and so on. The offers are the colours that offer a draw or a takeback.
     """
 
     moves: tuple[str, ...]

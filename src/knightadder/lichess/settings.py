@@ -114,7 +114,6 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
 
 
 def _checked_name(name: str, file: Path) -> str:
-    """Convert a setting's name to underscores and check it."""
     plain = name.replace("-", "_")
     if plain not in {setting.name for setting in fields(BotSettings)}:
         raise OptionError(f"{file}: unknown setting: {name}")
@@ -122,7 +121,6 @@ def _checked_name(name: str, file: Path) -> str:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """Check a value and convert it to the type of its setting."""
     default = getattr(_DEFAULTS, name)
     if isinstance(default, tuple):
         if isinstance(value, list | tuple) and all(isinstance(word, str) for word in value):

@@ -32,7 +32,6 @@ class _Mate:
         return self.mover in self.board.checkers() and self.board.piece_type_at(self.mover) in kinds
 
     def around(self) -> chess.SquareSet:
-        """Return the squares around the king."""
         return chess.SquareSet(chess.BB_KING_ATTACKS[self.king])
 
     def is_on_edge(self) -> bool:

@@ -11,9 +11,7 @@ _OPERATION = re.compile(r'\s*([A-Za-z]\w*)((?:"[^"]*"|[^";])*)(?:;|$)')
 
 def split_epd(line: str) -> tuple[str, str]:
     """Split a line of EPD into a FEN and the text of its operations; ValueError if it does not begin with a position.
-
-    The FEN's counters come from the text after the position, or else from ``hmvc`` and ``fmvn``. By default, they are 0
-    and 1.
+    The FEN's counters come from the text after the position, or from ``hmvc`` and ``fmvn``; else they are 0 and 1.
     """
     match = _POSITION.match(line)
     if not match:

@@ -42,16 +42,12 @@ class BrokenGame(ValueError):
 
 
 class PgnGame(chess.pgn.Game):
-    """A game with additional data from its file.
-
-    `marker` is the result at the end of the moves, which may differ from the tag; None if it is missing. `notes` are
-    the changes that were needed to read the game.
-    """
+    """A game with additional data from its file."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.marker: str | None = None
-        self.notes: list[str] = []
+        self.marker: str | None = None  # the result at the end of the moves, which may differ from the tag
+        self.notes: list[str] = []  # the changes that were needed to read the game
 
 
 class GameBuilder(chess.pgn.GameBuilder[PgnGame]):
@@ -279,7 +275,6 @@ class _Reading:
             self._add_movetext(token)
 
     def end(self) -> PgnGame | None:
-        """Return the game; None if there is none."""
         if self._empty:
             return None
         self._begin()
@@ -288,7 +283,6 @@ class _Reading:
         return self._game
 
     def _begin(self) -> None:
-        """Set up the position before the first move."""
         if self._lines:
             return
         headers = self._game.headers

@@ -80,7 +80,6 @@ class _Part:
         return False
 
     def add(self, token: Token) -> None:
-        """Update the state by a token."""
         kind = token.kind
         if kind is TokenType.EMPTY_LINE:
             self.empty_line = True

@@ -60,10 +60,8 @@ class PuzzleChoice:
 
 
 class PuzzleCollection:
-    """Puzzles, numbered from 1.
-
-    `rows` are as `_ROW` says; they refer to `themes` by index. `read` reads a puzzle by its index, from 0. It raises a
-    ValueError with a line for the user if the puzzle is broken.
+    """Puzzles, numbered from 1. `rows` are as `_ROW` says; they refer to `themes` by index.
+    `read` reads a puzzle by its index, from 0; ValueError, with a line for the user, if the puzzle is broken.
     """
 
     def __init__(self, rows: _Rows, themes: Sequence[str], read: Callable[[int], Puzzle]) -> None:
@@ -82,7 +80,6 @@ class PuzzleCollection:
         return cls(rows, list(texts), puzzles.__getitem__)
 
     def __len__(self) -> int:
-        """Return the number of puzzles."""
         return len(self._rows)
 
     def puzzle(self, number: int) -> Puzzle:
@@ -202,15 +199,12 @@ def _read_index(index: Path, file: Path) -> PuzzleCollection | None:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of an indexed file."""
-
     file: Path
     place: Path  # the file that contains the lines: the indexed file or its index
     columns: list[str]
     rows: _Rows
 
     def puzzle(self, index: int) -> Puzzle:
-        """Read a puzzle by its index."""
         row = self.rows[index]
         with reading(self.place), self.place.open("rb") as stream:
             stream.seek(int(row["offset"]))

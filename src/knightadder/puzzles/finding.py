@@ -171,8 +171,6 @@ class _Step:
 
 
 class _Seeker:
-    """Finds solutions with an engine."""
-
     def __init__(self, analyst: Analyst, nodes: int, scale: Scale) -> None:
         self._analyst, self._scale = analyst, scale
         self._confirm = chess.engine.Limit(nodes=max(nodes // _CONFIRM_SHARE, 1))

@@ -141,8 +141,6 @@ class GameResult:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A puzzle in the result of the task."""
-
     fen: str
     moves: list[str]
     previous_fen: str | None

@@ -54,9 +54,8 @@ class ThemeProgress:
 
 
 class PuzzleProgress:
-    """The file of the user's answers to puzzles, which is created if it is missing. `now` returns the current time.
-
-    Several threads and processes may use it. All methods raise OptionError if the file cannot be used.
+    """The file of the user's answers, which is created if it is missing; all methods raise OptionError if it cannot be
+    used. Several threads and processes may use it. `now` returns the current time.
     """
 
     def __init__(self, file: Path | None = None, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -89,10 +88,8 @@ class PuzzleProgress:
     def answer(
         self, puzzle: str, solved: bool, themes: Sequence[str], rating: int | None, deviation: int | None = None
     ) -> Standing:
-        """Store the first answer to a puzzle, which is given by its name; return the new standing. Later answers do not
-        count.
-
-        The user's rating changes as if after a game against the puzzle, unless the puzzle has no rating.
+        """Store the first answer to a puzzle, given by its name; return the new standing. Later answers do not count.
+        If the puzzle has a rating, the user's rating changes as if after a game against the puzzle.
         """
         with self._database.connected() as database:
             database.execute("BEGIN IMMEDIATE")

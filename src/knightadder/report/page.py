@@ -82,10 +82,8 @@ that was played. Click a piece, then the square where it goes.</p>
 
 
 def write_page(player: str, games: Sequence[PlayerGame], about: Mapping[str, Any], most_puzzles: int) -> str:
-    """Return the page as HTML. There must be at least one game.
-
-    `about` describes the run: the ``limit`` of the searches, the command of an external ``engine`` (or None), and
-    ``files``.
+    """Return the page as HTML; there must be at least one game.
+    `about` contains the ``limit`` of the searches, the command of an external ``engine`` (or None), and the ``files``.
     """
     puzzles = figures.puzzles(games, most_puzzles)
     cards = [
@@ -156,7 +154,6 @@ def _where(game: PlayerGame) -> str:
 
 
 def _number(move: AnnotatedMove) -> str:
-    """Return a move with its number as text."""
     return f"{move.number}{'.' if move.colour == 'white' else '...'} {move.san}"
 
 
@@ -489,7 +486,6 @@ def _puzzle(puzzle: MistakePuzzle) -> dict[str, Any]:
 
 
 def _piece_styles() -> str:
-    """Return styles that draw the pieces."""
     styles = []
     for symbol, picture in chess.svg.PIECES.items():
         svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 45 45">{picture}</svg>'

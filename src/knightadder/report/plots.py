@@ -89,7 +89,6 @@ def _label(axes: Axes, labels: Sequence[str]) -> None:
 
 
 def _wrapped(label: str) -> str:
-    """Break a long label into lines."""
     lines = [""]
     for word in label.split():
         if lines[-1] and len(lines[-1]) + len(word) >= _WRAP:

@@ -129,7 +129,6 @@ def studied(item: GameOfPlayer, result: bytes, is_other: bool) -> StudiedGame:
 
 
 def _read(item: GameOfPlayer) -> PgnGame:
-    """Read a game; BrokenGame if that fails."""
     game = parse(item.text)
     if game is None:
         raise BrokenGame("no moves")

@@ -107,9 +107,7 @@ def play(
 
 
 def _weights(wins: Sequence[float]) -> list[float]:
-    """Return the weight of each move: the spread of the win percentage over a window of positions that ends with the
-    move.
-
+    """Return the weight of each move: the spread of the win percentage over a window that ends with the move.
     A window is a tenth of the game, but has two to eight positions. The first moves share the first window.
     """
     size = max(2, min(8, (len(wins) - 1) // 10))

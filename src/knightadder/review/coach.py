@@ -220,7 +220,6 @@ class _Outcome:
         return taken is not None and taker is not None and VALUES[taken] <= VALUES[taker]
 
     def captures(self, color: chess.Color) -> set[chess.Square]:
-        """Return the squares of a side's captures in the line."""
         if self.line is None:
             return set()
         pairs = zip(self.line.boards, self.line.moves, strict=False)

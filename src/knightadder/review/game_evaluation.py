@@ -81,7 +81,6 @@ class Block:
     moves: tuple[str, ...]  # in UCI notation, from `fen` to the position after the block, or to the end of the game
 
     def __len__(self) -> int:
-        """Return the number of positions."""
         return self.last - self.first + 1
 
     def board(self) -> chess.Board:

@@ -1,5 +1,4 @@
 """Marks of moves: ?!, ? and ?? by the loss of winning chances; ! and !! for best moves that are hard to find.
-
 The thresholds of bad moves are Lichess's, from `Advice.scala` of https://github.com/lichess-org/lila.
 """
 
@@ -72,10 +71,8 @@ _VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 50
 
 
 def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | None:
-    """Return the judgement of a move that is not the best; None if the move is good enough.
-
-    `before` and `after` are the scores of the positions before and after the move, from the mover's view. A move that
-    only changes the length of a mate is good enough.
+    """Return the judgement of a move that is not the best, from the mover's scores before and after it.
+    None if the move is good enough, for example if it only changes the length of a mate.
     """
     if not before.is_mate() and not after.is_mate():
         loss = winning_chances(before) - winning_chances(after)
@@ -149,7 +146,6 @@ def _see(board: chess.Board, move: chess.Move) -> int:
 
 
 def _captured(board: chess.Board, move: chess.Move) -> int:
-    """Return the value of the piece that a move captures."""
     if not board.is_capture(move):
         return 0
     return _VALUES[board.piece_type_at(move.to_square) or chess.PAWN]

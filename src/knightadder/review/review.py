@@ -90,7 +90,6 @@ def judge_move(
 def _faults(
     board: chess.Board, evaluations: Sequence[SearchedPosition | None], judgements: Sequence[Judgement | None]
 ) -> Iterator[Fault | None]:
-    """Explain the judged moves of a game."""
     position = board.root()
     for move, before, after, judgement in zip(board.move_stack, evaluations, evaluations[1:], judgements, strict=False):
         yield fault_of(position, move, before, after) if judgement and judgement.is_bad and before and after else None

@@ -77,7 +77,6 @@ class GameTree:
         return found
 
     def __len__(self) -> int:
-        """Return the number of nodes, including the root."""
         return len(self._nodes)
 
     def __contains__(self, node: chess.pgn.GameNode) -> bool:
@@ -244,9 +243,7 @@ class GameTree:
 
 def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     """Describe a score for the page, from White's view: as text, and as White's expected share of the point.
-
-    A tablebase win is shown as the result, such as ``1-0``. The share is by Lichess's formula for centipawns
-    (https://lichess.org/page/accuracy).
+    A tablebase win is shown as ``1-0`` or ``0-1``. The share is by the formula of https://lichess.org/page/accuracy.
     """
     if score is None:
         return None
@@ -277,9 +274,7 @@ def tree_of_line(tree: GameTree) -> GameTree:
 
 def parse_move(board: chess.Board, text: str) -> chess.Move:
     """Return a legal move from UCI notation, SAN, or forms that people type: ``nf3``, ``o-o``, ``1.e4!``.
-
-    As in SAN, ``bc4`` is a pawn capture if possible, otherwise a bishop move. MessageError if there is no such move, or
-    there are several.
+    As in SAN, ``bc4`` is a pawn capture if possible, else a bishop move. MessageError if no move fits, or several do.
     """
     plain = re.sub(r"^\d+\.+|[!?]+$|\s", "", text.strip())
     for read, form in ((board.parse_uci, plain.lower()), (board.parse_san, plain)):
@@ -326,9 +321,7 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
 
 def board_from_fen(fen: str) -> tuple[chess.Board, tuple[str, ...]]:
     """Return the position of a FEN without its impossible parts, and a description of these parts.
-
-    The game is Chess960 if its castling rights require it. MessageError, with the reason, if the FEN cannot be read or
-    the position is illegal.
+    The game is Chess960 if the castling rights require it. MessageError if the FEN or the position is unusable.
     """
     try:
         return read_fen(fen)

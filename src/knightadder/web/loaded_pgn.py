@@ -43,9 +43,7 @@ class LoadedPgn:
 
 def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     """Return a game, by its index from 0, from a PGN of one or more games, as `pgn.game_files` reads it.
-
-    MessageError if there is no such game or it is not among the first 500, if it is too large or of an unsupported
-    variant, or if no part of it can be read.
+    MessageError if no part of it can be loaded, or if it is not among the first 500 games.
     """
     games, there_are_more = _games(content)
     if index >= len(games):

@@ -63,9 +63,7 @@ class NodeState:
 
 class Reviews:
     """The evaluations and reviews of a tree.
-
-    A review belongs to the last move of its line. So it is forgotten when a move of the line is deleted, and does not
-    apply to a longer line.
+    A review belongs to the last move of its line, and is forgotten when a move of the line is deleted.
     """
 
     def __init__(self, tree: GameTree) -> None:

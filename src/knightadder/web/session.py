@@ -486,12 +486,10 @@ class Session:
         self._tell([*problem, *loaded.left_out])
 
     def _tell(self, sentences: Sequence[str]) -> None:
-        """Show sentences to the user, if there are any."""
         if sentences:  # the page shows one notice at a time
             self._send({"type": "notice", "text": ". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences)})
 
     async def _change_to(self, desk: Desk) -> None:
-        """Show the current state of this desk."""
         await self._worker.stop()
         self._desk = desk
         self._send(await asyncio.to_thread(tree_view, desk.reviews))  # in a thread, because a long game takes a while

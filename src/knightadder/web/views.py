@@ -95,7 +95,6 @@ def moves_view(board: chess.Board) -> View:
 
 def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
     """Return the moves in UCI notation by from-square and target square; promotions lack the new piece.
-
     The target of castling is the king's new square or the rook's, unless another king move has that target.
     """
     legal: dict[str, dict[str, str]] = {}
@@ -271,7 +270,6 @@ def _king_goal(castling: chess.Move) -> chess.Square:
 
 
 def _castling_rook(board: chess.Board, castling: chess.Move) -> chess.Square:
-    """Return the square of the castling rook."""
     if board.chess960:
         return castling.to_square
     kingside = chess.square_file(castling.to_square) > chess.square_file(castling.from_square)

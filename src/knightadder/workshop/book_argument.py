@@ -23,10 +23,8 @@ def add_openings(command: argparse._ActionsContainer) -> None:
 
 
 def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
-    """Return the book that ``--openings`` describes.
-
-    See `opening_book.load_book` for the ``key=value`` words and their defaults. The file may also be a Polyglot book,
-    see `polyglot_openings.draw_lines`.
+    """Return the book that ``--openings`` describes; see `opening_book.load_book` for the words and their defaults.
+    The file may also be a Polyglot book, see `polyglot_openings.draw_lines`.
     """
     from knightadder.workshop.opening_book import FORMATS, ORDERS, load_book
 

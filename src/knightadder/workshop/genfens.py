@@ -51,10 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def openings(count: int, seed: int, book: Path | None = None) -> Iterator[str]:
-    """Yield random openings as FEN; they depend only on the arguments and on the engine's evaluation.
-
-    The side to move has a legal move and is not in check. The book is an EPD or PGN file; its positions are Chess960
-    positions if its name says so.
+    """Yield random openings as FEN, not in check and with a legal move; they depend only on arguments and evaluation.
+    The book is an EPD or PGN file; its positions are Chess960 positions if its name says so.
     """
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
     from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer

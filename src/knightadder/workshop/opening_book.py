@@ -68,7 +68,6 @@ class OpeningBook:
         self.digest = hashlib.sha256(repr((form, plies, *texts)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def __len__(self) -> int:
-        """Return the number of openings."""
         return len(self._entries)
 
     def opening(self, number: int) -> BookLine:

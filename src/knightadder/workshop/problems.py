@@ -120,7 +120,6 @@ def parse_problem(line: str, name: str, chess960: bool = False, own_engine: bool
 
 
 def _moves(board: chess.Board, text: str) -> frozenset[chess.Move]:
-    """Return moves from algebraic notation."""
     words = [word.rstrip("!?") for word in re.split(r"[\s,]+", text) if word]
     if words[:1] in (["bm"], ["am"]):  # a widely used suite repeats the word by mistake
         del words[0]

@@ -68,9 +68,7 @@ class SelfPlay:
 
     def play_pair(self, opening: BookLine, first: Mapping[str, int], second: Mapping[str, int]) -> tuple[int, int]:
         """Play an opening with both colours, and return the results of the first parameters, as White and as Black.
-
-        A parameter that is not given keeps its last value, at first the value in ``core/search/parameters.py``.
-        StoppedError if the game was aborted.
+        Parameters that are not given keep their last values, at first those of ``core/search/parameters.py``.
         """
         for side, values in zip(self._sides, (first, second), strict=True):
             side.set_parameters(values)
@@ -115,7 +113,6 @@ class _Side(ABC):
             setattr(parameters, name, value)
 
     def new_game(self) -> None:
-        """Forget the last game."""
         self._table.clear()
         self._memory.fill(0)
 

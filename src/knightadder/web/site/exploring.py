@@ -59,7 +59,6 @@ def explorer_view(explorer: Explorer, board: chess.Board, query: Mapping[str, st
 
 
 def _filter(query: Mapping[str, str]) -> GameFilter:
-    """Return the filter in a query; OptionError if a value is wrong."""
     values = {name: text for name in query if (text := query[name].strip()[:_LONGEST])}
     ratings = {}
     for name in ("min_rating", "max_rating"):

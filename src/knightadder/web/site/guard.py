@@ -65,7 +65,6 @@ class Guard:
             await app(scope, receive, send_with_headers)
 
     def _opens(self, request: HTTPConnection) -> bool:
-        """Return whether this request may open a WebSocket."""
         host = request.headers.get("host", "")
         return (
             is_own_host(host, self._host)

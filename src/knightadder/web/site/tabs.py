@@ -160,7 +160,6 @@ class Tabs:
         return [tab for tab in self._named.values() if tab.expiry is not None]
 
     async def _keep(self, name: str, tab: Tab) -> None:
-        """Keep a tab that has lost its connection."""
         self._named[name] = self._named.pop(name)
         loop = asyncio.get_running_loop()
         tab.expiry = loop.call_later(KEPT_SECONDS, self._expire, tab)

@@ -124,7 +124,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
-    """Play until there are enough positions."""
     book = read_book(arguments.openings) if arguments.openings else None
     network = _load(arguments.eval_file) if arguments.eval_file else None
     same: dict[str, Any] = {
@@ -177,7 +176,6 @@ def _load(file: Path) -> Network:
 
 
 def _add_files(parts: Parts, files: Sequence[Path]) -> None:
-    """Add games of PGN files."""
     from knightadder.workshop.datagen.pgn_games import SETTINGS, add_file
 
     with parts.open(SETTINGS):

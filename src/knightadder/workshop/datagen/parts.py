@@ -92,7 +92,6 @@ class Parts:
         self._count()
 
     def _count(self) -> None:
-        """Count the moves of all chunks."""
         self.moves, self._totals = sum(chunk.moves for chunk in self.chunks.values()), [0]
         self._extend_totals()
 
@@ -193,5 +192,4 @@ class Parts:
 
 
 def _line(chunk: Chunk) -> bytes:
-    """Return a chunk's line in the list."""
     return (json.dumps(asdict(chunk)) + "\n").encode()

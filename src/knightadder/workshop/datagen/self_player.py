@@ -129,6 +129,5 @@ class _Player:
         share_memory(array_of(self.worker), self._table, self._never)
 
     def forget(self) -> None:
-        """Forget the last game."""
         self._table.clear()
         forget(self.worker)

@@ -1,5 +1,4 @@
 """Matches between UCI engines: pairs of games from the same opening, several games at once, and sequential tests.
-
 Two engines play each other. More engines play a round robin; with ``--gauntlet``, the first engine plays all others.
 """
 
@@ -475,7 +474,6 @@ def print_tables(standings: Standings, match: Match) -> None:
 
 
 def _rows(standings: Standings, match: Match) -> str:
-    """Return the rows for the strength log."""
     from knightadder.workshop.match import match_report
 
     if len(match.pairings) == 1 and not match.gauntlet:

@@ -65,10 +65,9 @@ class Competitor:
         trace_folder: Path | None = None,
         processors: Collection[int] = (),
     ) -> UciClient:
-        """Start the engine, set its options, wait until it is ready, and return it.
-
-        The engine has `timeout` seconds for each answer, and runs on the given processors, or on any if there are none.
-        For the trace, see `knightadder.uci.trace`.
+        """Start the engine, set its options, wait until it is ready, and return it; for the trace, see
+        `knightadder.uci.trace`. It has `timeout` seconds for each answer, and runs on the given processors, or on any
+        if there are none.
         """
         try:
             client = UciClient(self._command_here(), self.folder, self._variables(), processors)
@@ -100,7 +99,6 @@ class Competitor:
         return self.own or self.command[1:3] == ("-m", PACKAGE.name)
 
     def _variables(self) -> dict[str, str]:
-        """Return the environment variables to set."""
         if self.folder is None or not self._is_knightadder():
             return self.environment
         # With PYTHONSAFEPATH, Python would not look for the package in the folder.

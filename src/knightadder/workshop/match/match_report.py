@@ -106,7 +106,6 @@ def legend(standings: Standings, sprt: Sprt | None = None) -> Table:
 
 
 def _score(score: HeadToHead, sprt: Sprt | None) -> Table:
-    """Return a table of the score of two engines."""
     counts = score.counts
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_row("Games", f"{score.games}, {score} (W-D-L), {score.share:.1%}")
@@ -122,7 +121,6 @@ def _score(score: HeadToHead, sprt: Sprt | None) -> Table:
 
 
 def _pairings(standings: Standings) -> Table:
-    """Return a table of the score of each pairing."""
     rows = [
         (
             f"{first} - {second}",
@@ -139,7 +137,6 @@ def _pairings(standings: Standings) -> Table:
 
 
 def _ratings(standings: Standings) -> Table:
-    """Return a table of the ratings, best first."""
     from knightadder.workshop.match.statistics.ratings import rate  # imported late, because it needs SciPy
 
     rows = []

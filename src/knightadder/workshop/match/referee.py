@@ -143,8 +143,6 @@ class _FaultError(Exception):
 
 
 class _Table:
-    """A running game."""
-
     def __init__(self, white: ChessPlayer, black: ChessPlayer, opening: BookLine, rules: Rules) -> None:
         self._players = {chess.WHITE: white, chess.BLACK: black}
         self._clocks = {colour: SideClock(player.allowance) for colour, player in self._players.items()}
@@ -189,7 +187,6 @@ class _Table:
         self._game.reason = f"{'White' if turn else 'Black'} loses by fault ({kind}): {error}"
 
     def _move(self, turn: chess.Color) -> None:
-        """Let the side to move make its move."""
         player, clock = self._players[turn], self._clocks[turn]
         allowed = clock.allowed
         readings = ""

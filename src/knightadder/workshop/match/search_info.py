@@ -148,9 +148,7 @@ def check_best_move(best: str, lines: Sequence[str]) -> str | None:
 
 def warning_text(kind: str, line: str, position: str, chess960: bool = False) -> str:
     """Return a warning as one short line: the kind, the move number, and the illegal move with its place in the PV.
-
-    Without an illegal move, the beginning of the engine's line is shown; the log contains the complete line. `position`
-    is a UCI command.
+    Without an illegal move, the beginning of the engine's line is shown. `position` is a UCI command.
     """
     fen, _, moves = position.removeprefix("position fen ").partition(" moves ")
     info = parse_info(line)

@@ -1,5 +1,4 @@
 """The speed of a worker. Time limits are scaled by it, so that they allow the same work on every machine.
-
 Fishtest does the same: https://github.com/official-stockfish/fishtest.
 """
 

@@ -1,5 +1,4 @@
 """The limits of an engine, and the clock of one side in a game.
-
 Limits are written as in match programs: ``tc=40/60+0.6``, ``tc=1:30+0.5``, ``st=0.5``, ``nodes=20000``, ``depth=8``.
 """
 
@@ -47,7 +46,6 @@ class TimeControl:
         return TimeControl(round(self.base * factor, 3), round(self.increment * factor, 3), self.moves)
 
     def __str__(self) -> str:
-        """Return the text that `parse` reads."""
         period = f"{self.moves}/" if self.moves else ""
         return f"{period}{self.base:g}+{self.increment:g}" if self.increment else f"{period}{self.base:g}"
 

@@ -143,7 +143,6 @@ def themes(answers: Sequence[Answer]) -> dict[str, list[Answer]]:
 
 
 def _line(answer: Answer) -> str:
-    """Return an answer as one line."""
     when = "missed" if answer.found is None else f"found at {_moment(answer.found)}"
     points = f", {answer.points}/{answer.maximum} points" if answer.maximum else ""
     return (
@@ -178,7 +177,6 @@ def _display(
 
 
 def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
-    """Print a table of answers for each suite."""
     from rich.console import Console
 
     from knightadder.text_table import add_cells, text_table

@@ -125,9 +125,7 @@ class Distiller:
 
 class Mixture:
     """The batches of a run, with a share of distilled positions.
-
-    Each batch takes a whole batch of positions from the stream. The positions that it does not use are the source of
-    its distilled positions.
+    Each batch takes a whole batch from the stream. The positions that it does not use are the source of distilled ones.
     """
 
     def __init__(

@@ -240,7 +240,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _train(folder: Path, arguments: argparse.Namespace) -> None:
-    """Train, and write the network."""
     with needed_by("train", "train"):
         from knightadder.workshop.train import run as training
         from knightadder.workshop.train.comparison import compare
@@ -334,7 +333,6 @@ def _or(value: float | None, other: float) -> float:
 
 
 def _draw(arguments: argparse.Namespace) -> None:
-    """Draw the pictures of a network."""
     with needed_by("train", "train"):
         from knightadder.workshop.train.pictures import draw
 
@@ -383,7 +381,6 @@ def _import(arguments: argparse.Namespace) -> Network:
 
 
 def _warn_of_size(shape: Shape) -> None:
-    """Print a warning if a network is too large for this engine."""
     from knightadder.core.evaluation.network import check_size
 
     try:

@@ -154,7 +154,6 @@ def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place
 
 
 def _arrays(trainer: Trainer) -> list[str]:
-    """Return the names of the arrays in a trainer's state."""
     return ["weights", "means", "squares", *(["averaged"] if trainer.averaged is not trainer.weights else [])]
 
 

@@ -106,7 +106,6 @@ def load_positions(folder: Path) -> tuple[Selection, NDArray[np.void]]:
 
 
 def _parsed(file: Path, kind: Any) -> Any:
-    """Return the value in a JSON file."""
     with reading(file):
         data = file.read_bytes()
     try:

@@ -70,9 +70,7 @@ class Trainer(Closing):
 
     def squared_error(self, records: NDArray[np.void], averaged: bool = False) -> float:
         """Return the mean squared error of the weights, or of their average, against the scores of the search alone.
-
-        This error ignores the results of the games. So it compares networks that were trained with different exponents
-        and result shares.
+        It ignores the games' results, and so compares networks with different exponents and result shares.
         """
         weights = self.averaged if averaged else self.weights
         return self._pass_over(records, False, weights, 0.0, 2.0)[0] / len(records)

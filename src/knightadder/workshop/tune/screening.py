@@ -75,9 +75,7 @@ class Screening(Method):
 
     def estimates(self) -> list[Interval] | None:
         """Return the effect of each factor: the Elo that it gains, with its 95 % confidence interval.
-
-        None if the results do not suffice: too few pairs, factors that were on the same side in all pairs, or no
-        variance, for example if all games were drawn.
+        None if there are too few pairs, if factors were always on the same side, or if all pairs ended alike.
         """
         count = len(self.factors)
         if self.done < self.needed or np.linalg.matrix_rank(self._products) < count:

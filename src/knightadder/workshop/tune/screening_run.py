@@ -111,7 +111,6 @@ def _ranked(screening: Screening) -> list[tuple[Factor, Interval]]:
 
 
 def _summary(screening: Screening) -> str:
-    """Return a line with the best factors so far."""
     from knightadder.workshop.match.match_report import elo_text
 
     return ", ".join(f"{factor.label} {elo_text(effect)}" for factor, effect in _ranked(screening)[:_MOST_SHOWN])

@@ -59,7 +59,6 @@ class Spsa(Method):
         super().__init__((tunable.name for tunable in tunables), iterations)
 
     def _learn(self, trial: Trial, result: int) -> None:
-        """Move a step towards the better set."""
         factor = self._step(trial.number) * result
         self.theta = [
             min(max(theta + factor * rate * tunable.c_end * sign, tunable.low), tunable.high)

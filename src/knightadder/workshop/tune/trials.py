@@ -1,5 +1,4 @@
 """Trials of search parameters: pairs of games between two sets of values, from which a method learns.
-
 The workers of a pool (`knightadder.executor`) play the games, each worker in its own process.
 """
 

@@ -103,7 +103,6 @@ def _play(
     arguments: argparse.Namespace,
     summary: Callable[[], str],
 ) -> None:
-    """Play all games that are missing."""
     book.check(method.total)
 
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
@@ -173,7 +172,6 @@ class TrialResults(Closing):
 
 
 def _read(entry: dict[str, Any]) -> tuple[int, list[int]]:
-    """Return the number and the results of a pair of games."""
     number, results = entry["number"], entry["results"]
     if number < 1 or len(results) != 2 or not set(results) <= {-1, 0, 1}:
         raise ValueError("not the results of a trial")

@@ -83,7 +83,6 @@ def _fit_mean(observed: Sequence[float], mean: float) -> list[float]:
 
 def _fit_t(observed: Sequence[float], t: float) -> list[float]:
     """Return the maximum likelihood distribution whose mean is `t` standard deviations above a half.
-
     The condition is not linear in the probabilities, so it is linearized around the last solution until they converge.
     """
     fit = [0.2] * 5
