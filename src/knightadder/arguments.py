@@ -1,6 +1,5 @@
-"""Command-line arguments: the options that several commands share, and types for argparse.
-
-Each type raises `argparse.ArgumentTypeError` for invalid text.
+"""Command-line arguments: the options that several commands share, and types for argparse. Each type raises
+`argparse.ArgumentTypeError` for invalid text.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--result-share": {"type": share, "metavar": "S", "help": "share of the game's result in the target"},
 }
 
-# The names of UCI options, by the attribute of the argument that sets the option.
+# The UCI option that each argument sets, by the name of the argument's attribute.
 _OPTIONS = {"threads": "Threads", "hash": "Hash", "syzygy": "SyzygyPath", "eval": "EvalType", "eval_file": "EvalFile"}
 
 
@@ -185,7 +184,6 @@ class KeyValues(dict[str, str]):
     @classmethod
     def read(cls, words: Iterable[str], keys: Collection[str], what: str) -> Self:
         """Return the values of words, the last one of each key; a key that ends with a dot allows any name after it.
-
         OptionError for any other word; it names the argument, `what`.
         """
         values = cls()
@@ -205,9 +203,7 @@ class KeyValues(dict[str, str]):
         return {key.removeprefix(prefix): value for key, value in self.items() if key.startswith(prefix)}
 
     def number(self, key: str, default: _Default, least: float = 0) -> float | _Default:
-        """Return a finite number, or the default if the key is missing; OptionError if the value is not a number, or is
-        too small.
-        """
+        """Return a finite number, or the default if the key is missing; OptionError for text, or a number too small."""
         return self._number(float, "a number", key, default, least)
 
     def whole(self, key: str, default: _Default, least: int = 0) -> int | _Default:

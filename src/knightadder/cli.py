@@ -59,9 +59,7 @@ examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command, by default with the arguments of the process, and return its exit status: 0 done, 1 failed, 2
-    bad arguments or position, 130 interrupted.
-    """
+    """Run the command and return its exit status: 0 done, 1 failed, 2 bad arguments or position, 130 interrupted."""
     _open_missing_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in ([], ["uci"]):  # a chess program need not wait for the parser
@@ -84,8 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def exit_status(name: str, run: Callable[[], int]) -> int:
-    """Call `run` and return its value, or the exit status of its error (see `main`), which becomes a line on standard
-    error. The line begins with the program's name.
+    """Call `run` and return its value, or the exit status of its error (see `main`). The error becomes a line on
+    standard error that begins with the program's name.
     """
     try:
         status = run()

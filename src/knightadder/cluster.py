@@ -25,7 +25,7 @@ from knightadder.text import counted, tell
 
 _FILE_SECONDS = 10.0  # seconds in which a starting scheduler must have written its file
 _LOOK_SECONDS = 2.0  # seconds between queries of a cluster's workers
-_MOST_DEATHS = 10  # resubmissions of a task before it is given up; Dask reports it each time four workers died of it
+_MOST_DEATHS = 10  # number of times that a task is submitted again; each time, four workers have died of it
 
 # For `local:4`: lost workers are replaced, even if this takes long; workers are not profiled, because this costs time.
 _LOCAL = {
@@ -100,8 +100,8 @@ def dask_setup(worker: Worker) -> None:
 
 @contextlib.contextmanager
 def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
-    """Let the workers of a cluster, including later ones, run a task during a ``with`` block; EngineError if the
-    scheduler is lost.
+    """Let the workers of a cluster, also later ones, run a task in a ``with`` block; EngineError if the cluster is
+    lost.
     """
     name = f"knightadder-{uuid4().hex}"
     keeper, remover, call = _remote(name, version(), pickled, client.id)
@@ -121,9 +121,8 @@ def _remote(
     name: str, wanted: str, pickled: bytes, owner: str
 ) -> tuple[WorkerPlugin, SchedulerPlugin, Callable[[bytes], Any]]:
     """Return the plugin that keeps a task on each worker, the one that removes it when its client is gone, and the
-    caller.
-
-    Defined in here, so that Dask sends their code: a worker without Knightadder can load them, and report that.
+    caller. They are defined in here, so that Dask sends their code: a worker without Knightadder can load them, and
+    report that.
     """
 
     class TaskKeeper(WorkerPlugin):

@@ -16,9 +16,8 @@ def source_digest(
     folders: Sequence[str] = ("core", "engine", "data"),
     suffixes: Sequence[str] = (".py", ".json", ".nnue"),
 ) -> str:
-    """Return a digest of the sources, values and networks that determine how the engine plays; see `digest_of`.
-
-    Unlike the key of the compiled code, the digest is the same on all machines.
+    """Return a digest of the sources, values and networks that determine how the engine plays; see `digest_of`. Unlike
+    the key of the compiled code, the digest is the same on all machines.
     """
     files = {
         file.relative_to(package).as_posix(): file

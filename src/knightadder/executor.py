@@ -26,10 +26,7 @@ _END_SECONDS = 10.0  # seconds in which a process must end before it is killed
 
 
 def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None:
-    """Declare ``--concurrency`` and ``--cluster``, which say where a command's tasks run.
-
-    `concurrency` changes the declaration of ``--concurrency``.
-    """
+    """Declare ``--concurrency``, with some changes, and ``--cluster``, which say where a command's tasks run."""
     where = command.add_mutually_exclusive_group()
     declare(where, "--concurrency", **concurrency)
     where.add_argument(
@@ -43,10 +40,7 @@ def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None
 @contextlib.contextmanager
 def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int) -> Iterator[Pool]:
     """Open a pool for a ``with`` block: on `cluster`, or if that is None, with `processes` processes of this machine.
-
-    In the block, SIGTERM has the effect of Ctrl-C.
-
-    OptionError if Dask is not installed, or there is no such cluster.
+    In the block, SIGTERM has the effect of Ctrl-C. OptionError if Dask is not installed, or there is no such cluster.
     """
     pickled = pickle.dumps(task)
     with _handling(signal.SIGTERM, _interrupt):

@@ -38,12 +38,10 @@ def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra for this Python.
+    """Return the command that installs an extra for this Python; the executable cannot take more packages.
 
-    pip finds the installed packages, and asks a package index only for missing packages. But the pip of a different
-    Python would look for Knightadder itself, so the command names this Python. A development checkout is installed in
-    place (``-e``); without ``-e``, the command would install a copy, which ignores later changes of the sources. The
-    executable cannot take more packages; its users need an installed Python.
+    The pip of a different Python would look for Knightadder on a package index, so the command names this Python. A
+    development checkout is installed in place (``-e``), because a copy would ignore later changes of the sources.
     """
     if FROZEN:
         return f"the executable does not include it; install Python, then: pip install knightadder[{extra}]"

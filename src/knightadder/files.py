@@ -46,10 +46,8 @@ def make_folder(folder: Path, parents: bool = True) -> None:
 
 @contextlib.contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """Lock a file or folder while a ``with`` block runs; OptionError if another process has locked it.
-
-    The operating system releases the lock when the process ends, for any reason. On a file system without locks,
-    nothing is locked.
+    """Lock a file or folder while a ``with`` block runs; OptionError if another process has locked it. The system
+    releases the lock when the process ends, for any reason. On a file system without locks, nothing is locked.
     """
     import filelock  # imported late, because most commands lock nothing
 
@@ -79,8 +77,7 @@ def locked(file: Path) -> Iterator[None]:
             lock.release()
 
 
-# --- writing completely or not at all
-# -------------------------------------------------------------------------------------------
+# --- writing completely or not at all ------------------------------------------------------------------------------
 
 
 def check_new(file: Path, force: bool) -> None:
@@ -143,10 +140,8 @@ def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
 
 
 def remove_left_behind(folder: Path, names: str) -> None:
-    """Remove the temporary files that killed processes left while they replaced files whose names match a pattern.
-
-    A process keeps its temporary file open and locked. The lock ends with the process, so a file without a lock is left
-    behind, on whichever machine the process ran.
+    """Remove the temporary files that killed processes left while they replaced files whose names match a pattern. A
+    living process, on any machine, keeps its temporary file locked.
     """
     for entry in folder.glob(f".{names}.*"):
         if entry.suffix[1:].isdecimal():
@@ -196,9 +191,8 @@ def write_whole(file: Path, data: bytes | memoryview, tidy: bool = True) -> None
 
 @contextlib.contextmanager
 def appending(file: Path) -> Iterator[io.FileIO]:
-    """Lock a file, created if missing, and yield it opened for `append_whole`; OptionError if it cannot be used.
-
-    The file is not buffered. An OSError in the ``with`` block also becomes an OptionError.
+    """Lock a file, created if missing, and yield it for `append_whole`; an OSError in the block
+    becomes an OptionError.
     """
     with locked(file), doing("use", file), file.open("ab", buffering=0) as stream:
         yield stream
@@ -206,7 +200,6 @@ def appending(file: Path) -> Iterator[io.FileIO]:
 
 def append_whole(stream: io.FileIO, data: bytes) -> int:
     """Append to a file opened by `appending`, and return the position of the data in the file; 0 for a pipe or device.
-
     After an error or Ctrl-C, the file is cut to its old size; OptionError if it cannot be written.
     """
     rest = memoryview(data)

@@ -22,11 +22,11 @@ _MOST_DIGITS = len(str(MOST))
 
 
 def parse_json(data: bytes | str, kind: Any = Any) -> Any:
-    """Return the value of a JSON text, which is str or UTF-8 bytes; the value must have the expected type.
+    """Return the value of a JSON text, which is str or UTF-8 bytes.
 
-    `kind` is a dataclass or a type such as ``dict[str, int]`` that msgspec supports. Values are not converted to a
-    different type, except for whole numbers where a float is expected. ValueError if the text is malformed or nested
-    too deeply, a number is not finite, a whole number is beyond `MOST`, or the value has a different type.
+    `kind` is the expected type: a dataclass or a type such as ``dict[str, int]`` that msgspec supports. A whole number
+    is also accepted where a float is expected. ValueError if the value has a different type, the text is malformed or
+    nested too deeply, a number is not finite, or a whole number is beyond `MOST`.
     """
     if not isinstance(data, bytes | str):
         raise ValueError(f"expected JSON, not {type(data).__name__}")  # a faulty worker may return any object

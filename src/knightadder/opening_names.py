@@ -1,7 +1,5 @@
-"""Names of openings, with their codes in the Encyclopaedia of Chess Openings (ECO).
-
-A name belongs to a position, so all move orders that lead to the position have the same name.
-`tools/make_opening_names.py` makes the table.
+"""Names of openings, with their codes in the Encyclopaedia of Chess Openings (ECO). A name belongs to a position,
+whatever the move order. `tools/make_opening_names.py` makes the table.
 """
 
 from __future__ import annotations
@@ -46,10 +44,8 @@ def named_lines() -> list[tuple[Opening, str]]:
 
 
 def find_opening(board: chess.Board) -> Opening | None:
-    """Return the opening of a game's last named position; None if no position has a name.
-
-    A Chess960 game, or a game with a different start position, has an opening only if it reaches a position of the
-    table.
+    """Return the opening of a game's last named position; None if no position has a name. A Chess960 game, or a game
+    with a different start position, has an opening only if it reaches a position of the table.
     """
     names = _names()
     past = board.copy()

@@ -1,9 +1,9 @@
 """The workers of a run, on this or other machines: their tasks and items.
 
-A task is a callable object that can be pickled. It maps an item (for example a number) to a result. Each working thread
-unpickles the task once, so the task can keep loaded data. If the task has a method `close`, a different thread calls
-this method at the end of the run, even while the task works. A closed task is not called again. A result depends only
-on the task and the item, so any worker can compute or repeat it.
+A task is a callable object that can be pickled. It maps an item (for example a number) to a result, which depends only
+on the task and the item, so any worker can compute or repeat it. Each working thread unpickles the task once, so the
+task can keep loaded data. If the task has a method `close`, a different thread calls it at the end of the run, even
+while the task works. A closed task is not called again.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from knightadder.engine.errors import EngineError
 
 Item = TypeVar("Item")
 
-_POLL_SECONDS = 0.5  # between checks for changes; on some systems, Ctrl-C does not interrupt a longer wait
-_AHEAD = 2  # items handed out per worker, so that no worker waits; twice this number if the order matters
+_POLL_SECONDS = 0.5  # maximum length of a wait, because on some systems Ctrl-C does not interrupt a wait
+_AHEAD = 2  # items handed out per worker, so that no worker waits; twice as many if the order matters
 
 
 class Pool(ABC):

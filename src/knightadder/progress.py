@@ -115,9 +115,7 @@ def _amount(done: float, total: int, unit: str) -> str:
 @contextlib.contextmanager
 def steps() -> Iterator[Callable[[str], None]]:
     """Show the steps of a wait on standard error: on a terminal as one changing line, otherwise as a line for each
-    step.
-
-    Yields a function to call with the text of each step.
+    step. Yields a function to call with the text of each step.
     """
     in_place = sys.stderr.isatty()
     begin, end = ("\r\x1b[K", "") if in_place else ("", "\n")

@@ -24,9 +24,8 @@ POINTS = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}
 def read_fen(fen: str, chess960: bool = False, what: str = "position") -> tuple[Board, tuple[str, ...]]:
     """Return the position of a FEN, and a line for each impossible castling right or en passant square left out of it.
 
-    With `chess960`, the rules of Chess960 are used even if the castling rights do not need them. `what` names the
-    position in errors. FenError if the FEN cannot be read, or the engine cannot play the position; its text repeats the
-    FEN.
+    With `chess960`, the rules of Chess960 are used even if the castling rights do not need them. FenError, with the FEN
+    and with `what` as the name of the position, if the FEN cannot be read or the engine cannot play the position.
     """
     try:
         setup = parse_fen(fen)
@@ -59,9 +58,8 @@ def _letter(board: Board, rook: int) -> str:
 
 
 def leave_out_impossible(board: Board) -> tuple[str, ...]:
-    """Remove impossible castling rights and en passant squares from a board; return a line for each.
-
-    Use it for boards from callers; `read_fen` already does the same for FENs.
+    """Remove impossible castling rights and en passant squares from a board, as `read_fen` does; return a line for
+    each.
     """
     notes = impossible_in(board)
     board.castling_rights = board.clean_castling_rights()
@@ -71,9 +69,8 @@ def leave_out_impossible(board: Board) -> tuple[str, ...]:
 
 
 def outcome_of(board: Board) -> Outcome | None:
-    """Return how the game has ended, from a position with its history; None while the game continues.
-
-    Draws by repetition and by the fifty-move rule need no claim.
+    """Return how the game has ended, from a position with its history; None while the game continues. Draws by
+    repetition and by the fifty-move rule need no claim.
     """
     if not any(board.generate_legal_moves()):
         if board.is_check():

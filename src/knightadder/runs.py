@@ -42,9 +42,7 @@ def state_beside(output: Path | None) -> Path | None:
 
 @contextlib.contextmanager
 def going_on(kept: Callable[[], str]) -> Iterator[None]:
-    """If Ctrl-C or an error ends a ``with`` block, print where the state is. `kept` returns the text, or "" for
-    none.
-    """
+    """If Ctrl-C or an error ends a ``with`` block, print where the state is, by the text of `kept` if there is any."""
     try:
         yield
     except (KeyboardInterrupt, EngineError):
@@ -54,10 +52,8 @@ def going_on(kept: Callable[[], str]) -> Iterator[None]:
 
 
 def claim_folder(file: Path, run: Mapping[str, Any], restart: bool, others: Iterable[Path]) -> None:
-    """Check that a file in the folder of a run describes the same run as `run`; write the file if it is missing.
-
-    With `restart`, the other files of the old run are removed, and its description is replaced. OptionError if the
-    folder belongs to another run, or cannot be used.
+    """Check that a file in the folder of a run describes the same run as `run`; write the file if it is missing. With
+    `restart`, begin anew without the other files. OptionError if the folder belongs to another run, or cannot be used.
     """
     if file.exists():
         found = read_header(file)
@@ -77,7 +73,7 @@ def read_header(file: Path) -> Any:
 
 
 class Journal(Closing):
-    """The finished steps of a run, as JSON lines: the first line identifies the run, each other line is a numbered
+    """The finished steps of a run, as JSON lines: the first line identifies the run, each further line is a numbered
     step.
 
     A repeated step counts once. An incomplete last line, left by a crash, is dropped. The file of a different run is
@@ -162,10 +158,8 @@ class Journal(Closing):
         return value
 
     def entries(self, read: Callable[[dict[str, Any]], T]) -> list[T]:
-        """Return all entries, converted by `read`, sorted by number.
-
-        OptionError if a line is damaged: `read` raises a ValueError, TypeError, AttributeError, LookupError or
-        ArithmeticError.
+        """Return all entries, converted by `read`, sorted by number; OptionError if a line is damaged: `read` raises a
+        ValueError, TypeError, AttributeError, LookupError or ArithmeticError.
         """
         entries = []
         for number in sorted(self._places):

@@ -12,9 +12,8 @@ def tell(text: str) -> None:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Return text from outside as one line: line breaks become spaces, other unprintable characters are escaped.
-
-    After `most` characters, the text is cut and ends with ``...``.
+    """Return text from outside as one line: line breaks become spaces, other unprintable characters are escaped. After
+    `most` characters, the text is cut and ends with ``...``.
     """
     line = " ".join(part.strip() for part in text[: 2 * most].splitlines() if part.strip())
     line = "".join(char if char.isprintable() else " " if char.isspace() else ascii(char)[1:-1] for char in line)

@@ -40,10 +40,7 @@ class UserFile:
 
     @contextlib.contextmanager
     def connected(self) -> Iterator[sqlite3.Connection]:
-        """Open the file for a transaction; OptionError if it cannot be used.
-
-        Each call opens the file again, so that several threads and processes may use it.
-        """
+        """Open the file for one transaction, in any thread or process; OptionError if it cannot be used."""
         try:
             if not self.file.exists():
                 make_folder(self.file.parent)

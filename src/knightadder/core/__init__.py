@@ -1,4 +1,1 @@
-"""The compiled core: everything here is ordinary Python that Numba turns into machine code.
-
-Nothing in this package imports from the layers above it.
-"""
+"""The compiled core: Python that Numba turns into machine code; it imports nothing from the layers above it."""

@@ -49,13 +49,11 @@ _NETWORK_AT = -(-TABLES.itemsize // _CACHE_LINE) * _CACHE_LINE
 
 
 def new_tables(chosen=CLASSICAL):
-    """Return a filled TABLES record with the given evaluation: `CLASSICAL`, `PESTO` or `NETWORK`.
-
-    The record contains the address of the memory for a network. Its weights are 0 until `network.fill_tables` copies a
-    network there.
+    """Return a filled TABLES record with the given evaluation: `CLASSICAL`, `PESTO` or `NETWORK`. The weights of the
+    network are 0 until `network.fill_tables` copies a network into the record's memory.
     """
     # Tables and network are in one block, so that the network lives as long as the tables and shares their huge page.
-    # The network's room takes no memory until it is filled.
+    # The system provides the memory for the network only when it is filled.
     block = zeroed_bytes(_NETWORK_AT + NETWORK_WEIGHTS.itemsize)
     tables = block[: TABLES.itemsize].view(TABLES)[0]
     copy_record(tables, constant_tables())
@@ -68,9 +66,8 @@ def new_tables(chosen=CLASSICAL):
 
 @core.constant(Tables)
 def constant_tables():
-    """Return a TABLES record with all parts that do not depend on parameters or the chosen evaluation.
-
-    Filling it takes a third of the time of `import numpy`, so the image contains it.
+    """Return a TABLES record filled with the parts that depend on nothing. The compiled image contains these parts,
+    because filling them takes a third of the time of `import numpy`.
     """
     tables = new_record(TABLES)
     attacks.fill_tables(tables)

@@ -27,10 +27,8 @@ BENCH_POSITIONS = (
 
 
 def run_bench(engine: Engine, depth: int = BENCH_DEPTH, on_line: Callable[[str], None] = print) -> tuple[int, float]:
-    """Search all positions to a fixed depth, each from a cleared state; return the number of nodes and the seconds.
-
-    The engine must be idle; it loses its position and everything it has learnt. `on_line` receives a line of text for
-    each position. The number of nodes is the same in every run.
+    """Search all positions to a fixed depth, each from a cleared state; return the number of nodes and the seconds. The
+    engine must be idle, and loses its position. `on_line` receives a line of text for each position.
     """
     nodes, seconds = 0, 0.0
     for number, fen in enumerate(BENCH_POSITIONS, 1):

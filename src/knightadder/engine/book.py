@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     import chess
 
 _ENTRY_BYTES = 16
-_SAMPLE = 100  # number of entries that are looked at when a book is opened
+_SAMPLE = 100  # number of entries that are checked when a book is opened
 
 
 class Book:
-    """An opening book: weighted moves by position, from a Polyglot file, ``*.bin``, that is mapped into memory.
-
-    An `OptionError` is raised if the file cannot be read or is not a Polyglot book.
+    """An opening book: weighted moves by position, from a Polyglot file, ``*.bin``, that is mapped into memory. An
+    `OptionError` is raised if the file cannot be read or is not a Polyglot book.
     """
 
     def __init__(self, file: str | Path) -> None:
@@ -46,8 +45,8 @@ class Book:
     def moves(self, fen: str, chess960: bool = False) -> dict[str, int]:
         """Return the book's legal moves for a position in UCI notation, with their weights, the heaviest first.
 
-        Moves of weight 0, which a book keeps only for the record, are left out. The result is also empty if the size of
-        the file has changed since it was opened. With `chess960`, castling is written as king takes rook.
+        Moves of weight 0, which a book keeps only for the record, are left out. There are no moves if the size of the
+        file has changed since it was opened. With `chess960`, castling is written as king takes rook.
         """
         import chess
 
@@ -59,10 +58,7 @@ class Book:
         return {board.uci(move): weight for move, weight in sorted(found, key=lambda each: -each[1])}
 
     def choose(self, fen: str, random: Random, best: bool = False, chess960: bool = False) -> str | None:
-        """Return a random move for a position by weight, or with `best` the heaviest move.
-
-        The move is in UCI notation; None if the book has no move.
-        """
+        """Return a random move by weight, or with `best` the heaviest move, in UCI notation; None if there is none."""
         moves = self.moves(fen, chess960)
         if not moves:
             return None
@@ -74,9 +70,7 @@ class Book:
 
 
 def encode(board: chess.Board, move: chess.Move) -> int:
-    """Return a legal move in Polyglot's encoding: target, source and promotion. Castling is written as king takes
-    rook.
-    """
+    """Return a legal move in Polyglot's encoding: target, source and promotion. Castling is king takes rook."""
     import chess
 
     target = move.to_square

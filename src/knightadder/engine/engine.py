@@ -29,10 +29,8 @@ from knightadder.native.records import new_record
 
 
 class Engine:
-    """A chess engine. Its options are changed by `set_option`.
-
-    `random` chooses the moves of a weakened engine; a test may seed it. An `EngineError` is raised if there is too
-    little memory, or if the user's network cannot be used.
+    """A chess engine; `set_option` changes its options, and `random` chooses the moves of a weakened engine. An
+    `EngineError` is raised if there is too little memory, or if the user's network cannot be used.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -55,10 +53,8 @@ class Engine:
     # --- settings and position -------------------------------------------------------------------------------------
 
     def set_option(self, name: str, text: str | None) -> list[str]:
-        """Set an option from text, apply it, and return messages for the user, a line each.
-
-        An `OptionError` is raised if the option does not exist or does not accept the value. The old value is then
-        kept.
+        """Set an option from text, apply it, and return messages for the user, a line each. An `OptionError` is raised,
+        and the old value kept, if the option does not exist or does not accept the value.
         """
         self._must_be_idle()
         self._search = None  # it refers to the old hash table
@@ -107,12 +103,7 @@ class Engine:
         self._table.stop_clearing()
 
     def set_position(self, fen: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
-        """Set up a position and play moves in UCI notation from it. Without a FEN, the position is the start position.
-
-        The function returns a line for each kind of impossible part that was left out of the FEN, such as castling
-        rights without a rook. If the FEN or a move is illegal, a `PositionError` is raised and the old position is
-        kept.
-        """
+        """Set up a position, by default the start position, and play moves from it; see `Game.set_up`."""
         self._must_be_idle()
         return self._game.set_up(fen, moves)
 
@@ -194,9 +185,7 @@ class Engine:
             self._search.stop()
 
     def ponderhit(self) -> None:
-        """Continue on the engine's own clock, because the opponent has played the expected move. Ignored if not
-        pondering.
-        """
+        """Go on with the search on the engine's own clock: the opponent has played the expected move."""
         if self._search is not None:
             self._search.ponder_hit()
 
@@ -212,9 +201,7 @@ class Engine:
         return self._game.perft(depth, bulk, self.options.chess960)
 
     def close(self) -> None:
-        """Stop a running search, and wait for its result. When the engine is then dropped, its memory is freed
-        immediately.
-        """
+        """Stop a running search, and wait for its result, so that the engine's memory can be freed."""
         self.stop()
         self.wait()
         self.hurry()

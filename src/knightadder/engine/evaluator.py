@@ -33,7 +33,7 @@ def load_network(file: Path) -> Network:
 
 
 class Evaluator:
-    """The core's tables with an evaluation, which can be changed. The tables are always the same record.
+    """The core's tables, always in the same record, with an evaluation that can be changed.
 
     A network is read only when it is needed. If the user's file cannot be used, an `OptionError` is raised, and nothing
     changes. If the built-in network cannot be used, the classical evaluation replaces it, and `problem` is a line that

@@ -51,8 +51,9 @@ class Game:
     def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
         """Set up a position from a FEN, or the usual start position, and play moves in UCI notation from it.
 
-        Castling may be written in either convention. The function returns a line for each kind of impossible part that
-        was left out of the FEN. If the FEN or a move is illegal, a `PositionError` is raised and the game is unchanged.
+        Castling may be written in either form. Return a line for each kind of impossible part that was left out of the
+        FEN, such as castling rights without a rook. If the FEN or a move is illegal, a `PositionError` is raised and
+        nothing changes.
         """
         try:
             setup = fen.parse_fen(fen.START if text is None else text)
@@ -71,9 +72,8 @@ class Game:
     def set_up_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
         """Set up a position from bitboards, which is much faster than from a FEN, and play moves from it.
 
-        `numbers` is the same as for `set_up_bitboards` in ``core/api/playing.py``, and `fullmove` is the move number.
-        The function returns False if the position is illegal. A `PositionError` is raised if a move is illegal. In both
-        cases the game is unchanged.
+        `numbers` is that of `set_up_bitboards` in ``core/api/playing.py``, and `fullmove` the move number. Return False
+        if the position is illegal; an illegal move raises a `PositionError`. In both cases nothing changes.
         """
         if not playing.set_up_bitboards(self._tables, self._spare, numbers):
             return False
@@ -81,11 +81,8 @@ class Game:
         return True
 
     def set_up_packed(self, records: NDArray[np.void], index: int, moves: NDArray[np.int64]) -> int:
-        """Set up the packed position ``records[index]``, which must be legal, and play moves from it. This is the
-        fastest way.
-
-        The moves are encoded as for `play_all` in ``core/api/playing.py``. The function returns the number of moves
-        played, which is lower than the number given if the next move is illegal.
+        """Set up the packed position ``records[index]``, which must be legal, and play `moves`, as `play_all` in
+        ``core/api/playing.py`` does. This is the fastest way. Return the number of moves played.
         """
         played = int(playing.set_up_packed(self._tables, self.record, records, index, moves))
         self._fullmove = int(records["fullmove"][index]) + (int(records["stm_ep"][index] >> 7) + played) // 2
@@ -257,10 +254,8 @@ class Game:
         return int(static_eval.static_value(self._tables, self.record))
 
     def evaluate_without(self, square: int) -> int:
-        """Return the value as `evaluate` does, but without the piece on a square, which must not be a king.
-
-        Without the piece, the side that is not to move may be in check. That is illegal, but does not matter to the
-        evaluation.
+        """Return the value as `evaluate` does, but without the piece on a square, which must not be a king. The side
+        that is not to move may then be in check; this does not matter to the evaluation.
         """
         from knightadder.core.api import static_eval
 
@@ -298,9 +293,9 @@ class Game:
     ) -> dict[str, int]:
         """Return the number of leaves of the legal move tree below each legal move, by the move in UCI notation.
 
-        `depth` is in plies, up to `MAX_PERFT_DEPTH`; otherwise an `EngineError` is raised. With `bulk`, the moves of
-        the last ply are counted without being made. The count ends early, with partial numbers, if the 64-bit word of
-        `stop` is set or `interrupt` is called.
+        `depth` is in plies; an `EngineError` is raised above `MAX_PERFT_DEPTH`. With `bulk`, the moves of the last ply
+        are counted without being made. The count ends early, with partial numbers, if the 64-bit word of `stop` is set
+        or `interrupt` is called.
         """
         if not 1 <= depth <= MAX_PERFT_DEPTH:
             raise EngineError(f"perft: expected a depth from 1 to {MAX_PERFT_DEPTH}")

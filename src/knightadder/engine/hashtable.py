@@ -19,11 +19,8 @@ _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/mem
 
 
 class HashTable:
-    """A block of zeroed memory for the table, aligned to cache lines; `megabytes` is its size in MiB, at least 1.
-
-    The first search uses all of the memory, so the table should be cleared before that search (see `Clearing`).
-    `address` is the address of the first bucket, and `buckets` the number of buckets. An `OptionError` is raised if the
-    machine does not have that much memory.
+    """A block of zeroed memory for the transposition table: `buckets` cache lines from `address` on. An `OptionError`
+    is raised if the machine does not have `megabytes` MiB (at least 1) of memory.
     """
 
     def __init__(self, megabytes: int) -> None:

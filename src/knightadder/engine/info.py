@@ -6,10 +6,8 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score from the side to move's view: centipawns (`cp`), or a distance to mate in moves (`mate`).
-
-    `mate` is negative if the side to move is being mated, and 0 if it is already mated. Exactly one of the two values
-    must be given; otherwise a `ValueError` is raised.
+    """A score from the side to move's view: either centipawns (`cp`), or a distance to mate in moves (`mate`). The
+    distance is negative if the side to move is being mated, and 0 if it is already mated.
     """
 
     cp: int | None = None
@@ -39,7 +37,7 @@ class Info:
 
     - `depth` is the depth of the iteration, and `seldepth` the deepest ply reached.
     - `multipv` is the rank of the line, from 1.
-    - `score`, and `wdl`, the expected wins, draws and losses in 1000 games, are for the side to move.
+    - `score` is for the side to move, and so is `wdl`: the expected wins, draws and losses in 1000 games.
     - `hashfull` is the per mille of the transposition table in use.
     - `tbhits` is the number of positions found in tablebases.
     - `pv` has the moves of the line as UCI strings.
@@ -61,7 +59,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class CurrentMove:
-    """The root move being searched. `number` is its place among the root moves, counted from 1."""
+    """The root move being searched. `number` is its place among the root moves, from 1."""
 
     depth: int
     move: str
@@ -81,10 +79,8 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a search.
-
-    `best_move` is a UCI string, or None in checkmate and stalemate. `ponder` is the expected reply, if one is known.
-    `info` is the last exact line of analysis, or None if the search ended before there was one.
+    """The result of a search: the best move (a UCI string, or None in checkmate and stalemate), and the expected reply,
+    if one is known. `info` is the last exact line of analysis, if there was one.
     """
 
     best_move: str | None

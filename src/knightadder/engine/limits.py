@@ -28,8 +28,8 @@ class Limits:
     A search ends at the first limit that it reaches. Numbers outside their range are clamped, because the core does not
     check them. A `TypeError` is raised if a number that must be whole has a different type.
 
-    Clocks, increments and ``movetime`` are in milliseconds. A clock may be zero or negative when the flag is about to
-    fall. ``movestogo`` is None in sudden death. ``mate`` is in moves. With ``infinite``, the search goes on until it is
+    Clocks, increments and ``movetime`` are in milliseconds, ``mate`` is in moves. A clock may be zero or negative when
+    the flag is about to fall. ``movestogo`` is None in sudden death. With ``infinite``, the search goes on until it is
     stopped, even if nothing is left to search. With ``ponder``, the other limits count from the ponder hit.
     ``searchmoves`` are UCI strings; if empty, every legal move is searched.
     """

@@ -1,7 +1,5 @@
-"""Loading of the compiled core in a background thread, so that the protocol can answer in the meantime.
-
-Importing the core takes half a second. If its sources have changed since it was compiled, it is compiled again, which
-takes many seconds.
+"""Loading of the compiled core in a background thread, so that the protocol can answer in the meantime. It takes half a
+second, or many seconds if the sources of the core have changed and it must be compiled.
 """
 
 import threading
@@ -23,9 +21,8 @@ OnStep: TypeAlias = Callable[[str], None]
 
 
 def check_processor() -> None:
-    """Raise an EngineError if the core cannot be compiled for this processor.
-
-    Call it before NumPy is imported, because that import may crash on an old processor.
+    """Raise an EngineError if the core cannot be compiled for this processor. Call this before NumPy is imported,
+    because that import may crash on an old processor.
     """
     try:
         if not INTERPRETED:
@@ -35,11 +32,9 @@ def check_processor() -> None:
 
 
 def load_engine(options: Options, report: OnStep) -> "Engine":
-    """Import the core, compile it if needed, build an engine with these options, and run a short search.
-
-    `report` is called for each step of compiling with a text such as ``compiling 31/334``. Every failure becomes an
-    `EngineError`: there is no compiled core and none can be built, or an option cannot be fulfilled. The error has a
-    ``__cause__`` only if the program itself has a defect.
+    """Import the core, compile it if needed, build an engine with these options, and run a short search; report the
+    steps of compiling. Every failure becomes an `EngineError`, which has a ``__cause__`` only if the program has a
+    defect.
     """
     try:
         core.load(report)  # before NumPy is imported, see `check_processor`
@@ -57,9 +52,8 @@ def load_engine(options: Options, report: OnStep) -> "Engine":
 
 
 def compile_core() -> None:
-    """Compile the core if its sources have changed, and show the steps; EngineError if it cannot be loaded.
-
-    If the built-in network cannot be used, a line on standard error says so.
+    """Compile the core if its sources have changed, and show the steps; EngineError if it cannot be loaded. If the
+    built-in network cannot be used, a line on standard error says so.
     """
     from knightadder.progress import steps
 
@@ -74,7 +68,7 @@ class Loader:
     """Loads an engine once, in a daemon thread, with the given options.
 
     `ready` is set when loading has ended, successfully or not. `progress` is the present step of compiling, such as
-    ``compiling 31/334``; None as long as nothing is compiled. Tests may replace the function `load`.
+    ``compiling 31/334``; None while nothing is being compiled. Tests may replace the function `load`.
     """
 
     def __init__(self, options: Options, load: Callable[[Options, OnStep], "Engine"] = load_engine) -> None:
@@ -84,10 +78,7 @@ class Loader:
         self._outcome: Engine | EngineError
 
     def start(self, on_change: Callable[[], None]) -> None:
-        """Start loading. Call this only once.
-
-        The loading thread calls `on_change` when `progress` changes, and when loading has ended.
-        """
+        """Start loading, only once. The loading thread calls `on_change` when `progress` changes, and at the end."""
 
         def report(step: str) -> None:
             self.progress = step

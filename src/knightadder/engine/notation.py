@@ -1,6 +1,5 @@
-"""Moves in UCI notation: from-square, to-square, promotion.
-
-Castling is written as the king's step, or in Chess960 as king takes rook.
+"""Moves in UCI notation: from-square, to-square, promotion. Castling is the king's step; in Chess960, it takes the
+rook.
 """
 
 from functools import lru_cache
@@ -20,9 +19,7 @@ def to_uci(move: int, chess960: bool = False) -> str:
 
 
 def squares_of(move: int, chess960: bool = False) -> tuple[int, int, int | None]:
-    """Return the from-square and the to-square of a 16-bit move, as UCI writes them, and the type of a promoted
-    piece.
-    """
+    """Return the squares of a 16-bit move, as UCI writes them, and the type of a new piece or None."""
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     if kind == CASTLING and not chess960:
         target = (source & 56) + (6 if target > source else 2)

@@ -11,7 +11,7 @@ Value: TypeAlias = int | bool | str
 T = TypeVar("T")
 
 EVALUATION_NAMES = ("classical", "pesto", "nnue")
-DEFAULT_EVALUATION = "nnue"  # in the engine and in the library
+DEFAULT_EVALUATION = "nnue"  # the evaluation of the engine and of the library
 BUILT_IN = "<built-in>"  # stands for the network file that comes with the engine
 
 
@@ -19,19 +19,8 @@ BUILT_IN = "<built-in>"  # stands for the network file that comes with the engin
 class Option:
     """The declaration of an option, with the names of python-chess's ``chess.engine.Option``.
 
-    Attributes
-    ----------
-    name : str
-        The name of the option.
-    type : str
-        ``"spin"`` (a whole number), ``"check"`` (a switch), ``"combo"`` (one of several words), ``"string"`` or
-        ``"button"`` (an action).
-    default : int, bool, str or None
-        The value in a new engine; ``None`` for a button.
-    min, max : int or None
-        Minimum and maximum of a whole number.
-    var : tuple of str
-        The words to choose from.
+    `type` is ``"spin"`` (a whole number from `min` to `max`), ``"check"`` (a switch), ``"combo"`` (one of the words
+    `var`), ``"string"`` or ``"button"`` (an action, without a default).
     """
 
     name: str
@@ -144,8 +133,8 @@ class Options:
     eval_file = _Setting("EvalFile", str)  # the network of the evaluation ``nnue``
     own_book = _Setting("OwnBook", bool)  # whether to play moves from the book
     book_depth = _Setting("BookDepth", int)  # plies of a game during which the book is used
-    best_book_move = _Setting("BestBookMove", bool)  # whether to play the heaviest move instead of one by weight
-    syzygy_path = _Setting("SyzygyPath", str)  # folders joined by the system's separator, besides the package's own
+    best_book_move = _Setting("BestBookMove", bool)  # whether to play the book's heaviest move instead of a random one
+    syzygy_path = _Setting("SyzygyPath", str)  # the user's folders, joined by the system's separator
     syzygy_probe_depth = _Setting("SyzygyProbeDepth", int)  # minimum remaining depth to probe the largest tablebases
     syzygy_probe_limit = _Setting("SyzygyProbeLimit", int)  # maximum number of men, including kings, to probe
     syzygy_50_move_rule = _Setting("Syzygy50MoveRule", bool)  # whether the fifty-move rule makes some wins draws
@@ -155,10 +144,9 @@ class Options:
         self._values = {option.name: option.default for option in self._declared.values() if option.default is not None}
 
     def set(self, name: str, text: str | None) -> Option:
-        """Set an option from text, as in UCI's ``setoption``, and return its declaration.
-
-        Case does not matter in `name`. An `OptionError` is raised if the option does not exist or does not accept the
-        value. The old value is then kept.
+        """Set an option from text, as in UCI's ``setoption``, and return its declaration. Case does not matter in
+        `name`. An `OptionError` is raised, and the old value kept, if the option does not exist or does not accept the
+        value.
         """
         option, value = self.read(name, text)
         if value is not None:
@@ -166,10 +154,7 @@ class Options:
         return option
 
     def begin_with(self, name: str, value: int) -> None:
-        """Set a numerical option before the engine is loaded, and declare the value as its default.
-
-        An `OptionError` is raised if the option does not accept the value.
-        """
+        """Set a number before the engine is loaded, and make it the default; OptionError if it is not accepted."""
         option = self.set(name, str(value))
         self._declared[name.lower()] = replace(option, default=value)
 
@@ -179,9 +164,7 @@ class Options:
         return tuple(self._declared.values())
 
     def read(self, name: str, text: str | None) -> tuple[Option, Value | None]:
-        """Return the declaration of an option and the value that a text stands for; nothing is set. Errors are as for
-        `set`.
-        """
+        """Return the declaration of an option and the value that a text stands for; errors are as for `set`."""
         if any(char in f"{name}{text or ''}" for char in _NOT_IN_A_LINE):
             raise OptionError("an option must be one line of text without NUL")
         option = self._declared.get(name.lower())

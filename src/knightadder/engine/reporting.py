@@ -15,7 +15,7 @@ from knightadder.engine.wdl import win_draw_loss
 MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
 TABLEBASE_WIN, DECISIVE = int(transposition.TABLEBASE_WIN), int(transposition.DECISIVE)
 
-_TABLEBASE_CENTIPAWNS = 20_000  # score of a tablebase win, less a centipawn per ply to it, as in other engines
+_TABLEBASE_CENTIPAWNS = 20_000  # score of a tablebase win, minus a centipawn per ply to it, as in other engines
 
 Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 
@@ -23,10 +23,9 @@ Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 class Reporter:
     """Reports a search to a listener, in UCI's notation and units.
 
-    The nodes of `threads` are counted. With `chess960`, castling is written as king takes rook. With `show_wdl`,
-    expected wins, draws and losses are reported. `material` is the material on the board, counted by
-    `wdl.material_of_sets`. `started` is the value of `time.perf_counter` when the search began, and `root_hits` the
-    number of tablebase hits before the threads started. `last_info` is the latest report of the best line.
+    The nodes of `threads` are counted. `material` is the material on the board, counted by `wdl.material_of_sets`.
+    `started` is the value of `time.perf_counter` when the search began, and `root_hits` the number of tablebase hits
+    before the threads started. `last_info` is the latest report of the best line.
     """
 
     def __init__(

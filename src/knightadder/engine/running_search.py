@@ -39,7 +39,7 @@ MATE = int(transposition.MATE)
 
 _SHOW_DETAILS_AFTER = 3.0  # seconds; earlier reports of current moves and bounds would flood the interface
 _CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move
-_GRACE = 0.05  # seconds that the first iteration may take after a stop; it usually takes less than a millisecond
+_GRACE = 0.05  # seconds that the first iteration may go on after a stop; it usually takes less than a millisecond
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
 
@@ -112,7 +112,7 @@ class Search:
         threads = [SearchThread(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)]
         self._main, *self._helpers = threads
         self._ranked = ranking is not None
-        self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # ends of lines, as found by `_played_out`
+        self._ends: dict[tuple[int, ...], tuple[int, ...]] = {}  # results of `play_out` by kept moves
         hits = len(ranking.moves) if ranking else 0
         self._reporter = Reporter(
             report, threads, table, options.chess960, options.show_wdl, game.material, self._started, hits
@@ -142,10 +142,8 @@ class Search:
             self._start_helper(0)
 
     def run(self) -> None:
-        """Search in the calling thread, without helpers, and report only the lines at the end.
-
-        The result is the same as with `start`, unless that search would have been ended earlier by a clock, by `stop`,
-        or by having found a reply to ponder on.
+        """Search in the calling thread, without helpers, and report only the lines at the end. The result is that of
+        `start`, unless a clock, `stop`, or having found a reply to ponder on would have ended that search earlier.
         """
         self._all_at_once = True
         self._begun = True
@@ -154,9 +152,8 @@ class Search:
         self._run()
 
     def _start_clock(self) -> None:
-        """Start the thread that watches the clock, unless it has been started.
-
-        A short search by nodes or depth ends before that, because starting a thread would take longer than the search.
+        """Start the thread that watches the clock, unless it has been started. A short search by nodes or depth ends
+        before that, because starting a thread would take longer than the search.
         """
         with self._starting:
             if self._has_clock:
@@ -214,11 +211,9 @@ class Search:
         return [move for move in legal if move in wanted]
 
     def _consult_tablebases(self, options: Options, weakened: bool) -> tuple[Probing, Ranking | None]:
-        """Rank the root moves by the tablebases and drop the worse ones. Return the settings for probing, and the
-        ranking.
-
-        A weakened engine plays endings without tablebases. They are not used either if the user asks for a mate,
-        because a tablebase win is not a mate.
+        """Rank the root moves by the tablebases and drop the worse ones; return the settings for probing, and the
+        ranking. A weakened engine uses no tablebases, nor does a search for a mate, because a tablebase win is not a
+        mate.
         """
         if weakened or self._limits.mate or not self._root_moves:
             return Probing(), None
@@ -289,9 +284,7 @@ class Search:
             self._ended.set()
 
     def _await_table(self) -> None:
-        """Wait until the hash table is cleared; on a clock, only briefly, because clearing during a search only loses
-        entries.
-        """
+        """Wait until the hash table is cleared, but only briefly on a clock: clearing later only loses entries."""
         patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
         while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
             if self._table.wait(_TABLE_TICK):
@@ -301,9 +294,7 @@ class Search:
         self._reporter.lines([self._played_out(line) for line in lines])
 
     def _played_out(self, line: Variation) -> Variation:
-        """Extend a line that tablebases decide to the end of the game, unless time matters: probing takes
-        milliseconds.
-        """
+        """Extend a line that tablebases decide to the end of the game, unless on a clock: probing takes time."""
         if not line.ends_in_tables:
             return line
         kept = line.moves[:1] if self._ranked else line.moves  # the part that determines the end
@@ -369,9 +360,7 @@ class Search:
     # --- the helpers -----------------------------------------------------------------------------------------------
 
     def _start_helper(self, index: int) -> None:
-        """Start a helper, which then starts the next one. Starting hundreds takes long, and no thread should wait for
-        it.
-        """
+        """Start a helper, which then starts the next one, so that no thread has to start hundreds of them."""
         with self._starting:
             if index == len(self._helpers) or self._stop_flag[0]:
                 return
@@ -478,9 +467,8 @@ _kept: list[SimpleQueue[_Work]] = []  # queues of the idle threads, in which eac
 
 
 def run_in_thread(work: _Work, name: str) -> None:
-    """Do some work in a separate thread. The work must not raise an error; `name` is used if a new thread is started.
-
-    A `RuntimeError` is raised if the system allows no more threads.
+    """Do some work, which must not raise an error, in a separate thread. `name` is used if a new thread is started; a
+    `RuntimeError` is raised if the system allows no more threads.
     """
     try:
         _kept.pop().put(work)

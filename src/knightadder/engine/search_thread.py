@@ -20,7 +20,7 @@ MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE
 
 NO_NODE_LIMIT = (1 << 63) - 1
 
-_WORST_COUNTS = 14  # centipawns added to each lead, so that the vote of the worst score counts too
+_WORST_COUNTS = 14  # centipawns added to each lead over the worst score, so that the worst line has a vote, too
 
 _BOUNDS = {
     EXACT: Bound.EXACT,
@@ -34,7 +34,7 @@ class Weakness:
     """The errors of a weakened engine in one search, see ``core/search/oversight.py``.
 
     `oversight` is the chance in 1024ths of overlooking a plain quiet move, `misjudgement` the maximum error of an
-    evaluation in centipawns, `seed` the random seed (64 bits) of these errors.
+    evaluation in centipawns, and `seed` the random seed (64 bits) of these errors.
     """
 
     oversight: int
@@ -55,11 +55,10 @@ class Weakness:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The data that all threads of a search share.
+    """The data that all threads of a search share. The game must not change during the search.
 
-    The game must not change during the search. `moves` are the root moves in the core's encoding, in the order of
-    `ranking` if tablebases know the position. Every thread stops at its next node once the 64-bit word of `stop_flag`
-    is set. `weakness` describes the errors of a weakened engine; None at full strength.
+    `moves` are the root moves in the core's encoding, in the order of `ranking` if tablebases know the position. Every
+    thread stops at its next node once the 64-bit word of `stop_flag` is set. `weakness` is None at full strength.
     """
 
     tables: np.record
@@ -180,9 +179,7 @@ class SearchThread:
         return line
 
     def expected_reply(self, line: Variation) -> int:
-        """Return the expected reply to a line's first move, 0 for none. Call it last, because it may play these
-        moves.
-        """
+        """Return the expected reply to a line's first move, or 0. Call this last, because it may play these moves."""
         if not self._prepared:
             return 0
         if len(line.moves) > 2:  # the game continues after the reply

@@ -6,7 +6,7 @@ from knightadder.engine.info import Score
 from knightadder.engine.options import Option, Options
 
 _DRAW_FROM_MOVE = 35  # minimum move number for a draw by level scores
-_DRAW_MOVES = 8  # number of the engine's moves with a level score
+_DRAW_MOVES = 8  # number of the engine's moves that must have had a level score
 # The engine accepts a draw at any time after two of its moves had a score of -300 centipawns or less.
 _LOST, _LOST_MOVES = -300, 2
 _PATIENCE = 10  # minimum number of the engine's moves between two offers
@@ -22,9 +22,9 @@ OPTIONS = (
 class Settlement:
     """Decides when to resign, and when to offer or accept a draw.
 
-    The engine offers a draw from move 35 on, after eight moves with a score within ``Draw Score`` centipawns of
-    zero. It accepts a draw from move 35 on if its scores were level or worse, and at any move in a lost position. It
-    resigns after ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. A zero turns off draws or
+    The engine offers a draw from move 35 on, after eight moves with a score within ``Draw Score`` centipawns of zero.
+    It accepts a draw from move 35 on if its scores were level or worse, and at any move in a lost position. It resigns
+    after ``Resign Moves`` moves with a score of at most -``Resign Score`` centipawns. A zero turns off draws or
     resigning.
     """
 

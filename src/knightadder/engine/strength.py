@@ -1,20 +1,19 @@
 """Weaker play: the options ``UCI_LimitStrength``, ``UCI_Elo`` and ``Skill Level``.
 
-A weakened engine visits fewer nodes, so it does not see far. It overlooks moves, its own as well as the opponent's. It
-misjudges positions, so it seldom plays the same game twice. ``core/search/oversight.py`` says which moves are easily
-overlooked.
+A weakened engine visits fewer nodes, so it does not see far. It overlooks moves, its own as well as the opponent's (see
+``core/search/oversight.py``). It misjudges positions, so it seldom plays the same game twice.
 
-This module imports nothing that takes long, because `options.py` needs its bounds of the Elo.
+This module imports nothing that takes long, because `options.py` needs its range of Elo.
 """
 
 from bisect import bisect_left
 from dataclasses import dataclass
 
 # Elo, nodes per move, share of plain quiet moves that are overlooked, and maximum error of evaluations in centipawns.
-# Between the rows, the logarithm of the nodes and the other numbers are linear. To calibrate, edit this table. Its
-# scale is that of Stockfish 15.1's UCI_Elo, if Stockfish gets all the depth that it uses (one ply more than its level).
-# The rows from 1350 to 2300 were measured against Stockfish, and the lower rows against each other (see the strength
-# log). The rows for 2600 and 3000 are extrapolated.
+# Between the rows, the logarithm of the nodes and the other numbers are interpolated linearly. The scale is that of
+# Stockfish 15.1's UCI_Elo, if Stockfish may search as deeply as it needs (one ply more than its level). The rows from
+# 1350 to 2300 were measured against Stockfish, and the lower rows against each other (see the strength log). The rows
+# for 2600 and 3000 are extrapolated.
 _CALIBRATION = (
     (500, 39, 0.62, 300.0),
     (750, 70, 0.50, 260.0),
@@ -35,16 +34,8 @@ FULL_SKILL = 20  # the Skill Level of full strength; the lower levels divide the
 
 @dataclass(frozen=True, slots=True)
 class Handicap:
-    """How the engine is weakened.
-
-    Attributes
-    ----------
-    nodes : int
-        Maximum number of nodes to visit for a move.
-    oversight : float
-        The share of plain quiet moves that the engine overlooks; for other moves the share is higher or lower.
-    misjudgement : float
-        Maximum error of an evaluation in centipawns.
+    """The limits of a weakened engine: `nodes` is the maximum number of nodes per move, `oversight` the share of plain
+    quiet moves that it overlooks, and `misjudgement` the maximum error of an evaluation in centipawns.
     """
 
     nodes: int
@@ -58,10 +49,8 @@ class Handicap:
 
     @property
     def hash_mb(self) -> int:
-        """The size of a hash table that suits the nodes, in MiB.
-
-        Each weakened search has its own empty table. Its errors must not stay in the user's table, and the content of
-        that table must not make it stronger.
+        """The size of a hash table that suits the nodes, in MiB. Each weakened search has its own empty table: its
+        errors must not stay in the user's table, and the content of that table must not make it stronger.
         """
         return 1 + self.nodes // _NODES_PER_MB
 

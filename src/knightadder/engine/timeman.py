@@ -1,15 +1,13 @@
-"""Time management: how long a move may take.
-
-There are two limits. The soft limit is checked between iterations, and scaled by how stable the best move is. The hard
-limit stops the search at any point.
+"""Time management: how long a move may take. The soft limit is checked between iterations, and scaled by how stable the
+best move is. The hard limit stops the search at any point.
 """
 
 from dataclasses import dataclass
 
 from knightadder.engine.limits import Limits
 
-# If a number of moves to go is given: the maximum of that number, and the shares of the clock per move and of the
-# increment that a move gets.
+# If a number of moves to go is given: the maximum of that number, and the factors of the clock per move and of the
+# increment that give the time for a move.
 _HORIZON = 36
 _SOFT_SHARE = 0.8
 _INCREMENT_SHARE = 0.9
@@ -20,7 +18,7 @@ _INCREMENT_SHARE = 0.9
 _FIRST_SHARE, _SHARE_GROWTH, _SHARE_POWER = 0.012, 0.0033, 0.46
 _INCREMENTS_TO_COME = 49
 
-_HARD_FACTOR = 5.0  # the hard limit, in multiples of the soft limit; it lets an iteration in progress finish
+_HARD_FACTOR = 5.0  # the hard limit, as a multiple of the soft limit, so that most iterations can finish
 
 # Maximum shares of the clock for a single move.
 _SOFT_CLOCK_SHARE = 0.2
@@ -39,7 +37,7 @@ _LEAST_USABLE = 0.15
 _STABLE, _UNSTABLE = 0.78, 2.36
 _STABILITY_DECAY = 0.55
 _SHARE_BASE, _SHARE_WEIGHT = 2.0, 1.6
-_DROP_WEIGHT = 0.01  # rise of the factor for each centipawn that the score has fallen
+_DROP_WEIGHT = 0.01  # increase of the factor for each centipawn by which the score has fallen
 _MIN_DROP, _MAX_DROP = 0.85, 1.5
 _DROP_SPAN = 3  # number of iterations whose scores are compared
 
@@ -75,7 +73,7 @@ class Progress:
 def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
     """Return the time for a move, `ply` plies after the start of the game; side 0 is White.
 
-    `overhead` is the time in milliseconds that each move loses between interface and engine. The budget has no limits
+    `overhead` is the time in milliseconds that each move loses between interface and engine. There are no time limits
     if the search is infinite, or has neither a clock nor ``movetime``. A search with a limit of depth, nodes or mate
     obeys ``movetime`` but ignores the clock, because the user has said how far to search.
     """
@@ -94,7 +92,7 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
     moves = None
     if limits.movestogo is not None and limits.movestogo > 0:
         moves = min(limits.movestogo, _HORIZON)
-        # Each of the other moves to go has an overhead, too.
+        # Each of the other moves up to the time control has an overhead, too.
         left = max(left - overhead * (moves - 1), 1)
     usable = max(left - _RESERVE * overhead, left * _LEAST_USABLE)
     # The overhead reduces the increment, but at most by half, because the user may have set it much too high.
@@ -114,10 +112,8 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
 
 
 def scale(progress: Progress) -> float:
-    """Return the factor of the soft limit.
-
-    The factor is low if one move has been the best for many iterations and takes nearly all nodes, because no other
-    move comes close. It is higher for a new best move, for several good moves, and for a falling score.
+    """Return the factor of the soft limit. It is low if one move has been the best for many iterations and takes nearly
+    all nodes, and higher for a new best move, for several good moves, and for a falling score.
     """
     stability = _STABLE + (_UNSTABLE - _STABLE) * _STABILITY_DECAY**progress.stable_for
     share = _SHARE_BASE - _SHARE_WEIGHT * progress.best_share

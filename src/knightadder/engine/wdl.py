@@ -23,18 +23,14 @@ _VALUES = 1, 3, 3, 5, 9  # values of pawn, knight, bishop, rook and queen
 
 
 def material_of_sets(by_type: Sequence[int]) -> int:
-    """Return the material of both sides: pawns count 1, minor pieces 3, rooks 5, queens 9.
-
-    `by_type` has the bitboard of all pieces, followed by one for each piece type from pawns on.
+    """Return the material of both sides: pawns count 1, minor pieces 3, rooks 5, queens 9. `by_type` has the bitboard
+    of all pieces, followed by one for each piece type from pawns on.
     """
     return sum(value * squares.bit_count() for value, squares in zip(_VALUES, by_type[1:], strict=False))
 
 
 def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int]:
-    """Return the expected wins, draws and losses in 1000 games of a side with a score of `cp` centipawns.
-
-    `material` is the material on the board, counted by `material_of_sets`.
-    """
+    """Return the expected wins, draws and losses in 1000 games for a score, by `material` (see `material_of_sets`)."""
     half_won, spread = _fitted(material)
     win = round(1000 * win_rate(cp, half_won, spread))
     loss = round(1000 * win_rate(-cp, half_won, spread))
@@ -53,9 +49,8 @@ def _fitted(material: int) -> tuple[float, float]:
 
 
 def parameters(material: int, a: Sequence[float] = A, b: Sequence[float] = B) -> tuple[float, float]:
-    """Return the parameters a and b of the curve, in centipawns, at some material (see `material_of_sets`).
-
-    `a` and `b` are the coefficients of the polynomials.
+    """Return the parameters a and b of the curve, in centipawns, at some material (see `material_of_sets`), from the
+    coefficients `a` and `b` of their polynomials.
     """
     share = min(max(material, LEAST_MATERIAL), FULL_MATERIAL) / FULL_MATERIAL
     return _polynomial(a, share), _polynomial(b, share)

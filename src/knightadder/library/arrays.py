@@ -43,15 +43,13 @@ def pack(positions: Positions) -> NDArray[np.void]:
     ----------
     positions : iterable of chess.Board or str, or array
         Boards, FENs or ``"startpos"``, or an array of FENs (of ``str`` or ``bytes``). The moves that led to a board are
-        not kept. Counters are limited: the plies since the last capture or pawn move to 255, the move number to 16
-        bits.
+        not kept. The plies since the last capture or pawn move are limited to 255, the move number to 65,535.
 
     Returns
     -------
     array of PACKED
-        A record for each position, with the fields ``occupied``, ``pieces``, ``stm_ep``, ``rule50``, ``fullmove``,
-        ``score``, ``result`` and ``spare``. ``score`` is 0, and ``result`` is 1, which means a draw. The layout is
-        known as Marlinformat.
+        A record for each position, in the layout known as Marlinformat: ``occupied``, ``pieces``, ``stm_ep``,
+        ``rule50``, ``fullmove``, ``score`` (0), ``result`` (1, which means a draw) and ``spare``.
 
     Raises
     ------
@@ -73,14 +71,7 @@ def pack_from(first: int, positions: Positions, strict: bool = True) -> NDArray[
 
 
 def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Board]:
-    """Convert packed positions to boards.
-
-    Parameters
-    ----------
-    records : array of PACKED
-        Packed positions from `pack`.
-    chess960 : bool
-        Whether the boards are Chess960 boards.
+    """Convert packed positions from `pack` to boards, with `chess960` to Chess960 boards.
 
     Raises
     ------
@@ -97,20 +88,7 @@ def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Boar
 
 
 def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
-    """Write packed positions as FENs.
-
-    Parameters
-    ----------
-    records : array of PACKED
-        Packed positions from `pack`.
-    chess960 : bool
-        Whether castling rights are written as the files of the rooks.
-
-    Raises
-    ------
-    PositionError
-        If a record is not a legal position; the message gives its index, counted from 0.
-    """
+    """Write packed positions as FENs, with `chess960` as Shredder-FENs; errors are as for `unpack`."""
     if not _is_packed(records):
         raise TypeError(f"expected an array of packed positions, not {type(records).__name__}")
     _check_array(records)
@@ -141,10 +119,10 @@ def evaluate_many(
     Parameters
     ----------
     positions : iterable of chess.Board or str, or array
-        Boards, FENs or ``"startpos"``, which may come from a generator; an array of FENs (of ``str`` or ``bytes``); or
-        an array of packed positions from `pack`, such as a memory-mapped file. The positions are read block by block.
+        As for `pack`, or an array of packed positions, such as a memory-mapped file. The positions may come from a
+        generator; they are read block by block.
     evaluation : str, optional
-        ``"classical"``, ``"pesto"`` or ``"nnue"``. The default is that of the option ``EvalType``.
+        ``"classical"``, ``"pesto"`` or ``"nnue"`` (default: the default of the option ``EvalType``).
     illegal : int, optional
         The value to return for illegal positions, such as -32768, which no position has. By default, they are errors.
     workers : int, optional
@@ -183,14 +161,11 @@ def evaluate_iter(
 ) -> Generator[tuple[Position, int], None, None]:
     """Evaluate positions one after another, as they arrive. Parameters and errors are the same as for `evaluate_many`.
 
+    Yields each position, in order, with its value in centipawns from White's view. A board is returned as a copy, and a
+    packed position as a FEN, which is empty if the position is illegal.
+
     Only a few thousand positions are read ahead for each worker, so the positions may come from an endless generator.
     It may yield the same board again after changing it.
-
-    Yields
-    ------
-    tuple of (chess.Board or str) and int
-        Each position, in order, with its value in centipawns from White's view. A board is returned as a copy, and a
-        packed position as a FEN, which is empty if the position is illegal.
     """
     taken = deque[Position]()
     remembered = remembering(positions_in(positions, None if illegal is None else ""), taken)
@@ -206,7 +181,9 @@ def remembering(positions: Iterator[Position], taken: "deque[Position]") -> Iter
 
 
 def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[Position]:
-    """Yield positions one by one, packed ones as FENs; TypeError or ValueError, at once, if they are not several."""
+    """Yield positions one by one, packed ones as FENs; TypeError or ValueError, immediately, if
+    they are not several.
+    """
     if isinstance(positions, str):
         raise TypeError("expected several positions, not one FEN")
     if not isinstance(positions, Iterable):
@@ -292,8 +269,7 @@ def _check_array(positions: NDArray[np.generic]) -> None:
 
 
 def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numbered]:
-    """Cut positions into blocks of this size, each with the index of its first position; errors come at once.
-
+    """Cut positions into blocks of this size, each with the index of its first position; errors are raised immediately.
     Positions outside an array become FENs, because a generator may continue to change the same board.
     """
     if isinstance(positions, np.ndarray) and (positions.dtype.kind in "SU" or _is_packed(positions)):

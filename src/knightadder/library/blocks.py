@@ -24,9 +24,7 @@ _WORKERS = 64  # assumed number of an executor's workers, because an executor do
 
 
 def blocks_of(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Divide items into lists of this length; the last one may be shorter. Items are taken only when they are
-    needed.
-    """
+    """Divide items, which are taken only when they are needed, into lists of this length; the last may be shorter."""
     remaining = iter(items)
     return iter(lambda: list(islice(remaining, size)), [])
 
@@ -35,9 +33,7 @@ def results_elsewhere(
     blocks: Iterable[Block], work: Callable[[Block], Any], where: Elsewhere, workers: int | None, in_order: bool
 ) -> Generator[tuple[Block, Any], None, None]:
     """Let other processes or machines do the work on blocks; yield each block with its result, in order or as ready.
-
-    `workers` is the number of an executor's workers. Raises the errors of the work, and EngineError if a worker has a
-    different version; TypeError, at once, if `where` is neither an executor nor a client.
+    `workers` is the number of an executor's workers. EngineError if a worker has a different version.
     """
     pickled = pickle.dumps(work)
     if isinstance(where, Executor):
@@ -78,9 +74,8 @@ def call(wanted: str, pickled: bytes, block: bytes) -> Any:
 
 
 class Threads(Pool):
-    """Threads that work on blocks. Unlike the threads of a ThreadPoolExecutor, they do not delay Python's exit.
-
-    As a context manager, it waits for the work that has begun.
+    """Threads that work on blocks. Unlike the threads of a ThreadPoolExecutor, they do not delay Python's exit. At the
+    end of a ``with`` block, the work that has begun is awaited.
     """
 
     def __init__(self, count: int, name: str, work: Callable[[Any], Any]) -> None:
@@ -123,6 +118,6 @@ class Threads(Pool):
     def __exit__(self, *_: object) -> None:
         for _thread in self._threads:
             self._waiting.put(None)
-        if not sys.is_finalizing():  # when Python exits, daemon threads are frozen, so joining them would never end
+        if not sys.is_finalizing():  # at Python's exit, daemon threads are frozen, so joining them would never end
             for thread in self._threads:
                 thread.join()

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 MOST_LINES = 256  # the maximum of the option MultiPV
 
 _CLOCK_KEPT = 0.9  # minimum share of the expected clock for which pondering continues as the next search
-_THREADS_END = 1.0  # maximum seconds that a fork waits for the threads of a finished search, which need milliseconds
+_THREADS_END = 1.0  # maximum seconds that a fork waits for the threads of a finished search; usually milliseconds
 
 _loading = threading.Lock()
 _loaded = False
@@ -63,11 +63,10 @@ class Engine(Closing):
     """An engine that runs one search at a time.
 
     If the engine is searching for a different thread or task, a call waits until that search has ended. A search ends
-    when its engine is no longer referenced.
+    when its engine is no longer referenced. Several engines search in parallel, because a search releases the GIL.
 
     The first engine in a process loads the core. If the core's sources have changed, it first compiles them, which
-    takes about 20 seconds and is logged by the logger ``knightadder``. Several engines search in parallel, because a
-    search releases the GIL.
+    takes about 20 seconds and is logged by the logger ``knightadder``.
 
     Parameters
     ----------
@@ -76,7 +75,7 @@ class Engine(Closing):
     threads : int
         Number of search threads.
     evaluation : str, optional
-        ``"classical"``, ``"pesto"`` or ``"nnue"``. The default is that of the option ``EvalType``.
+        ``"classical"``, ``"pesto"`` or ``"nnue"`` (default: the default of the option ``EvalType``).
     syzygy_path : path or several, optional
         Folders of Syzygy tablebases, which must exist.
     options : mapping, optional
@@ -135,12 +134,7 @@ class Engine(Closing):
         return chess.engine.UciOptionMap(options_of(self._core.options).items())
 
     def configure(self, options: Mapping[str, Setting]) -> list[str]:
-        """Set UCI options by name.
-
-        Parameters
-        ----------
-        options : mapping
-            Values by name, for example ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``. `options` lists all names.
+        """Set UCI options by name, such as ``{"UCI_LimitStrength": True, "UCI_Elo": 1600}``; `options` lists all names.
 
         Returns
         -------
@@ -228,27 +222,14 @@ class Engine(Closing):
         multipv: int = 1,
         root_moves: Iterable[Move] | None = None,
     ) -> Analysis:
-        """Analyse a position until the limit is reached.
+        """Analyse a position. The board, the root moves and the errors are the same as for `play`.
 
         Parameters
         ----------
-        board : chess.Board or str
-            The position: a board with the moves that led to it, a FEN, or ``"startpos"``.
         limit : chess.engine.Limit
             A time, a depth or a number of nodes.
         multipv : int
-            Number of best lines to find.
-        root_moves : iterable of chess.Move or str, optional
-            The moves to choose from. Text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
-
-        Raises
-        ------
-        PositionError
-            If the position or a root move is illegal.
-        EngineError
-            If the engine is still searching for the same thread, or has been closed.
-        ValueError, TypeError
-            If the limit, one of its values, or the number of lines (1 to 256) is invalid.
+            Number of best lines to find, 1 to 256.
         """
         check_limit(limit)
         return self.stream(board, limit, multipv=multipv, root_moves=root_moves).result()
@@ -274,27 +255,8 @@ class Engine(Closing):
         multipv: int = 1,
         root_moves: Iterable[Move] | None = None,
     ) -> Stream:
-        """Start an analysis and return immediately; its lines can be read as they arrive.
-
-        Parameters
-        ----------
-        board : chess.Board or str
-            The position: a board with the moves that led to it, a FEN, or ``"startpos"``.
-        limit : chess.engine.Limit, optional
-            The limit. By default, the analysis runs until `Stream.stop` or the end of a ``with`` block.
-        multipv : int
-            Number of best lines to find.
-        root_moves : iterable of chess.Move or str, optional
-            The moves to choose from. Text is in algebraic or UCI notation, such as ``"Nf3"`` or ``"g1f3"``.
-
-        Raises
-        ------
-        PositionError
-            If the position or a root move is illegal.
-        EngineError
-            If the engine is still searching for the same thread, or has been closed.
-        ValueError, TypeError
-            If the limit, one of its values, or the number of lines (1 to 256) is invalid.
+        """Start an analysis and return immediately; its lines can be read as they arrive. Arguments and errors are as
+        for `analyse`. Without a limit, the analysis runs until `Stream.stop` or the end of a ``with`` block.
         """
         board = board_of(board)
         limits = limits_of(board, limit, root_moves)

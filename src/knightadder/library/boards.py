@@ -1,7 +1,4 @@
-"""Conversion from python-chess to the engine: boards, moves and limits.
-
-All values from a caller are checked here, because compiled code does not check them.
-"""
+"""Conversion from python-chess to the engine, with all checks of callers' values: compiled code does not check them."""
 
 import contextlib
 import math
@@ -32,8 +29,8 @@ _MOST_NODES = 1 << 62
 _MOST_PLIES = 10_000  # maximum of a depth, of moves to mate, and of moves to the time control
 _MOST_SECONDS = 4_000_000.0  # 46 days, about the longest wait in 32-bit milliseconds
 
-# After this many plies without a capture or pawn move, one more such ply is a draw by the fifty-move rule, and a
-# capture or pawn move rules out repetitions. So earlier positions do not matter.
+# Earlier positions than these do not matter: after this many plies without a capture or pawn move, one more such ply
+# is a draw by the fifty-move rule, and a capture or pawn move rules out repetitions.
 _MOST_HISTORY = 100
 _MOST_COUNTED = 9_999  # maximum of a FEN's counters
 
@@ -105,7 +102,6 @@ def _intact(what: str) -> Iterator[None]:
 
 def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[str, ...]]:
     """Return the FEN of a position, and the moves from it to a board, in UCI notation, that count for repetitions.
-
     PositionError if the board cannot occur in a game.
     """
     text, root, moves = root_of(board, what)
@@ -144,8 +140,8 @@ def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
 def limits_of(board: chess.Board, limit: chess.engine.Limit | None, root_moves: Iterable[Move] | None = None) -> Limits:
     """Return the engine's limits for a limit (None: no end) and root moves (None: all legal moves).
 
-    PositionError if a root move is illegal or there is none; ValueError or TypeError, which names it, for an impossible
-    value; ValueError if nothing is set.
+    PositionError if there is no root move or one is illegal; ValueError or TypeError, which names the value, if a value
+    is impossible; ValueError if nothing is set.
     """
     if limit is None:
         return Limits(infinite=True, searchmoves=_names(board, root_moves))

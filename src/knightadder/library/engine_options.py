@@ -22,7 +22,6 @@ class Option(options.Option):
     Attributes
     ----------
     name : str
-        The name of the option.
     type : str
         ``"spin"`` (a whole number), ``"check"`` (a switch), ``"combo"`` (one of several words), ``"string"`` or
         ``"button"`` (an action, which any value triggers).

@@ -48,12 +48,12 @@ class EnginePool(Closing):
     timeout : float, optional
         Maximum time in seconds that a caller waits for an engine, even a new one (default: no maximum).
     hash_mb, threads, evaluation, syzygy_path, options
-        Settings of each engine; see `Engine`.
+        Settings of each engine; see `Engine`. Errors in them are raised in the first call.
 
     Raises
     ------
     ValueError, TypeError
-        If a number is invalid. Invalid settings raise their errors in the first call.
+        If a number is invalid.
     """
 
     def __init__(
@@ -93,9 +93,7 @@ class EnginePool(Closing):
 
     @contextlib.contextmanager
     def lend(self) -> Iterator[Engine]:
-        """Lend an engine for a ``with`` block.
-
-        At the end of the block, a running search is stopped, and changed options are reset.
+        """Lend an engine for a ``with`` block. At its end, a running search is stopped, and changed options are reset.
 
         Raises
         ------
@@ -159,10 +157,7 @@ class EnginePool(Closing):
         multipv: int = 1,
         root_moves: Iterable[Move] | None = None,
     ) -> Analysis:
-        """Analyse a position with one of the engines; see `Engine.analyse` and `lend`.
-
-        Cancelling the task ends the search.
-        """
+        """Analyse a position with one of the engines; see `analyse`. Cancelling the task ends the search."""
         async with self.lend_async() as engine:
             return await engine.analyse_async(board, limit, multipv=multipv, root_moves=root_moves)
 

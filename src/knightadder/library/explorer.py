@@ -87,7 +87,8 @@ _KEPT = 8  # number of positions whose lists stay in memory; a list of a million
 class GameFilter:
     """A filter that says which games of an index count. By default, all games count.
 
-    A filter by rating, date or speed leaves out games for which the value is unknown.
+    A filter by rating, date or speed leaves out games for which the value is unknown. An invalid value raises an
+    `OptionError`.
 
     Attributes
     ----------
@@ -105,11 +106,6 @@ class GameFilter:
         The player's colour.
     result : str or None
         ``1-0``, ``1/2-1/2`` or ``0-1``.
-
-    Raises
-    ------
-    OptionError
-        If a value is invalid.
     """
 
     min_rating: int | None = None
@@ -143,7 +139,6 @@ class ExplorerMove(Tabular):
     Attributes
     ----------
     move : chess.Move
-        The move.
     san : str
         The move in standard algebraic notation.
     white, draws, black : int
@@ -207,7 +202,7 @@ class ExplorerGame(Tabular):
     result : str
         ``1-0``, ``1/2-1/2`` or ``0-1``.
     date : str or None
-        Date of the game, such as ``2024-03-15``, ``2024-03`` or ``2024``.
+        ``2024-03-15``, ``2024-03`` or ``2024``.
     speed : str or None
         One of the speeds of `GameFilter`.
     event, site : str
@@ -247,7 +242,7 @@ class Explorer(Closing):
     Raises
     ------
     OptionError
-        If the file cannot be read or is not such an index.
+        If the file is not such an index, or cannot be read. Every method raises it if the file is damaged.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -308,7 +303,7 @@ class Explorer(Closing):
         return len(self._facts)
 
     def moves(self, position: Position, wanted: GameFilter | None = None) -> list[ExplorerMove]:
-        """Return the moves that were played in a position.
+        """Return the moves that were played in a position, the most frequent first.
 
         A game in which the position occurs several times counts once, with its last move there.
 
@@ -319,17 +314,12 @@ class Explorer(Closing):
         wanted : GameFilter, optional
             The filter for the games that count (default: all games).
 
-        Returns
-        -------
-        list of ExplorerMove
-            The moves, the most frequent first; empty if no game has reached the position.
-
         Raises
         ------
         PositionError
             If the argument is not a legal chess position.
         OptionError
-            If the file is damaged, or has no game of the player.
+            If no game has the player of the filter.
         """
         board = board_of(position)
         rows, _ = self._count(board, wanted, None, MOST_GAMES, False)  # the same as for `games` by default
@@ -355,14 +345,11 @@ class Explorer(Closing):
         most: int = MOST_GAMES,
         latest: bool = False,
     ) -> list[ExplorerGame]:
-        """Return the best games that reached a position and continued from it.
+        """Return the best games that reached a position and continued from it. Other arguments and errors are as for
+        `moves`.
 
         Parameters
         ----------
-        position : chess.Board or str
-            A board, a FEN or ``"startpos"``.
-        wanted : GameFilter, optional
-            The filter for the games that count (default: all games).
         move : chess.Move, optional
             The move with which the games continued (default: any move).
         most : int
@@ -370,18 +357,6 @@ class Explorer(Closing):
         latest : bool
             Whether the latest games come first, instead of the games with the highest sum of both ratings. An unknown
             date or rating counts as 0.
-
-        Returns
-        -------
-        list of ExplorerGame
-            The games.
-
-        Raises
-        ------
-        PositionError
-            If the argument is not a legal chess position.
-        OptionError
-            If the file is damaged, or has no game of the player.
         """
         _, best = self._count(board_of(position), wanted, move, most, latest)
         return self._described((number, None) for number in best)
@@ -416,7 +391,7 @@ class Explorer(Closing):
         Raises
         ------
         OptionError
-            If both search terms are empty, one of them is invalid, or the file is damaged.
+            If both search terms are empty, or one of them is invalid.
         """
         if not pieces.split() and not material.strip():
             raise OptionError("nothing to search for: give pieces on squares, or material")
@@ -444,11 +419,6 @@ class Explorer(Closing):
         -------
         list of list of ExplorerGame
             Groups of two or more games, the longest game of each group first.
-
-        Raises
-        ------
-        OptionError
-            If the file is damaged.
         """
         from knightadder.library.near_duplicates import LEAST_PLIES, similar_games
 
@@ -476,17 +446,8 @@ class Explorer(Closing):
                 yield fen, raw[begin:end], first + index
 
     def pgn(self, number: int) -> str:
-        """Return a game in Portable Game Notation: its headers and its moves, without comments and variations.
-
-        Parameters
-        ----------
-        number : int
-            The number of the game in the index: `ExplorerGame.number`.
-
-        Raises
-        ------
-        OptionError
-            If there is no such game, or the file is damaged.
+        """Return a game in Portable Game Notation, without comments and variations, by its number
+        (`ExplorerGame.number`). An `OptionError` is raised if there is no such game.
         """
         tags, codes = self._text(number)
         with self._reading():
@@ -538,7 +499,7 @@ class Explorer(Closing):
             return lists
 
     def _filter(self, wanted: GameFilter | None) -> Any:
-        """Return a filter as a record of the core."""
+        """Return a filter as a record of the core; OptionError if there is no such player."""
         wanted = wanted or GameFilter()
         record = np.zeros(1, FILTER)[0]
         record["white"] = record["black"] = -1
@@ -642,15 +603,12 @@ class Explorer(Closing):
             self._database.close()
 
 
-# --- facts about the games of an index
-# ---------------------------------------------------------------------------------
+# --- facts about the games of an index ------------------------------------------------------------------------------
 
 
 def key_of(board: chess.Board) -> int:
-    """Return the key of a position in an index: a part of Polyglot's key.
-
-    Polyglot counts an en passant square if a pawn stands beside it. Here the capture must also be legal, as in the FEN
-    of a position.
+    """Return the key of a position in an index: a part of Polyglot's key. Polyglot counts an en passant square if a
+    pawn stands beside it. Here the capture must also be legal, as in the FEN of a position.
     """
     if board.ep_square is not None and not board.has_legal_en_passant():
         board = board.copy(stack=False)

@@ -68,16 +68,10 @@ def short_keys(keys: NDArray[np.uint64]) -> Keys:
 
 
 def add_run(database: sqlite3.Connection, run: int, keys: Keys, games: Games, moves: Moves) -> None:
-    """Write lists as a new run, whose number is higher than all others, and merge runs if there are many.
+    """Write lists as a new run, and merge runs if there are many. Call this in a transaction.
 
-    Parameters
-    ----------
-    database : sqlite3.Connection
-        The database, in a transaction.
-    run : int
-        The number of the run.
-    keys, games, moves : arrays
-        The positions; for each position its games in increasing order; and their moves in 16 bits.
+    `run` is the number of the new run, which must be higher than all others. The arrays `keys`, `games` and `moves`
+    have the positions, for each position its games in increasing order, and the moves of these games in 16 bits.
     """
     order = np.argsort(keys, kind="stable")
     _write(database, run, keys[order], games[order], moves[order])

@@ -25,12 +25,8 @@ class Tabular(ABC):
         """Return the result as plain values by name."""
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return the result as a table. The columns are the keys of `to_dict`; some results have several rows.
-
-        Raises
-        ------
-        OptionError
-            If pandas is not installed.
+        """Return the result as a table. The columns are the keys of `to_dict`; some results have several rows. An
+        `OptionError` is raised if pandas is not installed.
         """
         return _frame(self._rows())
 

@@ -1,4 +1,4 @@
-"""Games of files by the thousand: as an iterable, as arrays, and as tables. The reference is `read_games`."""
+"""Games of files by the thousand: as an iterable, as arrays, and as tables."""
 
 from __future__ import annotations
 
@@ -61,20 +61,20 @@ class GameArrays:
 
     Attributes
     ----------
-    positions : numpy.ndarray
-        The position before each move, as ``knightadder.PACKED``. Its score is the evaluation after the previous move, 0
-        if unknown. Its result is the result of the game, or a draw if the game has none.
-    moves : numpy.ndarray
-        The move played, in 16 bits: from-square | to-square << 6 | promotion << 12. Squares and pieces are numbered as
-        in python-chess. Castling is the king's step, or king takes rook in Chess960.
-    clocks : numpy.ndarray
+    positions : array of PACKED
+        The position before each move. Its score is the evaluation after the previous move, 0 if unknown. Its result is
+        the result of the game, or a draw if the game has none.
+    moves : array of uint16
+        The move played: from-square | to-square << 6 | promotion << 12. Squares and pieces are numbered as in
+        python-chess. Castling is the king's step, or king takes rook in Chess960.
+    clocks : array
         The mover's clock after the move, in seconds; NaN if unknown.
-    scores : numpy.ndarray
+    scores : array
         The evaluation after the move in centipawns, from White's view; -32768 if unknown. A mate is 32,000 minus the
         number of plies to it, and negative if Black mates.
-    plies : numpy.ndarray
+    plies : array
         Number of moves in the game before the position.
-    games : numpy.ndarray
+    games : array
         The index of the position's game, from 0.
     """
 
@@ -87,9 +87,8 @@ class GameArrays:
 
 
 def read_games(files: Files, *, broken: Literal["warn", "raise", "ignore"] = "warn", progress: bool = False) -> Games:
-    """Read the games of PGN files, thousands per second.
-
-    The files are read when the result is used, and again with each further use.
+    """Read the games of PGN files, thousands per second. The files are read when the result is used, and again with
+    each further use.
 
     Parameters
     ----------
@@ -150,13 +149,7 @@ class Games:
                 warn(message)
 
     def to_arrays(self) -> GameArrays:
-        """Return all positions of all games as arrays.
-
-        Returns
-        -------
-        GameArrays
-            A position for each move. All positions are in memory, 48 bytes each.
-        """
+        """Return the position before each move of all games as arrays, which take 48 bytes per position."""
         parts = [_NO_ARRAYS, *(arrays for _, _, arrays in self._arrays())]
         names = [field.name for field in fields(GameArrays)]
         return GameArrays(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
@@ -191,13 +184,8 @@ class Games:
         return pandas.concat(parts, ignore_index=True)
 
     def to_arrow(self, rows: Rows = "games", *, tags: Iterable[str] | None = None, fen: bool = False) -> pyarrow.Table:
-        """Make an Arrow table of all games, as used by polars and DuckDB. The parameters are the same as for
-        `to_frame`.
-
-        Raises
-        ------
-        OptionError
-            If PyArrow is not installed.
+        """Make an Arrow table of all games, as used by polars and DuckDB, with the parameters of `to_frame`. An
+        `OptionError` is raised if PyArrow is not installed.
         """
         with needed_by("to_arrow", "parquet"):
             import pyarrow
@@ -208,17 +196,8 @@ class Games:
     ) -> None:
         """Write all games to a Parquet file, part by part, so that they need not all fit in memory.
 
-        Parameters
-        ----------
-        file : str or path
-            The file, which appears only when it is complete.
-        rows, tags, fen
-            As for `to_frame`.
-
-        Raises
-        ------
-        OptionError
-            If PyArrow is not installed, or the file cannot be written.
+        The file appears only when it is complete. The other parameters are those of `to_frame`. An `OptionError` is
+        raised if PyArrow is not installed, or the file cannot be written.
         """
         with needed_by("to_parquet", "parquet"):
             from pyarrow.parquet import ParquetWriter

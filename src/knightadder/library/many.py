@@ -47,7 +47,7 @@ _DEEPEST = 20  # plies; deeper searches get the largest table in any case
 
 # A block takes a fraction of a second: much longer than handing it out, but not so long that other workers wait.
 _MOST_POSITIONS = 64  # maximum number of positions in a block
-_NODES_HERE, _NODES_AWAY = 50_000, 200_000  # nodes per block, in threads and in an executor
+_NODES_HERE, _NODES_AWAY = 50_000, 200_000  # nodes per block, for threads and for an executor
 _NODES_A_SECOND = 1_000_000  # rough speed, for time limits
 
 
@@ -74,27 +74,21 @@ def analyse_many(
     Parameters
     ----------
     boards : iterable of chess.Board or str, or array
-        Boards, whose moves since the last capture or pawn move count for repetitions; FENs; or ``"startpos"``. This may
-        also be an array of FENs (of ``str`` or ``bytes``) or of packed positions from `pack`.
+        As for `evaluate_many`. A board's moves since the last capture or pawn move count for repetitions.
     limit : chess.engine.Limit
         The limit for each position: a depth, a number of nodes, a mate, or a time.
-    workers : int, optional
-        Number of threads (default: one for each processor). With an executor, the number of its workers, so that each
-        gets enough work (default: 64, or the number that a client reports).
     multipv : int
         Number of best lines to find.
     hash_mb : int, optional
         Size of each thread's hash table in MiB. The default depends on the depth and the nodes of the limit, and is at
         most 16.
-    evaluation : str, optional
-        ``"classical"``, ``"pesto"`` or ``"nnue"``. The default is that of the option ``EvalType``.
+    evaluation, workers, executor
+        As for `evaluate_many`.
     syzygy_path : path or several, optional
         Folders of Syzygy tablebases. They must exist; with an executor, on all machines.
     illegal : Analysis, optional
         The result for illegal positions, and for boards with illegal moves, such as ``Analysis((), None, None)``. By
         default, they are errors.
-    executor : concurrent.futures.Executor or distributed.Client, optional
-        Other processes or machines that do the searches. They must have the same version of this package.
     on_result : callable, optional
         Function that the caller's thread calls with the index and the analysis of each position as soon as they are
         ready.
@@ -106,13 +100,8 @@ def analyse_many(
 
     Raises
     ------
-    PositionError
-        If a position, or a move on its board, is illegal and ``illegal`` is not given; the message gives the position's
-        index, counted from 0.
-    OptionError
-        If the evaluation or a folder does not exist, the network cannot be used, or there is too little memory.
-    EngineError
-        If a worker of the executor has a different version.
+    PositionError, OptionError, EngineError
+        As for `evaluate_many`. OptionError also if a folder does not exist or there is too little memory.
     ValueError, TypeError
         If the limit sets none of its kinds above, or a number is invalid.
     """
@@ -149,14 +138,11 @@ def analyse_iter(
 ) -> Generator[tuple[Position, Analysis], None, None]:
     """Analyse positions one after another, as they arrive. Parameters and errors are the same as for `analyse_many`.
 
+    Yields each position, in order, with its analysis. A board is returned as a copy.
+
     Only a few hundred positions are read ahead for each worker, and none while there is a result, so the positions may
     come from an endless generator. It may yield the same board again after changing it. Closing the returned generator
     ends the searches.
-
-    Yields
-    ------
-    tuple of (chess.Board or str) and Analysis
-        Each position, in order, with its analysis. A board is returned as a copy.
     """
     settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)
@@ -220,9 +206,8 @@ def _settings(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """The part of a task besides its packed position: the moves played from that position, and the position after them.
-
-    The moves are squares and promotion in int64. `chess960` says whether castling is written as king takes rook.
+    """The part of a task besides its packed position: the moves played from that position (squares and promotion in
+    int64), and the position after them. `chess960` says whether castling is written as king takes rook.
     """
 
     moves: NDArray[np.int64]

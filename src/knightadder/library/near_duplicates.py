@@ -1,5 +1,5 @@
-"""Finds games that are probably the same: one begins with all moves of the other, and the players' names are
-similar.
+"""Finds games of players with similar names, one of which begins with all moves of the other:
+probably the same game.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ _YEARS = 1  # maximum difference in years between the dates of the same game in 
 
 
 def similar_games(texts: Sequence[Text], facts: Facts) -> list[list[int]]:
-    """Return groups of games that are probably the same, as game numbers; the longest game of each group comes
-    first.
-    """
+    """Return groups of numbers of games that are probably the same; the longest game of each group comes first."""
     groups: dict[int, list[int]] = {}  # the group of each game
     # In this order, a game comes after all games whose moves it continues. Only other continuations of those games come
     # between.

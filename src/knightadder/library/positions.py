@@ -75,10 +75,10 @@ class Evaluation(Tabular):
 
     @cached_property
     def pieces(self) -> dict[chess.Square, int]:
-        """The worth of each piece except the kings, in centipawns from White's view.
+        """The worth of each piece except the kings: the value minus the value without the piece, in centipawns.
 
-        It is the value minus the value without the piece. So a useful black piece has a negative worth. The worths
-        are computed at the first access. They do not add up to the value, because pieces work together.
+        All values are from White's view, so a useful black piece has a negative worth. The worths are computed at the
+        first access. They do not add up to the value, because pieces work together.
         """
         with _games(self.evaluation).lend() as game:
             game.set_up(self.fen)
@@ -96,7 +96,7 @@ class Evaluation(Tabular):
         }
 
     def svg(self, *, orientation: chess.Color = chess.WHITE, size: int | None = _SIZE) -> str:
-        """Draw the board with the worth of each piece, in pawns.
+        """Draw the board as an SVG image with the worth of each piece, in pawns.
 
         Parameters
         ----------
@@ -104,11 +104,6 @@ class Evaluation(Tabular):
             The side at the bottom.
         size : int or None
             Width and height in pixels; ``None`` fills the available space.
-
-        Returns
-        -------
-        str
-            An SVG image.
         """
         numbers = {square: f"{worth / 100:+.2f}" for square, worth in self.pieces.items()}
         return board_with_numbers(chess.BaseBoard(self.fen.split()[0]), numbers, orientation, size)
@@ -132,8 +127,8 @@ def evaluate(board: Position, evaluation: str | None = None) -> Evaluation:
     board : chess.Board or str
         The position: a board, a FEN or ``"startpos"``.
     evaluation : str, optional
-        ``"classical"``, which also gives its terms, ``"pesto"`` or ``"nnue"``. The default is that of the option
-        ``EvalType``.
+        ``"classical"``, which also gives its terms, ``"pesto"`` or ``"nnue"`` (default: the default of the option
+        ``EvalType``).
 
     Raises
     ------
@@ -154,17 +149,8 @@ def evaluate(board: Position, evaluation: str | None = None) -> Evaluation:
 
 
 def legal_moves(board: Position) -> list[chess.Move]:
-    """Return the legal moves of a position, by the engine's move generator.
-
-    Parameters
-    ----------
-    board : chess.Board or str
-        The position: a board, a FEN or ``"startpos"``. In Chess960, castling is king takes rook, as in python-chess.
-
-    Raises
-    ------
-    PositionError
-        If the position is illegal.
+    """Return the legal moves of a board, a FEN or ``"startpos"``, by the engine's move generator. In Chess960, castling
+    is king takes rook, as in python-chess. An illegal position raises a `PositionError`.
     """
     board = board_of(board)
     with _games().lend() as game:
@@ -210,23 +196,21 @@ def see(board: Position, move: Move) -> int:
 
 
 def perft(board: Position, depth: int) -> int:
-    """Count the leaves of the tree of legal moves from a position.
-
-    Ctrl-C ends the count.
+    """Count the leaves of the tree of legal moves from a position. Ctrl-C ends the count.
 
     Parameters
     ----------
     board : chess.Board or str
         The position: a board, a FEN or ``"startpos"``.
     depth : int
-        Plies, at least 0.
+        Plies, 0 to 60.
 
     Raises
     ------
     PositionError
         If the position is illegal.
     ValueError, TypeError
-        If the depth is negative, greater than 60, or not a whole number.
+        If the depth is out of range or not a whole number.
     """
     if whole("depth", depth, 0, _DEEPEST) == 0:
         legal_moves(board)  # raises an error for an illegal position
@@ -235,22 +219,7 @@ def perft(board: Position, depth: int) -> int:
 
 
 def divide(board: Position, depth: int) -> dict[chess.Move, int]:
-    """Count the leaves of the tree of legal moves by first move; see `perft`.
-
-    Parameters
-    ----------
-    board : chess.Board or str
-        The position: a board, a FEN or ``"startpos"``.
-    depth : int
-        Plies, at least 1.
-
-    Raises
-    ------
-    PositionError
-        If the position is illegal.
-    ValueError, TypeError
-        If the depth is less than 1, greater than 60, or not a whole number.
-    """
+    """Count the leaves of the tree of legal moves by first move; see `perft`. The depth must be at least 1."""
     depth = whole("depth", depth, 1, _DEEPEST)
     board = board_of(board)
     fen = fen_of(board)  # without the moves that led to it

@@ -133,18 +133,14 @@ class UciProtocol(chess.engine.UciProtocol):
         ----------
         board : chess.Board
             The position, with the moves that led to it.
-        limit : chess.engine.Limit
-            A time, a depth, a number of nodes, or the clocks of a game.
+        limit, ponder, root_moves
+            As for `Engine.play`.
         game : object
-            Any object that identifies the game. If it differs from that of the last call, a new game begins.
+            Any object that identifies the game. If it differs from the ``game`` of the last call, a new game begins.
         info : chess.engine.Info
             The values to include in ``PlayResult.info``.
-        ponder : bool
-            Whether to continue to search after the answer.
         draw_offered, opponent
             Ignored.
-        root_moves : iterable of chess.Move or str, optional
-            The moves to choose from. Text is in algebraic or UCI notation.
         options : mapping
             Options for this call only.
 
@@ -230,10 +226,10 @@ class UciProtocol(chess.engine.UciProtocol):
         root_moves: Iterable[Move] | None = None,
         options: ConfigMapping = NO_OPTIONS,
     ) -> AnalysisResult:
-        """Start an analysis and return immediately.
+        """Start an analysis and return immediately. The parameters and errors are as for `play`.
 
         It runs until the limit is reached, ``stop`` is called on the result, its ``with`` block is left, or the next
-        call begins. Without a limit it does not end by itself. The parameters and errors are as for `play`.
+        call begins. Without a limit it does not end by itself.
         """
         async with self._command(options):
             await self._enter(game)
@@ -455,12 +451,8 @@ def _count(number: float | None, least: int) -> int | None:
 
 
 async def popen(*, options: ConfigMapping | None = None) -> tuple[asyncio.SubprocessTransport, UciProtocol]:
-    """Make an engine for coroutines, as ``chess.engine.popen_uci`` does, but in this process.
-
-    Parameters
-    ----------
-    options : mapping, optional
-        Values of UCI options by name.
+    """Make an engine for coroutines, as ``chess.engine.popen_uci`` does, but in this process. `options` are UCI options
+    by name.
 
     Returns
     -------

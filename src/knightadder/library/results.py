@@ -76,14 +76,11 @@ class Line(Tabular):
         return self._san(len(self.pv))
 
     def to_dict(self) -> dict[str, Cell]:
-        """Return the line as plain values.
+        """Return the attributes by name, as plain values.
 
-        Returns
-        -------
-        dict
-            The attributes by name. The score is given as text (in pawns), and in centipawns (``cp``) or moves to mate
-            (``mate``). Score, bound, ``wins``, ``draws`` and ``losses`` are from White's view. ``pv`` has the moves in
-            UCI notation, ``san`` in algebraic notation.
+        The score is given as text (in pawns), and in centipawns (``cp``) or moves to mate (``mate``). Score, bound,
+        ``wins``, ``draws`` and ``losses`` are from White's view. ``pv`` has the moves in UCI notation, ``san`` in
+        algebraic notation.
         """
         score, wdl = self.score.white(), self.wdl.white()
         return {
@@ -181,9 +178,7 @@ class Analysis(Tabular):
         return self.best.fen
 
     def to_dict(self) -> dict[str, Cell | Rows]:
-        """Return the analysis as plain values: ``fen``, both moves in UCI notation, and ``lines`` (see
-        `Line.to_dict`).
-        """
+        """Return plain values: ``fen``, both moves in UCI notation, and ``lines``, as by `Line.to_dict`."""
         return {
             "fen": self.fen,
             "best_move": self.best_move.uci() if self.best_move else None,

@@ -145,18 +145,11 @@ class Feed:
 
 
 class Stream:
-    """The lines of a running search, each of them once, and its result.
+    """The lines of a running search, each of them once, and its result; returned by `Engine.stream`.
 
-    It is both an iterator and an asynchronous iterator. As a context manager, it stops the search at the end of the
-    block. Without a block, the search also stops when a loop over the lines is left, or when the stream is no longer
-    referenced. An exception in a waiting caller, such as Ctrl-C, stops the search.
-
-    Parameters
-    ----------
-    feed : Feed
-        The reports of the search.
-    engine : object, optional
-        The engine, which must live as long as the stream.
+    It is both an iterator and an asynchronous iterator. The search stops at the end of a ``with`` block, when a loop
+    over the lines is left, or when the stream is no longer referenced. An exception in a waiting caller, such as
+    Ctrl-C, stops it too.
     """
 
     def __init__(self, feed: Feed, engine: object = None) -> None:

@@ -202,9 +202,8 @@ class _Compiler(compiler.CompilerBase):
 
 
 def _remember_calls() -> None:
-    """Make Numba find the result type of an operator or a NumPy function only once for the same argument types.
-
-    Numba tries dozens of definitions for each addition, which took a fifth of the front end's time.
+    """Make Numba find the result type of an operator or a NumPy function only once for the same argument types. Numba
+    tries dozens of definitions for each addition, which took a fifth of the front end's time.
     """
     find = types.Function.get_call_type
     found = {}
@@ -248,9 +247,7 @@ def _jit(function, **options):
 
 def _check_bodies() -> None:
     """Raise a TypeError if a kernel was compiled twice, which a literal argument causes, because it has its own type.
-
     Only a kernel that is also called with None may have a second body, without the code that needs the argument.
-    Inlined functions have no body.
     """
     for function in [function for function, inlined in jit.KERNELS.items() if not inlined]:
         seen = set()
@@ -377,10 +374,8 @@ def _emit(target: Target, exports: list[program.Export]) -> tuple[bytes, dict[st
 
 
 def build(chosen: program.Program, targets: Iterable[Target], folder: Path, report: Callable[[int, int], None]) -> None:
-    """Build an image of a program for each target in a folder; `Program.file_name` gives the names.
-
-    `report` receives the numbers of finished functions and of all functions. This changes Numba for the rest of the
-    process, which should then end soon.
+    """Build an image of a program for each target in a folder, and report the numbers of finished functions and of all
+    functions. This changes Numba for the rest of the process, which should then end soon.
     """
     gc.disable()  # there is little garbage, and looking for it takes 7 % of the time
     chosen.declare()

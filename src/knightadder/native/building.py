@@ -15,10 +15,8 @@ class ImageError(RuntimeError):
 
 
 def run_builder(arguments: Sequence[str], report: Callable[[str], None]) -> None:
-    """Run the builder with the folder from which the program is imported, and the arguments of `builder.main`.
-
-    `report` receives a line such as ``compiling 31/334`` after each step. If the builder fails, an `ImageError` is
-    raised with the last line that the builder printed; its cause has all lines.
+    """Run the builder with the arguments of `builder.main`, and report lines such as ``compiling 31/334``. If the
+    builder fails, an `ImageError` is raised with the last line that the builder printed; its cause has all lines.
     """
     import subprocess  # imported late, because most starts do not need it
     from subprocess import DEVNULL, PIPE, STDOUT

@@ -24,9 +24,7 @@ from pathlib import Path
 @dataclass(frozen=True)
 class Image:
     """A compiled program: its `code`, to be loaded at the start of a page, and the offsets of its `places` in the code.
-
-    The places are exported functions and constants by name, and ``frames``, the call frame information (see
-    `machine_code.tell_unwinder`).
+    The places are exported functions and constants by name, and ``frames``, see `machine_code.tell_unwinder`.
     """
 
     places: dict[str, int]
@@ -34,10 +32,7 @@ class Image:
 
 
 def digest(folders: Iterable[Path], data: Container[str]) -> str:
-    """Return the digest of all Python files in the given folders, in hexadecimal.
-
-    The numbers in the files `data`, which are given by their paths, do not count.
-    """
+    """Return the hexadecimal digest of all Python files in some folders, without the numbers in the files `data`."""
     whole = hashlib.sha256()
     for number, folder in enumerate(folders):
         for source in sorted(folder.rglob("*.py")):
@@ -49,9 +44,8 @@ def digest(folders: Iterable[Path], data: Container[str]) -> str:
 
 
 def write(file: Path, image: Image, digest: str) -> None:
-    """Write an image in one step, and remove incomplete files of killed processes; OSError if that fails.
-
-    Only one process at a time may call this.
+    """Write an image in one step, and remove incomplete files of killed processes. Only one process may do so at a
+    time.
     """
     for left in file.parent.glob(f"{file.name}.*"):
         if left.suffix[1:].isdecimal():

@@ -18,8 +18,8 @@ import ctypes
 
 import numpy as np
 
-KERNELS = {}  # whether LLVM must inline each function
-SELF_CALLS = {}  # for each function of `self_call`: its kernel, and the type that it returns
+KERNELS = {}  # each compiled function, and whether LLVM must inline it
+SELF_CALLS = {}  # by function of `self_call`: the kernel, and the type of its result
 INTRINSICS = []
 
 
@@ -36,18 +36,13 @@ def inlined(function):
 
 
 def self_call(function, returns):
-    """Return a function by which a kernel calls itself, to save compile time.
+    """Return a function by which a kernel calls itself, to save compile time; `returns` is the type of the kernel's
+    result.
 
     The kernel could also call itself by its own name. But to find the result type, Numba would then infer the types of
     the whole kernel again, for each such call and in each round of its inference. That takes half the compile time of a
-    large kernel. Here the type is given. Functions inlined into the kernel may call it, too.
-
-    Parameters
-    ----------
-    function : kernel
-        The kernel. Each number that it is given must be an `int64`.
-    returns : ValueType
-        The type that the kernel returns.
+    large kernel. Here the type is given. Functions inlined into the kernel may call it, too. Each number that the
+    kernel is given must be an `int64`.
     """
 
     def call(*arguments):

@@ -7,11 +7,9 @@ import sys
 
 
 def executable(code: bytes) -> int:
-    """Copy self-contained machine code for this processor to executable memory; return the address, the start of a
-    page.
-
-    The memory is never freed, because daemon threads may still run the code when Python ends. An `OSError` is raised if
-    the system does not allow this.
+    """Copy self-contained machine code for this processor to executable memory; return the address, which begins a
+    page. The memory is never freed, because daemon threads may still run the code when Python ends. OSError if the
+    system refuses.
     """
     # The memory is first writable, then executable, but never both at once, which some systems refuse. LLVM does the
     # same for code that it makes at run time (llvm/lib/Support/Unix/Memory.inc and Windows/Memory.inc), also for Numba.
@@ -54,8 +52,8 @@ def tell_unwinder(frames: int) -> None:
     """Tell the system's unwinder, if there is one, how to find the callers of machine code.
 
     Crash reports by the C library's ``backtrace``, such as those of `faulthandler` since Python 3.14, end at the first
-    function unknown to the unwinder. `frames` is the address of call frame information in the form of ``.eh_frame``,
-    which ends with a length of zero. Windows needs tables in a different form, which LLVM does not make here.
+    function unknown to the unwinder. `frames` is the address of call frame information in the form of ``.eh_frame``.
+    Windows needs tables in a different form, which LLVM does not make here.
     """
     with contextlib.suppress(OSError, AttributeError):  # the library or the function does not exist
         if sys.platform == "darwin":  # LLVM's unwinder takes one function at a time

@@ -22,15 +22,14 @@ from knightadder.native.processors import processors
 HUGE_PAGE = 2 << 20  # bytes, on most processors
 
 _PART = 8 << 20  # bytes that a thread fills at a time; small, so that a clearing can be abandoned quickly
-_AT_ONCE = 2 * _PART  # maximum number of bytes to fill without a thread, because starting threads would take longer
+_AT_ONCE = 2 * _PART  # maximum number of bytes to fill without threads, which take longer to start
 
 
 def zeroed_bytes(size: int) -> NDArray[np.uint8]:
     """Return a block of zeroed memory, aligned to a huge page, that uses no physical memory until it is written to.
 
     It uses huge pages if the system has them. A search accesses its tables at random; with small pages, the processor
-    would often have to look up their addresses (TLB misses). A `MemoryError` is raised if the system lacks that much
-    memory.
+    would often have to look up their addresses (TLB misses). A `MemoryError` is raised if there is too little memory.
     """
     try:
         block = np.frombuffer(_pages(-(-size // HUGE_PAGE) * HUGE_PAGE + HUGE_PAGE), np.uint8)
@@ -51,10 +50,7 @@ def _pages(size: int) -> mmap.mmap:
 
 
 class Clearing:
-    """Fills one-dimensional arrays with zeros.
-
-    Small arrays are filled before the constructor returns, and large ones in the background.
-    """
+    """Fills one-dimensional arrays with zeros: small ones immediately, and large ones in the background."""
 
     def __init__(self, blocks: Sequence[NDArray[Any]]) -> None:
         self._parts: deque[NDArray[Any]] = deque()

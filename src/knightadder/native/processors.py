@@ -41,9 +41,8 @@ def x86_64_level() -> int:
 
 
 def host_machine() -> str:
-    """Return the kind of processor that this Python was built for, in lower case.
-
-    On Windows for ARM, this may be an emulated Python for x86-64, which `platform.machine` does not show.
+    """Return the kind of processor that this Python was built for, in lower case. On Windows for ARM, this may be an
+    emulated Python for x86-64, which `platform.machine` does not show.
     """
     name = sysconfig.get_platform().rpartition("-")[2] if sys.platform == "win32" else platform.machine()
     return name.lower()

@@ -39,6 +39,9 @@ PATIENCE = 300.0  # seconds to wait while another process compiles: enough even 
 class Program:
     """Functions that are compiled together into one image.
 
+    `exports` are the functions that Python calls, and `constants` the values that are computed when an image is built.
+    `places` maps each of them by name to its address; it is empty before `load`.
+
     Parameters
     ----------
     module : str
@@ -51,19 +54,6 @@ class Program:
     data : sequence of str
         Paths, in the package, of source files whose numbers are not compiled into the code. An image stays valid if
         only these numbers change.
-
-    Attributes
-    ----------
-    package : str
-        The package's name.
-    folder : Path
-        The folder of the images.
-    exports : list of Export
-        The functions that Python calls.
-    constants : list of Constant
-        The values that are computed when an image is built.
-    places : dict
-        The address of each exported function and constant, by name; empty before `load`.
     """
 
     def __init__(self, module: str, name: str, modules: Sequence[str], data: Sequence[str] = ()) -> None:
@@ -96,17 +86,8 @@ class Program:
         return decorate
 
     def load(self, report: Callable[[str], None] = lambda step: None) -> None:
-        """Load the program's image. If there is no matching one, build it first.
-
-        Parameters
-        ----------
-        report : callable
-            Receives a line such as ``compiling 31/334`` after each step; not called if there is a matching image.
-
-        Raises
-        ------
-        ImageError
-            If there is no matching image, and none can be built.
+        """Load the program's image. If no image matches the sources, build it first; ImageError if that fails. `report`
+        receives a line such as ``compiling 31/334`` after each step of building.
         """
         with self._lock:
             if not INTERPRETED and not self.places:
@@ -193,10 +174,7 @@ class Program:
 
 
 class Export:
-    """A function of a program that Python calls.
-
-    `run` is the function that a call runs: the compiled one once it is loaded.
-    """
+    """A function of a program that Python calls. `run` is the compiled function, or what loads it at the first call."""
 
     def __init__(self, program: Program, function: Callable[..., Any], signature: Signature) -> None:
         functools.update_wrapper(self, function)

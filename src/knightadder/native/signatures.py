@@ -1,6 +1,5 @@
-"""The types of arguments and results of compiled code.
-
-They are written as in Numba, ``int64(Tables, Worker, int64[::1])``, but only the builder needs Numba.
+"""The types of compiled functions, written as in Numba, ``int64(Tables, int64[::1])``, although only the builder needs
+it.
 """
 
 from __future__ import annotations
@@ -12,11 +11,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class ValueType:
-    """The type of an argument or a result.
-
-    `dtype` is the type of a number, a record or the elements of an array; None for no result. `dimensions` is the
-    number of dimensions of a contiguous array, 0 for a single value. `count` is the number of values in a tuple, 0 for
-    other types.
+    """The type of an argument or a result. `dtype` is the type of a value, None for no result. `dimensions` is the
+    number of dimensions of a contiguous array, and `count` the length of a tuple; both are otherwise 0.
     """
 
     dtype: np.dtype | None

@@ -36,10 +36,8 @@ class Pieces:
         return source + files[target < source] + source[1]
 
     def play(self, move: str) -> None:
-        """Play a legal move, with castling written as king takes rook.
-
-        Pieces that no longer matter to castling are not updated: pawns captured en passant and promoted pawns remain,
-        and a king and a rook are removed when they castle.
+        """Play a legal move, with castling written as king takes rook. Pieces that no longer matter to castling are not
+        updated: pawns captured en passant and promoted pawns remain, and a king and a rook disappear when they castle.
         """
         source, target = move[:2], move[2:4]
         self._on[target] = " " if self.castles(move) else self._on[source]
@@ -47,9 +45,8 @@ class Pieces:
 
 
 def write_moves(moves: Sequence[str], placement: str) -> list[str]:
-    """Return consecutive moves of a Chess960 game, with castling as king takes rook, in CECP's notation.
-
-    The placement before the first move is the first field of a FEN.
+    """Return consecutive moves of a Chess960 game, with castling as king takes rook, in CECP's notation. The placement
+    before the first move is the first field of a FEN.
     """
     pieces = Pieces(placement)
     written = []

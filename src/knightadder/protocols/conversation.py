@@ -1,7 +1,5 @@
-"""The common part of the protocols: a loop that takes all events from one queue.
-
-A thread puts the commands into the queue, and so do the loader and the engine with their events. The loop handles the
-events one by one.
+"""The common part of the protocols: a loop that handles the events of one queue, one by one. The queue gets its events
+from a thread that reads commands, from the loader, and from the engine.
 """
 
 import contextlib
@@ -45,7 +43,7 @@ class Signal(Enum):
 
 
 class Needs(IntEnum):
-    """The requirement of a command before it can be carried out; each level includes the earlier ones."""
+    """The condition for carrying out a command; each level includes the earlier ones."""
 
     NOTHING = 0
     ENGINE = 1
@@ -53,15 +51,14 @@ class Needs(IntEnum):
     IDLE_ENGINE = 3
 
 
-#: The requirement of a command, and the function that carries it out, given the command's arguments.
+#: The condition for carrying out a command, and the function that carries it out, given the command's arguments.
 Handler: TypeAlias = tuple[Needs, Callable[[str], None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A received command: its first word, the rest of the line, and the whole line.
-
-    `run` carries it out, given the rest of the line, once its requirement `needs` is met.
+    """A received command: its first word, the rest of the line, and the whole line. `run` carries it out, given the
+    rest of the line, once its requirement `needs` is met.
     """
 
     name: str
@@ -74,9 +71,9 @@ class Command:
 class Connection:
     """Input lines, output lines, and the engine. One conversation may pass the connection on to the next.
 
-    The lines are bytes, with or without line ends, and are read in a separate thread. The input ends when the iterable
-    ends. `events` receives all events: commands as str, each `Signal`, and the conversation's own events. The engine is
-    None until it is loaded. `loading_since` is the time when loading started, by `time.monotonic`.
+    The lines are bytes, with or without line ends, and are read in a separate thread until the iterable ends. `events`
+    receives all events: commands as str, each `Signal`, and the conversation's own events. The engine is None until it
+    is loaded. `loading_since` is the time when loading started, by `time.monotonic`.
     """
 
     def __init__(self, lines: Iterable[bytes], output: TextIO, loader: Loader) -> None:
@@ -101,8 +98,8 @@ class Connection:
             self.loader.start(lambda: self.events.put(Signal.LOADER_NEWS))
 
     def take_engine(self) -> list[str]:
-        """Take the engine from the loader, which must be ready, and return messages for the user; EngineError if
-        loading failed.
+        """Take the engine from the loader, which must be ready, and return messages for the user,
+        or raise its error.
         """
         self.engine = self.loader.engine()
         # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a tenth
@@ -186,10 +183,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
-        """Return whether a command that needs the engine must wait although the engine is loaded.
-
-        `others_wait` says whether other commands are waiting before it.
-        """
+        """Return whether a command must wait although the engine is loaded; others may be waiting before it."""
 
     @abstractmethod
     def _asks_whether_ready(self, command: Command) -> bool:
@@ -309,9 +303,8 @@ class Conversation(ABC):
 
 
 def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation], options: Options | None = None) -> int:
-    """Hold a conversation on standard input and output, and return the exit status of the process.
-
-    `converse` creates the conversation from the arguments of a `Connection`. The engine starts with the given options.
+    """Hold a conversation on standard input and output, and return the exit status of the process. `converse` creates
+    the conversation from the arguments of a `Connection`. The engine starts with the given options.
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")

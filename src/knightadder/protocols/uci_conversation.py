@@ -153,9 +153,7 @@ class Uci(Conversation):
         return command.name == "isready"
 
     def _is_meant_for_waiting_go(self, command: Command) -> bool:
-        """Return whether a command belongs to a waiting search: one that waits for the engine, or for a search to
-        end.
-        """
+        """Return whether a command belongs to a search that waits for the engine, or for another search to end."""
         running = self._activity is not None and not self._activity.stopping
         return (
             not running
@@ -309,8 +307,7 @@ class Uci(Conversation):
             self._activity.pondering = False
             self._engine.ponderhit()
 
-    # --- Jobs: work in a separate thread, so that stop, isready and quit are still answered
-    # ---------------------------
+    # --- Jobs, in a separate thread, so that stop, isready and quit are still answered ------------------------------
 
     def _perft(self, depth: int | None) -> None:
         if depth is None or depth > MAX_PERFT_DEPTH:

@@ -1,7 +1,4 @@
-"""The text of the Universal Chess Interface: parses commands, and formats the engine's reports.
-
-This module has no state; `uci_conversation.py` holds the conversation.
-"""
+"""The text of the Universal Chess Interface, without any state: parses commands, and formats the engine's reports."""
 
 import re
 from collections import deque
@@ -38,11 +35,11 @@ class Go:
 
 
 def parse_go(text: str) -> Go:
-    """Parse the arguments of ``go``.
+    """Parse the arguments of ``go``, in any order.
 
-    Fields may come in any order. If a field is repeated, the last one counts. Decimals are truncated, and numbers
-    outside the sensible range are clamped. ``movestogo 0`` means sudden death. Other zeros count only if nothing else
-    limits the search, because some programs fill in every field. A field without a number is ignored.
+    If a field is repeated, the last one counts. Decimals are truncated, and numbers outside the sensible range are
+    clamped. ``movestogo 0`` means sudden death. Other zeros count only if nothing else limits the search, because some
+    programs fill in every field. A field without a number is ignored.
     """
     numbers: dict[str, int] = {}
     flags = {"infinite": False, "ponder": False}
@@ -87,9 +84,8 @@ def parse_go(text: str) -> Go:
 
 
 def parse_position(text: str) -> tuple[str | None, list[str]]:
-    """Parse the arguments of ``position``: the FEN, or ``None`` for the start position, and the moves.
-
-    EngineError if the command names neither ``startpos`` nor a FEN, or has other words where ``moves`` is expected.
+    """Parse the arguments of ``position``: the FEN, or ``None`` for the start position, and the moves. EngineError if
+    the command names neither ``startpos`` nor a FEN, or has other words where ``moves`` is expected.
     """
     words = text.split()
     setup = words[: words.index("moves")] if "moves" in words else words
@@ -107,9 +103,7 @@ def parse_position(text: str) -> tuple[str | None, list[str]]:
 
 def parse_setoption(text: str) -> tuple[str, str | None]:
     """Parse the arguments of ``setoption``: name and value; the value is ``None`` if the word ``value`` is missing.
-
-    Name and value may contain spaces. Spaces inside the value are kept, because it may be a path. EngineError if there
-    is no name.
+    Spaces inside the value are kept, because it may be a path. EngineError if there is no name.
     """
     before = _VALUE.search(text)
     words = (text[: before.start()] if before else text).split()

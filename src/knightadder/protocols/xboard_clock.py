@@ -49,21 +49,16 @@ class GameClocks:
         self._opponent = parse_clock("otim", text)
 
     def spend(self, milliseconds: float, moves_made: int) -> None:
-        """Subtract the milliseconds of one of the engine's moves from its clock; it has made `moves_made` moves, with
-        this one.
-
-        The clocks of an interface that sends ``time`` are more exact, but it sends them only with the opponent's move,
-        when the engine is already pondering.
+        """Subtract the time in milliseconds of the engine's last move, its `moves_made`-th, from its clock. The
+        interface may send a more exact clock with the opponent's move, but the engine is already pondering then.
         """
         self._own += self._increment - round(milliseconds)
         if self._moves and moves_made % self._moves == 0:
             self._own += self._base
 
     def limits(self, side: int, moves_made: int, overhead: int, ponder: bool = False) -> Limits:
-        """Return the limits of a search for the engine's side (0 for White), which has made `moves_made` moves.
-
-        `overhead` is the time in milliseconds that each move loses between interface and engine. With `ponder`, the
-        search begins on the opponent's time.
+        """Return the limits of a search for the engine's side (0 for White), which has made `moves_made` moves. Each
+        move loses `overhead` milliseconds. With `ponder`, the search begins on the opponent's time.
         """
         if self._movetime is not None:
             return Limits(movetime=self._movetime, depth=self.depth, ponder=ponder)

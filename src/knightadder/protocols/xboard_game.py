@@ -38,19 +38,16 @@ class XBoardGame:
         self._begin(None)
 
     def set_up(self, fen: str) -> tuple[str, ...]:
-        """Begin at a position; return a line for each kind of impossible part that was left out of it.
-
-        PositionError if the position is illegal. No move is then possible until a legal position is set up.
+        """Begin at a position; return a line for each kind of impossible part that was left out of it. PositionError if
+        the position is illegal; no move is then possible until a legal position is set up.
         """
         self.illegal = True
         self.legal = []
         return self._begin(fen)
 
     def push(self, move: str, silent: bool = False) -> None:
-        """Play one of the legal moves, given in UCI notation.
-
-        With `silent`, the engine is not told, because it is already searching with this move played. Until `sync`,
-        queries about the position are then out of date.
+        """Play one of the legal moves, given in UCI notation. With `silent`, the engine is not told, because it is
+        already searching with this move played. Until `sync`, queries about the position are then out of date.
         """
         self._moves.append(move)
         if not silent:
@@ -64,10 +61,8 @@ class XBoardGame:
         self.sync()
 
     def sync(self, expected: str | None = None) -> None:
-        """Pass the game to the engine, and update what is known about the position.
-
-        With `expected`, a legal move, the engine gets the position after that move. Queries still refer to the position
-        before it.
+        """Pass the game to the engine, and update what is known about the position. With `expected`, a legal move, the
+        engine gets the position after that move. Queries still refer to the position before it.
         """
         moves = self._moves if expected is None else [*self._moves, expected]
         self.engine.set_position(self._fen, moves)

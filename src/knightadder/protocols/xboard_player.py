@@ -247,10 +247,7 @@ class XBoardPlayer:
         self._set_number("Threads", text)
 
     def egtpath(self, text: str) -> None:
-        """Set the folders of one kind of tablebase.
-
-        XBoard sends this before every game, with a default folder that may not exist.
-        """
+        """Set the folders of one kind of tablebase. Before every game XBoard sends a default, which may be missing."""
         kind, _, path = text.partition(" ")
         if kind.lower() != "syzygy" or path.strip() == self._engine.options.syzygy_path:
             return

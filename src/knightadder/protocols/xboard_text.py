@@ -1,7 +1,4 @@
-"""The text of the Chess Engine Communication Protocol (CECP): parses commands, and formats reports.
-
-This module has no state; `xboard.py` holds the conversation.
-"""
+"""The text of the Chess Engine Communication Protocol (CECP), without any state: parses commands, formats reports."""
 
 import re
 from collections.abc import Sequence
@@ -61,9 +58,7 @@ def option_value(option: Option, value: str | None) -> str | None:
 
 def parse_level(text: str) -> tuple[int, int, int]:
     """Parse the arguments of ``level``: moves per time control (0 for the whole game), its time in ms, the increment in
-    ms.
-
-    EngineError if the text does not have the form MOVES MINUTES[:SECONDS] INCREMENT.
+    ms. EngineError if the text does not have the form MOVES MINUTES[:SECONDS] INCREMENT.
     """
     level = _LEVEL.fullmatch(text)
     if level is None or _NUMBER.fullmatch(level["increment"]) is None:
@@ -94,9 +89,8 @@ def parse_depth(text: str) -> int:
 
 
 def format_thinking(info: Info, moves: Sequence[str]) -> str:
-    """Format a line of analysis, with its principal variation given in CECP's notation.
-
-    A score that is only a bound is marked after the moves: ``!`` means at least, ``?`` at most.
+    """Format a line of analysis, with its principal variation given in CECP's notation. A score that is only a bound is
+    marked after the moves: ``!`` means at least, ``?`` at most.
     """
     mark = {Bound.EXACT: "", Bound.LOWER: " !", Bound.UPPER: " ?"}[info.bound]
     return f"{info.depth} {score_number(info.score)} {info.time_ms // 10} {info.nodes} {' '.join(moves)}{mark}"

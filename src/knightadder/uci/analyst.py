@@ -47,9 +47,8 @@ def read_engine(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
 
 
 class UciEngine(Closing):
-    """A UCI engine that starts at its first search and is kept. It can be pickled before that.
-
-    `command` starts the engine; None means this program. `options` are its UCI options.
+    """A UCI engine with these UCI options, which starts at its first search and is kept. `command` starts it; None
+    means this program. It can be pickled before its first search.
     """
 
     def __init__(self, command: str | None, options: Mapping[str, str]) -> None:
@@ -78,10 +77,11 @@ class UciEngine(Closing):
         """Search a position, which includes the moves that led to it, and return the best move.
 
         Without a limit, the search is endless. `on_info` is called in another thread with each line of information that
-        has a score or moves. `place` names the position in error messages. If `game` differs from that of the previous
-        search, the engine is told of a new game. OptionError if the engine does not exist or refuses an option;
-        EngineError if it cannot be started, dies, hangs or breaks the protocol. In that case, it is started again for
-        the next search.
+        has a score or moves. `place` names the position in error messages. If `game` differs from the `game` of the
+        previous search, the engine is told of a new game.
+
+        OptionError if the engine does not exist or refuses an option; EngineError if it cannot be started, dies, hangs
+        or breaks the protocol. After an EngineError, the next search starts the engine again.
         """
         return self.begin(
             board, limit, on_info, place=place, multipv=multipv, root_moves=root_moves, game=game
@@ -96,10 +96,8 @@ class UciEngine(Closing):
         place: str,
         **more: Any,
     ) -> Future[chess.Move | None]:
-        """Begin a search that works as `search` does. To stop it, cancel the returned future.
-
-        The next search begins when this one has ended. An engine that does not answer after it was stopped is
-        terminated.
+        """Begin a search that works as `search` does. To stop it, cancel the returned future. The next search begins
+        when this one has ended. An engine that does not answer after it was stopped is terminated.
         """
         with _handing_over:
             if self._closed:
@@ -215,9 +213,7 @@ class UciEngine(Closing):
             raise EngineError(f"the engine failed on {place}: {str(error) or 'no answer'}") from None
 
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """End the analysis with an error if the best move is illegal, which python-chess reports only to the event
-        loop.
-        """
+        """End the analysis with an error if the best move is illegal: python-chess tells only the event loop."""
         error = context.get("exception")
         if not isinstance(error, chess.engine.EngineError):
             loop.default_exception_handler(context)
@@ -250,9 +246,8 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class UciAnalyst(UciEngine):
-    """A UCI engine that analyses as `knightadder.Engine` does; parameters and errors are as for `UciEngine`.
-
-    The option ``UCI_ShowWDL`` is switched on if the engine has it, and ``Hash`` is left out if the engine has none.
+    """A UCI engine that analyses as `knightadder.Engine` does; parameters and errors are as for `UciEngine`. The option
+    ``UCI_ShowWDL`` is switched on if the engine has it, and ``Hash`` is left out if the engine has none.
     """
 
     def __init__(self, command: str, options: Mapping[str, str]) -> None:
@@ -277,8 +272,8 @@ class UciAnalyst(UciEngine):
     ) -> Analysis:
         """Analyse a position in which the game is not over, or some of its moves.
 
-        Return the lines of the deepest iteration that has all of them, without bounds if possible. The errors are the
-        same as for `UciEngine.search`. An EngineError is also raised if the engine gives no score.
+        Return the lines of the deepest iteration that has all of them, without bounds if possible. The errors are those
+        of `UciEngine.search`. An EngineError is also raised if the engine gives no score.
         """
         told: list[InfoDict] = []
         moves = None if root_moves is None else list(root_moves)

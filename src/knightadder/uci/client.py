@@ -1,7 +1,5 @@
-"""A UCI engine as a child process: sends and reads lines, with a time limit for every wait.
-
-Reads are blocking, because this has the lowest latency. A thread watches all engines and kills an engine that exceeds
-its time limit, which ends the wait.
+"""A UCI engine as a child process: sends and reads lines, with a time limit for every wait. Reads are blocking, because
+this has the lowest latency; a thread kills an engine that exceeds its time limit, which ends the wait.
 """
 
 import contextlib
@@ -97,8 +95,7 @@ class UciClient(Closing):
     - `name` is the name that the engine reports; before `handshake`, the name of its program.
     - `options` maps the names of its options in lower case to the engine's spelling.
     - `trace` records each line, and is closed together with the engine.
-    - `remarks` are the engine's messages about its options. The code that sets the options collects them (see
-      `wait_ready`).
+    - `remarks` are the engine's messages about its options, collected by the code that sets them (see `wait_ready`).
     """
 
     def __init__(
@@ -154,10 +151,8 @@ class UciClient(Closing):
             raise self._ended() from None
 
     def read_until(self, prefix: str, timeout: float) -> list[str]:
-        """Return the lines up to one that starts with a prefix.
-
-        EngineEndedError if the engine ends first. If no such line comes within `timeout` seconds, the engine is killed
-        and EngineSilentError is raised.
+        """Return the lines up to one that starts with a prefix. EngineEndedError if the engine ends first. If no such
+        line comes within `timeout` seconds, the engine is killed and EngineSilentError is raised.
         """
         start = prefix.encode()
         lines: list[bytes] = []
@@ -211,10 +206,8 @@ class UciClient(Closing):
                 self.options[name.lower()] = name
 
     def set_options(self, options: Mapping[str, str]) -> None:
-        """Set options. An empty value presses a button.
-
-        OptionError if the engine did not declare an option in the `handshake`; EngineEndedError if the engine has
-        ended.
+        """Set options; an empty value presses a button. OptionError if the engine did not declare an option in the
+        `handshake`; EngineEndedError if the engine has ended.
         """
         for name, value in options.items():
             if name.lower() not in self.options:
@@ -223,9 +216,8 @@ class UciClient(Closing):
             self.send(f"{text} value {value}" if value else text)
 
     def wait_ready(self, timeout: float) -> list[str]:
-        """Send ``isready`` and wait for the answer. The errors are as for `read_until`.
-
-        Return the texts of each ``info string`` that the engine sends in the meantime, such as notes about an option.
+        """Send ``isready`` and wait for the answer, with the errors of `read_until`. Return the text of each ``info
+        string`` that the engine sends in the meantime, such as a note about an option.
         """
         self.send("isready")
         lines = self.read_until("readyok", timeout)

@@ -12,8 +12,8 @@ class WorkerEngine:
     """The engine of a worker, which starts when it is first needed. It can be pickled before that.
 
     `command` starts an external engine; None means this engine. `options` are its UCI options, among them ``Hash``.
-    `other` is the external engine, and `own_options` are the options of this engine besides ``Hash``. `said` holds
-    this engine's messages about these options.
+    `other` is the external engine, and `own_options` are the options of this engine besides ``Hash``. `said` holds this
+    engine's messages about these options.
     """
 
     def __init__(self, command: str | None, options: Mapping[str, str]) -> None:

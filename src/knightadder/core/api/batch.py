@@ -23,23 +23,16 @@ NO_VALUE = -32_768  # the value written for an illegal position
 
 @core.exported(int64(Tables, Worker, uint8[::1], int64[::1], Packed[::1]))
 def pack_fens(tables, worker, text, ends, records):
-    """Read consecutive FENs and pack their positions.
+    """Pack the positions of consecutive FENs, and return the number of illegal positions.
 
     Parameters
     ----------
     tables, worker : records
         The worker's first position and list of moves are overwritten.
-    text : array of uint8
-        The FENs in ASCII, one after another.
-    ends : array of int
-        End of each FEN, where the next FEN begins.
+    text, ends : arrays of uint8 and int
+        The FENs in ASCII, one after another, and the place where each of them ends.
     records : array of PACKED
         Receives the positions, with score 0 and a draw as the result. The record of an illegal position is all zeros.
-
-    Returns
-    -------
-    int
-        The number of illegal positions.
     """
     pos = worker.stack[0]
     start, illegal = np.int64(0), np.int64(0)
@@ -60,21 +53,8 @@ def pack_fens(tables, worker, text, ends, records):
 
 @core.exported(int64(Tables, Worker, Packed[::1], int16[::1]))
 def evaluate_records(tables, worker, records, values):
-    """Evaluate packed positions.
-
-    Parameters
-    ----------
-    tables, worker : records
-        The worker's first position is overwritten.
-    records : array of PACKED
-        The positions.
-    values : array of int16
-        Receives the static values, in centipawns from White's view; `NO_VALUE` for illegal positions.
-
-    Returns
-    -------
-    int
-        The number of illegal positions.
+    """Evaluate packed positions into `values` (int16, centipawns from White's view; `NO_VALUE` for an illegal
+    position), and return the number of illegal positions. The worker's first position is overwritten.
     """
     pos = worker.stack[0]
     illegal = np.int64(0)

@@ -21,13 +21,13 @@ from ..worker import Worker
 from .deepening import deepen, start_search
 from .playing import draw_reason, play
 
-# Adjudication: a game is won if a side is WIN_SCORE or more centipawns ahead for WIN_PLIES plies in a row. The game is
+# Adjudication: a game is won if one side is at least WIN_SCORE centipawns ahead for WIN_PLIES plies in a row. It is
 # drawn if no side is more than DRAW_SCORE ahead for DRAW_PLIES plies. Stormphrax and Viridithas use similar numbers.
 WIN_SCORE, WIN_PLIES = 2000, 4
 DRAW_SCORE, DRAW_PLIES = 5, 12
-DRAW_FROM = 70  # minimum plies of a game, with its opening, before it is adjudicated as a draw
+DRAW_FROM = 70  # minimum plies, including the opening, before a game is adjudicated as a draw
 
-_HARD_LIMIT_FACTOR = 8  # the hard node limit, in multiples of the soft limit; it stops an exploding iteration
+_HARD_LIMIT_FACTOR = 8  # the hard node limit, which stops an exploding iteration, as a multiple of the soft limit
 
 
 @kernel
@@ -37,19 +37,10 @@ def _type_of(pos, move):
 
 @core.exported(int64(Tables, Worker, int64, uint64))
 def play_randomly(tables, worker, plies, seed):
-    """Play random moves in ``worker.stack[0]`` until the game ends, and return the number of moves played.
+    """Play at most `plies` random moves in ``worker.stack[0]`` until the game ends; return the number of moves played.
 
     First a type of piece that can move is chosen at random, and then one of its moves. If every move were equally
     likely, most moves would be pawn moves.
-
-    Parameters
-    ----------
-    tables, worker : records
-        The worker has the position and the history before it.
-    plies : int
-        Maximum number of moves to play.
-    seed : int
-        Random seed.
     """
     frame = worker.frames[0]
     for ply in range(plies):
@@ -97,9 +88,8 @@ def _prepare(tables, worker, nodes):
 
 @kernel
 def _score(tables, worker, nodes):
-    """Search up to the soft node limit, and return the score of the best move, from the mover's view.
-
-    Afterwards, the best move is the first root move. If no exact score is known, the score is `NO_SCORE`.
+    """Search up to the soft node limit, move the best move to the front of the root moves, and return its score from
+    the mover's view; `NO_SCORE` if no exact score is known.
     """
     deepen(tables, worker, np.int64(1), np.int64(MAX_DEPTH), np.int64(1), nodes, np.int64(0), np.int64(0))
     best = worker.root_moves[0]
@@ -119,18 +109,16 @@ def _is_fair(tables, worker, nodes, max_score):
 
 @core.exported(int64(Tables, Worker, Worker, int64, int64, int64, int64, Packed[::1], uint32[::1]))
 def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, words):
-    """Play a game between two players from their position, and write it in the format of `viriformat`.
+    """Play a game in the format of `viriformat`, and return the number of its moves; 0 if no game was played.
 
     Parameters
     ----------
     tables : TABLES record
-        The read-only tables.
     white, black : WORKER records
-        Both have the same position in ``stack[0]``, the history before it, and the address of a stop flag. Each has its
-        own hash table, as in a match, so that the results of one do not help the other.
+        Both players have the same position in ``stack[0]``, the history before it, and the address of a stop flag. Each
+        has its own hash table, as in a match, so that the results of one do not help the other.
     nodes : int
-        Soft node limit for a move: no depth is started after that many nodes, and the search stops at eight times
-        that number.
+        Soft node limit of a move: no depth is started after that many nodes. The hard limit is eight times as high.
     first_nodes, max_score : int
         No game is played if a search of `first_nodes` nodes finds a side more than `max_score` centipawns ahead.
     ply : int
@@ -139,11 +127,6 @@ def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, 
         Receives the position and the result.
     words : array of uint32
         Receives the moves with their scores, and a zero at the end. A game that is too long for the array is a draw.
-
-    Returns
-    -------
-    int
-        The number of moves; 0 if no game was played.
     """
     pos = white.stack[0]
     pack(pos, header[0], ply, np.int64(0), np.int64(DRAW))
@@ -167,8 +150,8 @@ def play_game(tables, white, black, nodes, first_nodes, max_score, ply, header, 
         play(tables, white, move)
         play(tables, black, move)
 
-        # `ahead` is the number of plies in a row, up to this one, with White far ahead, or minus the number with Black
-        # far ahead. `level` is the number of plies in a row with a level score.
+        # `ahead` counts the latest plies in a row with White far ahead; it is negative if Black is far ahead.
+        # `level` counts the latest plies in a row with a level score.
         if score >= WIN_SCORE:
             ahead = max(ahead, np.int64(0)) + 1
         elif score <= -WIN_SCORE and score != NO_SCORE:

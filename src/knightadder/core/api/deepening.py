@@ -1,8 +1,8 @@
 """The api of the search: it prepares a search, and runs the iterative deepening that drives every search.
 
 A player's search (``engine/running_search.py``) calls `deepen` once for each depth. Between the calls it looks at the
-clock and sends reports, which takes as long as searching a thousand nodes. So a search of a few milliseconds uses one
-call for a range of depths.
+clock and sends reports. That takes as long as searching a thousand nodes, so a search of a few milliseconds covers a
+range of depths in one call.
 
 Each depth is searched in a narrow window around the score of the previous depth (*aspiration*).
 """
@@ -24,9 +24,9 @@ from ..search.transposition import DECISIVE, EXACT, INFINITE, MATE, NO_EVAL
 from ..tables import Tables
 from ..worker import Worker
 
-_ASPIRATION_FROM = 5  # minimum depth of a narrow window, in plies; at lower depths, scores vary too much
+_ASPIRATION_FROM = 5  # minimum depth in plies for a narrow window; at lower depths, scores vary too much
 
-# The window extends on either side of the last score by 12 centipawns, plus score ** 2 / 5000 but at most 60. Large
+# The window extends on either side of the last score by 12 + min(score ** 2 / 5000, 60) centipawns, because large
 # scores change more from depth to depth. The formula is Stockfish's.
 _MIN_WINDOW, _SQUARE_DIVISOR, _MAX_BY_SCORE = np.int64(12), 5_000, 60
 
@@ -39,9 +39,8 @@ def forget(worker):
 
 @core.exported(void(Worker, int64, int64))
 def start_search(worker, count, node_limit):
-    """Prepare a search of the first `count` items of ``worker.root_moves``, whose moves and ranks are set.
-
-    Moves of equal rank must be adjacent, with the highest rank first.
+    """Prepare a search of the first `count` moves of ``worker.root_moves``, whose ranks are set. Moves of equal rank
+    must be adjacent, with the highest rank first.
     """
     for i in range(count):
         root_move = worker.root_moves[i]
@@ -71,8 +70,7 @@ def start_search(worker, count, node_limit):
 
 @core.exported(int64(Tables, Worker, int64))
 def overlooks_at_root(tables, worker, move):
-    """Return 1 if a weakened player overlooks a legal move of ``worker.stack[0]``, else 0. In check it sees every move.
-
+    """Return 1 if a weakened player overlooks a legal move of ``worker.stack[0]``, else 0; in check it sees every move.
     ``worker.oversight`` and ``worker.weak_seed`` must be set, after `start_search`.
     """
     pos = worker.stack[0]
@@ -81,14 +79,17 @@ def overlooks_at_root(tables, worker, move):
 
 @core.exported(int64(Tables, Worker, int64, int64, int64, int64, int64, int64))
 def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing):
-    """Search ``worker.stack[0]`` by iterative deepening, and sort the best moves to the front.
+    """Search ``worker.stack[0]`` by iterative deepening, and return the last completed depth.
+
+    The best moves are sorted to the front. The next depth is unfinished if ``worker.stopped`` is set or the search
+    pauses.
 
     Parameters
     ----------
     tables, worker : records
         `start_search` must have prepared the worker.
     first, last : int
-        The range of depths, in plies.
+        The first and last depth, in plies.
     lines : int
         Number of best moves to find (MultiPV), at most the number of root moves.
     enough_nodes : int
@@ -97,11 +98,6 @@ def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing
         No depth is started once the best line ends in mate within that many plies, for either side. 0 for no limit.
     pausing : int
         1 to return also when a score lies outside its window; the next call must then begin at the same depth.
-
-    Returns
-    -------
-    int
-        The last completed depth. The next depth is unfinished if ``worker.stopped`` is set or the search pauses.
     """
     for depth in range(first, last + 1):
         for line in range(worker.pv_index if worker.widened else 0, lines):
@@ -142,8 +138,7 @@ def _widen_window(worker, score):
         worker.root_beta = (worker.root_alpha + worker.root_beta) // 2
         worker.root_alpha = max(score - worker.window, -INFINITE)
     else:
-        # The search has proved this score, even if the next search is stopped. But a mate is only proved with its
-        # whole line.
+        # The score is proved even if the next search is stopped. Only a mate is not proved without its whole line.
         proved = score if score < DECISIVE else worker.root_beta
         worker.root_moves[worker.pv_index].previous_score = proved
         worker.root_beta = min(score + worker.window, INFINITE)
@@ -169,8 +164,8 @@ def aspiration_search(tables, worker, pausing):
 
     The function returns whether the search for this line has ended, because the score lies within the window or
     ``worker.stopped`` is set. A stopped search still keeps a move that raised alpha: that move was fully searched and
-    is better. If `pausing` is set, the function returns False as soon as a score lies outside the window; the next call
-    searches the wider window.
+    is better. If `pausing` is set, the function returns False as soon as a score lies outside the window. The next call
+    then searches a wider window.
     """
     while True:
         clear_root_killers(worker)

@@ -23,7 +23,9 @@ MAX_TRIES = 64  # maximum number of candidates per wanted position; only a few p
 def distil_positions(tables, worker, source, seed, max_moves, value_below, records):
     """Choose random positions, play a few random moves from each, and evaluate the resulting positions.
 
-    Positions in check are left out, because a static value says little about them. The fifty-move count becomes 0.
+    Positions in check are left out, because a static value says little about them. The fifty-move count becomes 0. The
+    function returns the number of positions written, which is lower than the length of `records` only if too few
+    candidates are suitable.
 
     Parameters
     ----------
@@ -32,18 +34,12 @@ def distil_positions(tables, worker, source, seed, max_moves, value_below, recor
     source : array of PACKED
         Positions to choose from.
     seed : int
-        Random seed.
     max_moves : int
         Maximum number of random moves; the minimum is 0.
     value_below : int
-        Bound in centipawns: only positions with a smaller absolute value are written.
+        Only positions with a smaller absolute value, in centipawns, are written.
     records : array of PACKED
         Receives the positions. The score is the value from White's view, and the result is a draw.
-
-    Returns
-    -------
-    int
-        The number of positions written; less than the length of `records` only if too few candidates are suitable.
     """
     count, tries, draws = np.int64(0), np.int64(0), np.int64(0)
     here, after = worker.stack[0], worker.stack[1]

@@ -9,18 +9,7 @@ from ..syzygy.city_hash import CRC_TABLE, SHORTEST, city_hash_crc_128, city_hash
 
 
 def hash_256(data):
-    """Hash bytes to 256 bits, by CityHashCrc256.
-
-    Parameters
-    ----------
-    data : numpy.ndarray of uint8
-        Contiguous.
-
-    Returns
-    -------
-    numpy.ndarray of uint64
-        Four words.
-    """
+    """Hash contiguous bytes, an array of uint8, to 256 bits by CityHashCrc256; return four words of uint64."""
     seed = 0
     if len(data) < SHORTEST:
         seed = ~len(data) & 0xFFFFFFFF
@@ -31,17 +20,8 @@ def hash_256(data):
 
 
 def hash_128(data):
-    """Hash bytes to 128 bits, by CityHashCrc128.
-
-    Parameters
-    ----------
-    data : numpy.ndarray of uint8
-        Contiguous. The size must be a multiple of 32, as it is for a sequence of `hash_256` results.
-
-    Returns
-    -------
-    numpy.ndarray of uint64
-        Two words.
+    """Hash contiguous bytes, an array of uint8, to 128 bits by CityHashCrc128; return two words of uint64. The size
+    must be a multiple of 32, as it is for a sequence of `hash_256` results.
     """
     if len(data) > 900:
         return hash_256(data)[2:]

@@ -1,4 +1,4 @@
-"""Whole games in the format of ``core/board/viriformat.py``: counted, or replayed as positions."""
+"""Whole games in the format of ``core/board/viriformat.py``: counting them, and replaying them as positions."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ Position = record_type(POSITION)
 
 @inlined
 def _end(words, at):
-    """Return the place of the zero word that ends the game at `at`, or the length of the file if there is none."""
+    """Return the index of the zero word that ends the game beginning at `at`, or the file's length if there is none."""
     at += HEADER
     while at < len(words) and words[at] != 0:
         at += 1
@@ -25,19 +25,8 @@ def _end(words, at):
 
 @core.exported(int64(uint32[::1], int64[::1]))
 def count_games(words, counts):
-    """Count games and moves without decoding them.
-
-    Parameters
-    ----------
-    words : array of uint32
-        The content of a file.
-    counts : array of 2 int
-        Receives the number of games and the number of moves.
-
-    Returns
-    -------
-    int
-        The place of the incomplete game at the end; the length of the file if all games are complete.
+    """Count the games and moves of a file, an array of uint32, into `counts`, without decoding them. Return the index
+    of the incomplete game at the end, or the length of the file if all games are complete.
     """
     at = np.int64(0)
     counts[0] = counts[1] = 0
@@ -53,31 +42,28 @@ def count_games(words, counts):
 
 @core.exported(int64(Tables, Position[::1], uint32[::1], int64[::1], int64, int64, int64, Packed[::1]))
 def read_games(tables, positions, words, place, first_ply, score_below, quiet, records):
-    """Replay games and write the wanted positions, in order, into records.
+    """Replay games, and write the wanted positions with the game's result.
+
+    The function returns the number of positions written, from as many games as fit; -1 if a game is incomplete or
+    illegal.
 
     Parameters
     ----------
     tables : TABLES record
-        The read-only tables.
     positions : array of 2 POSITION
         Working memory.
     words : array of uint32
         The content of a file.
     place : array of 1 int
-        Place of the first game to read. Receives the place of the next game, or of a faulty game.
+        Index of the first game to read. Receives the index of the next game, or of a faulty game.
     first_ply : int
         First wanted ply. White's first move of a game from the start position is ply 0.
     score_below : int
-        Bound in centipawns: only positions with a smaller absolute score are wanted.
+        Only positions with a smaller absolute score, in centipawns, are wanted.
     quiet : int
         1 to leave out positions in check, and positions in which the move played is a capture or a promotion; else 0.
     records : array of PACKED
-        Receives the positions, each with the game's result.
-
-    Returns
-    -------
-    int
-        The number of positions written, from as many games as fit; -1 if a game is incomplete or illegal.
+        Receives the positions in order.
     """
     count = np.int64(0)
     while place[0] < len(words):

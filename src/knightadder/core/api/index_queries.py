@@ -1,6 +1,5 @@
-"""Queries on an index of games: the moves played in a position, filters, and search by material and squares.
-
-See `library.explorer`.
+"""Queries of `library.explorer` on an index of games: the moves played in a position, filters, and
+parts of positions.
 """
 
 import numpy as np
@@ -26,15 +25,15 @@ INDEXED = record(
     ("result", np.uint8),  # see `RESULTS`
     ("speed", np.uint8),  # index of its bit in a filter's `speeds`
 )
-#: The games to count. A player's number is -1 for any player.
+#: A filter of games. A player's number is -1 for any player.
 FILTER = record(
     ("white", np.int64),
     ("black", np.int64),
     ("either", np.int64),  # 1 if the players may also have the opposite colours
-    ("least_rating", np.int64),  # minimum average rating; 0 = no limit
-    ("most_rating", np.int64),  # maximum average rating; with either limit, games without ratings are left out
-    ("since", np.int64),  # first date; 0 = no limit
-    ("until", np.int64),  # last date; with either limit, games without a date are left out
+    ("least_rating", np.int64),  # minimum average rating; 0 = no limit. A limit leaves out games without ratings.
+    ("most_rating", np.int64),  # maximum average rating; 0 = no limit
+    ("since", np.int64),  # first date; 0 = no limit. A limit leaves out games without a date.
+    ("until", np.int64),  # last date; 0 = no limit
     ("speeds", np.int64),  # a bit for each speed to count
     ("results", np.int64),  # a bit for each result to count
 )
@@ -49,8 +48,8 @@ PLAYED = record(
     ("points", np.int64),  # half points that the mover scored against rated opponents
     ("last", np.int64),  # date of the latest game
 )
-#: A wanted position: the number of each piece, unless ``men[0]`` is `ANY`; and the content of each square. The
-#: content is a piece as in ``core/layout.py``, 0 for an empty square, or `ANY`.
+#: A wanted position: how many there are of each piece (``men[0]`` is `ANY` for any material), and what is on each
+#: square: a piece as in ``core/layout.py``, 0 for an empty square, or `ANY`.
 WANTED = record(("men", np.int64, 16), ("squares", np.uint8, 64))
 ANY = 255  # any content of a square, or any material
 
@@ -64,7 +63,7 @@ Indexed, Filter, Played, Wanted = (record_type(dtype) for dtype in (INDEXED, FIL
     )
 )
 def count_games(games, wanted, white_moves, by_date, ids, moves, only, slots, played, best, counts):
-    """Count the games of a position by the move played in it, and find the best of them.
+    """Count the games of a position by the move played in it, and find the best of them; return the number of games.
 
     Parameters
     ----------
@@ -81,18 +80,13 @@ def count_games(games, wanted, white_moves, by_date, ids, moves, only, slots, pl
     only : int
         The only move to count; 0 to count all moves.
     slots : array of 65536 int32
-        The place of each move in `played`, counted from 1. Must be all zeros at the first call.
+        The index of each move in `played`, plus 1. Must be all zeros at the first call.
     played : array of PLAYED
-        Receives the statistics of each move. It must have room for `MAX_MOVES` moves; further moves are left out.
+        Receives the statistics of each move. There is room for `MAX_MOVES` moves; further moves are left out.
     best : array of int64
         The best games found by earlier calls, to which this call adds.
     counts : array of 2 int64
         The numbers of moves and of best games so far.
-
-    Returns
-    -------
-    int
-        The number of games that count.
     """
     found = np.int64(0)
     for index in range(len(ids)):
@@ -160,7 +154,7 @@ def _plays(wanted, player):
 
 @inlined
 def _twice_rating(game):
-    """Return twice the average rating of the players. If one rating is unknown, the other counts; 0 if both are."""
+    """Return twice the average rating of the players. If one rating is unknown, the other is used; if both are, 0."""
     white, black = np.int64(game.white_elo), np.int64(game.black_elo)
     if white == 0 or black == 0:
         return 2 * (white + black)
@@ -191,22 +185,7 @@ def _keep(games, by_date, number, best, counts):
 
 @core.exported(int64(Indexed[::1], Filter, uint8[::1]))
 def filter_games(games, wanted, found):
-    """Mark the games that pass a filter.
-
-    Parameters
-    ----------
-    games : array of INDEXED
-        The games.
-    wanted : FILTER record
-        The filter.
-    found : array of uint8
-        Receives 1 for each game that passes, 0 for each other game.
-
-    Returns
-    -------
-    int
-        The number of games that pass.
-    """
+    """Mark the games that pass a filter by 1 in `found` (uint8), all others by 0; return the number of marked games."""
     count = np.int64(0)
     for number in range(len(games)):
         passes = _counts(games[number], wanted)
@@ -217,21 +196,10 @@ def filter_games(games, wanted, found):
 
 @core.exported(int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], Wanted, int32[::1]))
 def find_positions(tables, reader, text, games, moves, wanted, plies):
-    """Find the first position of each game that has the wanted pieces.
+    """Find the first position of each game that has the `wanted` pieces, and return the number of games that have one.
 
-    Parameters
-    ----------
-    tables, reader, text, games, moves
-        As for `replay_games` in ``core/api/pgn_reading.py``.
-    wanted : WANTED record
-        The pieces to look for.
-    plies : array of int32
-        Receives for each game the number of moves before the position; -1 if there is none.
-
-    Returns
-    -------
-    int
-        The number of games with such a position.
+    `plies` (int32) receives the number of moves before each position; -1 if there is none. The other arguments are
+    those of `replay_games` in ``core/api/pgn_reading.py``.
     """
     found = np.int64(0)
     for number in range(len(games)):

@@ -16,16 +16,10 @@ _COPIES = np.int64(64)  # a power of two, small enough for the copies to fit int
 
 @core.exported(int64(Tables, Worker, int64))
 def time_evaluate(tables, worker, count):
-    """Evaluate ``worker.stack[0]`` `count` times.
+    """Evaluate ``worker.stack[0]`` `count` times, and return the sum of the values, so that none can be omitted.
 
-    Copies of the position are evaluated in an order that depends on the values so far. So each evaluation starts when
-    the previous one is done, and the compiler cannot move an evaluation out of the loop. The copies overwrite
-    ``worker.stack[1:64]``.
-
-    Returns
-    -------
-    int
-        The sum of the values, so that the compiler cannot omit an evaluation.
+    Copies of the position, in ``worker.stack[1:64]``, are evaluated in an order that depends on the values so far. So
+    each evaluation starts when the previous one is done, and the compiler cannot move an evaluation out of the loop.
     """
     for i in range(1, _COPIES):
         copy_record(worker.stack[i], worker.stack[0])
@@ -39,14 +33,8 @@ def time_evaluate(tables, worker, count):
 
 @core.exported(int64(Tables, Worker, int64))
 def time_generate(tables, worker, count):
-    """Generate all legal moves of ``worker.stack[0]`` `count` times.
-
-    Each time, the moves are written into the next of 64 frames, so the compiler cannot omit a repetition.
-
-    Returns
-    -------
-    int
-        The number of moves written.
+    """Generate all legal moves of ``worker.stack[0]`` `count` times, and return the number of moves written. Each time,
+    the moves are written into the next of 64 frames, so the compiler cannot omit a repetition.
     """
     total = np.int64(0)
     for i in range(count):

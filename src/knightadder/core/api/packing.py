@@ -27,7 +27,7 @@ def unpack_position(tables, worker, records, index):
 
 
 def pack_game(worker, ply=0, score=0, result=DRAW):
-    """Return the record of the position of a game, as an array of one record.
+    """Return the packed position of a game, as an array of one record.
 
     Parameters
     ----------
@@ -46,13 +46,7 @@ def pack_game(worker, ply=0, score=0, result=DRAW):
 
 
 def pack_fen(tables, text, score=0, result=DRAW):
-    """Return the record of a FEN, as an array of one record.
-
-    Raises
-    ------
-    FenError
-        If the FEN describes no legal position.
-    """
+    """Return the packed position of a FEN, as an array of one record. An illegal position raises a `FenError`."""
     setup = parse_fen(text)
     worker = new_record(WORKER)
     position = worker.stack[0]

@@ -15,21 +15,8 @@ from ..worker import Worker
 
 @core.exported(int64(Tables, Worker, int64, int64, int64))
 def perft(tables, worker, ply, depth, bulk):
-    """Count the positions `depth` plies below ``worker.stack[ply]``.
-
-    Parameters
-    ----------
-    ply : int
-        Place of the position in the stack.
-    depth : int
-        At least 0.
-    bulk : int
-        1 to count the moves of the last ply without making them ("bulk counting"), 0 to make every move.
-
-    Returns
-    -------
-    int
-        The count. It is incomplete if the stop flag has been set.
+    """Count the positions `depth` plies below ``worker.stack[ply]``; the count is incomplete if the stop flag has been
+    set. If `bulk` is 1, the moves of the last ply are counted without making them ("bulk counting").
     """
     if depth == 0:
         return 1

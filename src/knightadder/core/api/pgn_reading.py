@@ -24,10 +24,12 @@ def set_up_reader(tables, reader, text):
 def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     """Read games until the text ends, or until a game needs the careful reader.
 
+    The function returns `DONE` at the end of the text, `MORE` if the last game is incomplete, or `CAREFUL` if a game
+    needs the careful reader.
+
     Parameters
     ----------
     tables : TABLES record
-        The read-only tables.
     reader : READER record
         A reader whose start position is set. ``at``, ``line``, ``end`` and ``last`` say which text to read. At the end,
         ``at`` and ``line`` refer to the first game that was not read. ``games``, ``tags``, ``moves`` and ``notes``
@@ -37,15 +39,9 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     games, tags, notes : arrays of GAME, TAG and NOTE
         Receive the items. They must have room for n/4 + 2, n/4 + 2 and n/2 + 2 items if the text has n bytes.
     moves, clocks, scores : arrays of uint16, int64 and int16
-        Receive data on the moves of all main lines: the move, encoded as in ``core/board/moves.py``; the clock after it
-        in milliseconds, or `NO_CLOCK`; and the score from White's view, or `NO_SCORE`. They must have room for n/2
-        moves.
-
-    Returns
-    -------
-    int
-        `DONE` at the end of the text; `MORE` if the last game is incomplete; `CAREFUL` if a game needs the careful
-        reader.
+        Receive an item for each move of a main line, and must have room for n/2 items: the move, encoded as in
+        ``core/board/moves.py``; the clock after it in milliseconds, or `NO_CLOCK`; and the score from White's view, or
+        `NO_SCORE`.
     """
     return pgn_reader.read_block(tables, reader, text, games, tags, moves, clocks, scores, notes)
 
@@ -54,7 +50,7 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     int64(Tables, Reader, uint8[::1], Game[::1], uint16[::1], int16[::1], uint64[::1], Packed[::1], uint64[::1])
 )
 def replay_games(tables, reader, text, games, moves, scores, numbers, records, keys):
-    """Pack the position before each move of the games, and compute its key.
+    """Pack the position before each move of the games, compute its key, and return the number of positions.
 
     Parameters
     ----------
@@ -69,11 +65,6 @@ def replay_games(tables, reader, text, games, moves, scores, numbers, records, k
         that the game gives after the previous move, else 0. An unknown result counts as a draw.
     keys : array of uint64
         Receives the keys, unless the array is empty.
-
-    Returns
-    -------
-    int
-        The number of positions.
     """
     count = np.int64(0)
     for number in range(len(games)):

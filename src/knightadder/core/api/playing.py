@@ -1,7 +1,5 @@
-"""The api of a game: set up a position, list and play moves, and judge the position.
-
-The position is ``worker.stack[0]``. ``worker.keys[:key_count]`` are the keys of the positions before it that can still
-be repeated.
+"""The api of a game, whose position is ``worker.stack[0]``: set it up, list and play moves, and judge it.
+``worker.keys[:key_count]`` has the keys of the earlier positions that can still be repeated.
 """
 
 import numpy as np
@@ -35,33 +33,19 @@ def _set_up(tables, worker):
 
 @core.exported(int64(Tables, Worker))
 def set_up_position(tables, worker):
-    """Complete ``worker.stack[0]``, whose board, side to move, castling rooks and en passant square are set.
-
-    Returns
-    -------
-    int
-        1 if the side that is not to move is in check, which is illegal; else 0.
+    """Complete ``worker.stack[0]``, whose board, side to move, castling rooks and en passant square are set; return 1
+    if the position is illegal because the side that is not to move is in check, else 0.
     """
     return _set_up(tables, worker)
 
 
 @core.exported(int64(Tables, Worker, uint64[::1]))
 def set_up_bitboards(tables, worker, numbers):
-    """Set up ``worker.stack[0]`` from bitboards.
+    """Set up ``worker.stack[0]`` from bitboards; return 1, or 0 if the position is illegal and therefore undefined.
 
-    Parameters
-    ----------
-    tables, worker : records
-        The worker's position is undefined if this fails.
-    numbers : array of uint64
-        The squares of pawns, knights, bishops, rooks, queens, kings, White's pieces, Black's pieces, and the rooks that
-        may castle; the en passant square or 64; 1 if Black is to move, else 0; and the plies since the last capture or
-        pawn move.
-
-    Returns
-    -------
-    int
-        1 if the position is legal, else 0.
+    `numbers` (uint64) are the squares of pawns, knights, bishops, rooks, queens, kings, White's pieces, Black's pieces,
+    and the rooks that may castle; the en passant square or 64; 1 if Black is to move, else 0; and the plies since the
+    last capture or pawn move.
     """
     pos = worker.stack[0]
     white, black = numbers[6], numbers[7]
@@ -144,14 +128,8 @@ def _count_moves(tables, worker):
 
 @core.exported(int64(Tables, Worker, int64, int64, int64))
 def find_move(tables, worker, source, target, promotion):
-    """Return the legal move from `source` to `target`, or 0.
-
-    Parameters
-    ----------
-    source, target : int
-        Squares. For castling, `target` may be the rook's square or the king's new square.
-    promotion : int
-        Type of the new piece; 0 for no promotion.
+    """Return the legal move from `source` to `target`, or 0. For castling, `target` may be the rook's square or the
+    king's new square. `promotion` is the type of the new piece, or 0.
     """
     return _find(tables, worker, source, target, promotion)
 
@@ -166,12 +144,8 @@ def play(tables, worker, move):
 def play_all(tables, worker, wanted):
     """Play moves until one is illegal, and return the number of moves played.
 
-    One call plays a whole game, because each call from Python takes a few microseconds of the player's time.
-
-    Parameters
-    ----------
-    wanted : array of int
-        From-square | (to-square << 6) | (promotion << 12), with the meanings of the arguments of `find_move`.
+    Each of the `wanted` moves is from-square | (to-square << 6) | (promotion << 12), in the sense of `find_move`. One
+    call plays a whole game, because each call from Python costs the player a few microseconds.
     """
     for i in range(len(wanted)):
         squares = wanted[i]
@@ -184,12 +158,8 @@ def play_all(tables, worker, wanted):
 
 @core.exported(int64(Tables, Worker, Packed[::1], int64, int64[::1]))
 def set_up_packed(tables, worker, records, index, moves):
-    """Set up ``worker.stack[0]`` from ``records[index]``, which must be legal, and play moves from it.
-
-    Returns
-    -------
-    int
-        The number of moves played; see `play_all`.
+    """Set up ``worker.stack[0]`` from ``records[index]``, which must be legal, and play moves from it as `play_all`
+    does. The function returns the number of moves played.
     """
     worker.key_count = 0
     worker.last_move = NO_MOVE
@@ -201,17 +171,8 @@ def set_up_packed(tables, worker, records, index, moves):
 def play_expected(tables, worker, best, reply):
     """Play the best move of a search and the expected reply, and return the reply if it is worth pondering.
 
-    Parameters
-    ----------
-    best : int
-        A legal move.
-    reply : int
-        The second move of the principal variation. If it is 0, the reply is looked up in the transposition table.
-
-    Returns
-    -------
-    int
-        The reply; 0 if none is known, or if the game is over before or after the reply.
+    The function returns 0 if no reply is known, or if the game is over before or after it. `reply` is the second move
+    of the principal variation; if that is 0, the reply is looked up in the transposition table.
     """
     _play(tables, worker, best)
     count = _count_moves(tables, worker)

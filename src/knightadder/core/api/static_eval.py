@@ -25,9 +25,8 @@ def evaluate_position(tables, worker):
 
 @core.exported(int64(Tables, Worker, Trace))
 def trace_position(tables, worker, trace):
-    """Return the classical value of ``worker.stack[0]``, from the side to move's view, and trace it.
-
-    `trace` is a zeroed TRACE record. The value lacks the adjustments for endings and the fifty-move rule.
+    """Return the classical value of ``worker.stack[0]`` from the side to move's view, and record its trace in a zeroed
+    TRACE. The value lacks the adjustments for endings and the fifty-move rule.
     """
     return classical.evaluate(tables, worker, worker.stack[0], trace)
 

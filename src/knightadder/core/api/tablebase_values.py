@@ -24,7 +24,7 @@ _VALUE = pair(int64)
 
 @inlined
 def _draws_at_once(tables, worker, move):
-    """Make a move from ``worker.stack[0]`` and return whether a rule then ends the game as a draw."""
+    """Make a move from ``worker.stack[0]``, and return whether the game is then drawn by a rule."""
     pos, after = worker.stack[0], worker.stack[1]
     worker.keys[worker.key_count] = pos.key
     make(tables, pos, after, move)
@@ -34,25 +34,20 @@ def _draws_at_once(tables, worker, move):
 
 @core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_wdl(tables, tablebases, worker, ply):
-    """Probe the WDL tables; see `probe_wdl`."""
+    """Probe the WDL tables; return the value, and 1 if it is known, else 0 (see `probe_wdl`)."""
     return probe_wdl(tables, tablebases, worker, ply)
 
 
 @core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_dtz(tables, tablebases, worker, ply):
-    """Probe the DTZ tables; see `probe_dtz`."""
+    """Probe the DTZ tables; return the DTZ, and 1 if it is known, else 0 (see `probe_dtz`)."""
     return probe_dtz(tables, tablebases, worker, ply)
 
 
 @core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_wdl_after(tables, tablebases, worker, move):
-    """Probe the WDL tables after a legal move from ``worker.stack[0]``.
-
-    Returns
-    -------
-    tuple of int
-        The value for the side that makes the move, as for `probe_wdl`; and 1 if it is known, else 0. A move that draws
-        by the fifty-move rule or by repetition has the value 0.
+    """Probe the WDL tables after a legal move from ``worker.stack[0]``, for the side that makes it; see `find_wdl`. A
+    move that draws by the fifty-move rule or by repetition has the value 0.
     """
     if _draws_at_once(tables, worker, move):
         return np.int64(0), FOUND
@@ -62,14 +57,8 @@ def find_wdl_after(tables, tablebases, worker, move):
 
 @core.exported(_VALUE(Tables, Tablebases, Worker, int64))
 def find_dtz_after(tables, tablebases, worker, move):
-    """Probe the DTZ tables after a legal move from ``worker.stack[0]``.
-
-    Returns
-    -------
-    tuple of int
-        The distance to zeroing in plies, counted from before the move, for the side that makes it, as for `probe_dtz`;
-        and 1 if it is known, else 0. A mate has the distance 1. A draw, even by the fifty-move rule or by repetition,
-        has 0.
+    """Probe the DTZ tables after a legal move from ``worker.stack[0]``, for the side that makes it; see `find_dtz`. The
+    DTZ counts from before the move, so a mate has 1. A draw, even by the fifty-move rule or by repetition, has 0.
     """
     if _draws_at_once(tables, worker, move):
         return np.int64(0), FOUND

@@ -14,7 +14,7 @@ from ..evaluation.terms import TERM_VALUES, TRACE, Trace
 from ..tables import Tables
 from ..worker import WORKER, Worker
 
-MAX_COUNTS = 256  # maximum number of values that can count in one position: a few for each of 32 pieces
+MAX_COUNTS = 256  # maximum number of terms' values that one position uses: a few for each of 32 pieces
 
 
 @inlined
@@ -30,22 +30,19 @@ def _known_scale(pos, value):
 def trace_records(tables, worker, trace, records, places, counts, ends, weights):
     """Trace packed positions, and write White's counts minus Black's as the rows of a sparse matrix.
 
+    The function returns the number of counts written; -1 if a record is not a legal position.
+
     Parameters
     ----------
     tables, worker, trace : records
-        Records of the classical evaluation. The worker and the trace are overwritten.
+        The tables must be those of the classical evaluation. The worker and the trace are overwritten.
     records : array of PACKED
-    places, counts : array
+    places, counts : arrays
         Receive the indexes of the terms' values and their counts, one position after another.
     ends : array of int
         Receives the end of each position's counts.
     weights : array of shape (positions, 2)
         Receives the weights of the middle-game half and of the end-game half in each value.
-
-    Returns
-    -------
-    int
-        The number of counts written; -1 if a record is not a legal position.
     """
     end = np.int64(0)
     pos = worker.stack[0]
@@ -77,9 +74,9 @@ class Tracer:
     def trace(self, records):
         """Return the traces of packed positions as a sparse matrix and weights.
 
-        The matrix has a row of `TERM_VALUES` columns for each position. It is in compressed sparse row form: column
-        indexes, counts and row ends. The weights, of shape (positions, 2), are the shares of the middle game and the
-        end game in each value. A `ValueError` is raised if a record is not a legal position.
+        The matrix is in compressed sparse row form: column indexes, counts and row ends. It has a row of `TERM_VALUES`
+        columns for each position. The weights, of shape (positions, 2), are the shares of the middle game and the end
+        game in each value. A record that is not a legal position raises a `ValueError`.
         """
         length = len(records)
         places, counts = np.empty(length * MAX_COUNTS, np.int32), np.empty(length * MAX_COUNTS, np.float32)

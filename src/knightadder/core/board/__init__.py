@@ -1,1 +1,1 @@
-"""The board: bitboards, attacks, positions, moves and their generation, draws, notation."""
+"""The board: bitboards, attacks, positions, moves and their generation, draws and notation."""

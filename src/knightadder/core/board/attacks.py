@@ -17,7 +17,7 @@ from .bitboard import (
     without_lsb,
 )
 
-SLIDER_ENTRIES = 102_400 + 5_248  # number of attack sets, of rooks and of bishops, for all occupancies
+SLIDER_ENTRIES = 102_400 + 5_248  # number of attack sets of rooks plus number of attack sets of bishops
 
 MAGIC = record(
     ("mask", np.uint64),
@@ -133,7 +133,7 @@ def attacked_by(tables, pos, side):
 
 @inlined
 def set_check_squares(tables, pos, squares):
-    """For each piece type, write the squares from which such a piece of the side to move would give check."""
+    """For each type of piece, write the squares from which such a piece of the side to move would give check."""
     them = np.int64(pos.stm) ^ 1
     king = king_square(pos, them)
     diagonal, straight = bishop_attacks(tables, king, pos.by_type[0]), rook_attacks(tables, king, pos.by_type[0])
@@ -147,10 +147,8 @@ def set_check_squares(tables, pos, squares):
 
 @inlined
 def gives_direct_check(pos, squares, move):
-    """Return whether a quiet move gives check with the moved piece. Discovered checks do not count.
-
-    `squares` comes from `set_check_squares`, which treats the from-square as occupied. This does not matter, because no
-    slider moves along a line on which it already gives check.
+    """Return whether a quiet move gives check with the moved piece. In `squares`, from `set_check_squares`, the
+    from-square is occupied; this does not matter, because no slider moves along a line on which it already gives check.
     """
     piece = np.int64(pos.board[move & 63]) & 7
     return squares[piece] & bit((move >> 6) & 63) != ZERO
@@ -158,11 +156,8 @@ def gives_direct_check(pos, squares, move):
 
 @inlined
 def set_checks(tables, pos):
-    """Set the checkers of a position and the pinned pieces of the side to move.
-
-    The function looks at each enemy slider that would attack the king on an empty board. If no piece stands between it
-    and the king, it gives check. If exactly one piece stands there, and it belongs to the king's side, that piece is
-    pinned.
+    """Set the checkers of a position and the pinned pieces of the side to move: if a single piece of the king's side
+    stands between the king and an enemy slider, it is pinned.
     """
     us = np.int64(pos.stm)
     own, enemies = pos.by_color[us], pos.by_color[us ^ 1]

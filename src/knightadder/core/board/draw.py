@@ -12,10 +12,8 @@ from .position import make
 
 @inlined
 def is_repetition(worker, pos, ply):
-    """Return whether the position is a repetition that the search scores as a draw.
-
-    One earlier occurrence after the root is enough, because the players can repeat the position again. At or before the
-    root, two earlier occurrences are needed, as in the rule. ``worker.keys`` must hold the keys up to this ply.
+    """Return whether the search scores the position as a draw by repetition. After the root, one earlier occurrence is
+    enough; up to the root, two are needed, as in the rule. ``worker.keys`` must hold the keys up to this ply.
     """
     here = worker.key_count + ply
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), here)
@@ -47,9 +45,8 @@ def stand_on_one_color(bishops):
 
 @inlined
 def is_dead_position(pos):
-    """Return whether neither side can ever mate (FIDE rule 5.2.2).
-
-    This holds for bare kings, a single minor piece, and bishops that all stand on squares of one colour.
+    """Return whether neither side can ever mate: bare kings, one minor piece, or bishops all on
+    squares of one colour.
     """
     if pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
         return False
@@ -61,9 +58,8 @@ def is_dead_position(pos):
 
 @inlined
 def _can_only_blunder(pos):
-    """Return whether only two minor pieces are left that cannot force mate: one on each side, or two knights.
-
-    Tablebases show that such a position is a draw, unless the side to move is mated or mates with its next move.
+    """Return whether only two minor pieces are left that cannot force mate: one on each side, or two knights. Such a
+    position is a draw, unless the side to move is mated or mates with its next move.
     """
     if popcount(pos.by_type[0]) != 4 or pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
         return False

@@ -33,9 +33,9 @@ WRONG_SIDE_IN_CHECK = "the side that is not to move is in check"
 
 _MAX_COUNTER = 9_999
 _MAX_PAWNS = 8
-_MAX_RIGHTS = 16  # maximum number of letters of castling rights, including impossible ones
-_MAX_FIELD_SHOWN = 20  # maximum length of a wrong field in a message
-_MAX_SHOWN = 120  # maximum length of a FEN in a message
+_MAX_RIGHTS = 16  # maximum length of the castling rights, including impossible ones
+_MAX_FIELD_SHOWN = 20  # maximum length, in messages, of a wrong field
+_MAX_SHOWN = 120  # maximum length, in messages, of a FEN
 
 # Indexes of the numbers that `read_fields` writes. ROOKS is the first of four squares of rooks that may castle (-1 for
 # none): White's rook to the left of the king, White's rook to the right, and the same for Black.
@@ -87,22 +87,10 @@ class FenError(ValueError):
 class Setup:
     """The content of a FEN.
 
-    Attributes
-    ----------
-    board : list of int
-        The piece on each square, from a1 = 0: colour * 8 + type, or 0 for an empty square.
-    stm : int
-        The side to move; 0 for White.
-    castling : int
-        Bitboard of the rooks that may still castle.
-    ep : int
-        The en passant square, or `NO_SQUARE`.
-    rule50 : int
-        Plies since the last capture or pawn move.
-    fullmove : int
-        Move number, counted from 1.
-    notes : tuple of str
-        A line for each kind of impossible castling right or en passant square that was left out.
+    `board` has the piece on each square, from a1 = 0: colour * 8 + type, or 0. `stm` is the side to move, 0 for White.
+    `castling` is the bitboard of the rooks that may still castle. `ep` is the en passant square or `NO_SQUARE`.
+    `rule50` counts the plies since the last capture or pawn move. `notes` has a line for each kind of impossible
+    castling right or en passant square that was left out.
     """
 
     board: list[int]
@@ -126,10 +114,8 @@ def square_name(square: int) -> str:
 
 
 def parse_fen(text: str) -> Setup:
-    """Read and check a FEN of four to six fields; the counters may be missing.
-
-    A malformed field or an impossible position raises a `FenError`. Only the core checks whether the side that is not
-    to move is in check.
+    """Read and check a FEN of four to six fields; the counters may be missing. A malformed field or an impossible
+    position raises a `FenError`. Whether the side that is not to move is in check is left to the core.
     """
     text = " ".join(text.split())
     board, numbers = [0] * 64, [0] * NUMBERS
@@ -165,11 +151,11 @@ def notes_on(rights: str, square: str) -> tuple[str, ...]:
 
 @kernel
 def read_fields(text, start, end, board, numbers):
-    """Read and check a FEN of four to six fields, but do not look for a check to the side that is not to move.
+    """Read and check a FEN of four to six fields; return 0, or the number of the fault (a key of `_FAULTS`).
 
     The FEN is ``text[start:end]``, a sequence of character codes with fields separated by ASCII white space. `board`
     has 64 empty squares and receives the pieces. `numbers` has the length `NUMBERS` and receives the other fields, or
-    the details of a fault. The function returns 0, or the number of the fault, a key of `_FAULTS`.
+    the details of a fault. Whether the side that is not to move is in check is not tested.
     """
     count = _find_fields(text, start, end, numbers)
     if count < 4 or count > 6:
@@ -268,10 +254,8 @@ def _read_board(text, at, end, board, numbers):
 
 @kernel
 def check_material(board):
-    """Check the material: one king for each side, a possible number of pieces, no pawn on the first or last rank.
-
-    The function returns 0 or the number of the fault, a key of `_FAULTS`; the side that it concerns; and that side's
-    number of kings.
+    """Check the material: one king for each side, a possible number of pieces, no pawn on the first or last rank. The
+    function returns 0 or the number of the fault (a key of `_FAULTS`), the side at fault, and its number of kings.
     """
     white = black = 0  # counts of the piece types, eight bits for each
     for square in range(64):
@@ -357,10 +341,7 @@ def _read_en_passant(text, at, end, board, numbers):
 
 @kernel
 def is_passed_over(board, stm, square):
-    """Return whether the last move can have been a pawn's double push over a square.
-
-    `square` may be any number.
-    """
+    """Return whether the last move can have been a pawn's double push over a square; `square` may be any number."""
     if square >> 3 != (5 if stm == WHITE else 2):
         return False
     forward = 8 if stm == WHITE else -8

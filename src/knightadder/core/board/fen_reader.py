@@ -1,6 +1,5 @@
-"""Forsyth-Edwards Notation (FEN) read by compiled code, for many positions: a hundred times as fast as `fen`.
-
-The code is the same as in `fen`, but only `fen` says why it rejects a text.
+"""Forsyth-Edwards Notation (FEN) read by compiled code, for many positions: a hundred times as fast as `fen`. The code
+is that of `fen`, but only `fen` says why it rejects a text.
 """
 
 import numpy as np
@@ -17,8 +16,8 @@ from .position import set_up
 def read_fen(tables, text, start, end, numbers, pos):
     """Set up a position, with all derived fields, from the FEN ``text[start:end]`` of four to six fields in ASCII.
 
-    The function returns the move number, counted from 1; or 0, with `pos` undefined, if the text describes no legal
-    position. `numbers` is working memory for `NUMBERS` numbers, and holds the reader's results afterwards.
+    The function returns the move number, counted from 1. If the FEN is illegal, it returns 0, and `pos` is undefined.
+    `numbers` is working memory for `NUMBERS` numbers, which holds the results of `read_fields` afterwards.
     """
     for place in range(NUMBERS):
         numbers[place] = 0

@@ -44,7 +44,7 @@ from .moves import (
 NOISY, QUIET, ALL = np.int64(1), np.int64(2), np.int64(3)
 
 
-# In the following functions, `moves` is an array, or None to only count the moves.
+# In the following functions, `moves` is an array, or None to count the moves without writing them.
 
 
 @inlined
@@ -92,7 +92,7 @@ def _add_promotions(moves, n, step, targets):
 
 @inlined
 def _add_pawns(moves, n, pawns, captures, pushes, empty, us):
-    """Add pawn moves; `captures` and `pushes` are the allowed target squares of captures and pushes."""
+    """Add pawn moves; `captures` and `pushes` are the allowed target squares."""
     if us == WHITE:
         single = (pawns << EIGHT) & empty
         double = ((single & RANK_3) << EIGHT) & pushes
@@ -147,10 +147,7 @@ def castling_rook_target(us, king, rook):
 
 @inlined
 def castling_is_legal(tables, pos, king, rook, us):
-    """Return whether a side may castle with the rook on `rook`.
-
-    The side must have the right to do so and must not be in check.
-    """
+    """Return whether a side, which has the right and is not in check, may castle with the rook on `rook`."""
     king_target = castling_king_target(us, king, rook)
     rook_target = castling_rook_target(us, king, rook)
     both = bit(king) | bit(rook)
@@ -307,9 +304,8 @@ def _is_pseudo_legal_pawn(tables, pos, source, target, kind, us):
 
 @kernel
 def is_pseudo_legal(tables, pos, move):
-    """Return whether a 16-bit move is pseudo-legal: it fits the position, but may expose the king to check.
-
-    Castling is tested completely, because its rules concern attacked squares anyway.
+    """Return whether a 16-bit move is pseudo-legal: it fits the position, but may expose the king to check. Castling is
+    tested completely, because its rules concern attacked squares anyway.
     """
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     us = np.int64(pos.stm)

@@ -1,6 +1,5 @@
-"""A move in 16 bits: from | (to << 6) | (kind << 12); 0 is no move or the null move.
-
-Castling is encoded as the king taking its own rook, so that Chess960 needs no special case.
+"""A move in 16 bits: from | (to << 6) | (kind << 12); 0 is no move or the null move. Castling is encoded as the king
+taking its own rook, so that Chess960 needs no special case.
 """
 
 import numpy as np
@@ -11,8 +10,8 @@ from ..layout import KNIGHT, QUEEN
 
 NO_MOVE = np.int64(0)
 
-# Kinds of moves. A promotion's kind is the type of the new piece, knight = 2 … queen = 5. The constants are typed,
-# because Numba would compile a function again for a literal as its argument.
+# Kinds of moves. The kind of a promotion is the type of the new piece, knight = 2 … queen = 5. The constants are typed,
+# because Numba would compile a function again for each literal argument.
 NORMAL, EN_PASSANT, CASTLING, DOUBLE_PUSH = np.int64(0), np.int64(6), np.int64(7), np.int64(8)
 
 

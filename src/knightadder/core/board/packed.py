@@ -49,7 +49,7 @@ PACKED = np.dtype(
     )
 )
 
-#: The number of bytes at the start of a record that hold the position without its counters.
+#: Number of bytes at the start of a record that hold the position without its counters.
 POSITION_BYTES = 25
 
 LOSS, DRAW, WIN = 0, 1, 2  # results, from White's view
@@ -97,8 +97,7 @@ def pack(pos, record, ply, score, result):
 @kernel
 def find_fault(board, stm, castling, ep):
     """Return the number of the first fault found in a position, a key of `_FAULTS`; 0 if the position is possible.
-
-    This test rejects damaged records before compiled code uses their content as squares or piece counts.
+    Compiled code must not use the content of damaged records as squares or piece counts.
     """
     if check_material(board)[0]:
         return 1
@@ -151,9 +150,8 @@ def unpack(tables, record, pos):
 
 
 def record_fen(record, chess960=False):
-    """Return the FEN of a record; with `chess960`, castling rights are the files of the rooks.
-
-    An impossible position raises a `FenError`, but a check to the side that is not to move is not noticed.
+    """Return the FEN of a record; with `chess960`, castling rights are the files of the rooks. An impossible position
+    raises a `FenError`, but a check to the side that is not to move is not noticed.
     """
     board, castling = [0] * 64, 0
     squares = [square for square in range(64) if (int(record["occupied"]) >> square) & 1]

@@ -1,9 +1,11 @@
 """Games in Portable Game Notation (PGN), read by compiled code: thousands of games a second.
 
 This reader understands only the form that programs write: tags, an empty line, moves with numbers, and the result.
-Comments, variations and annotation signs may stand among the moves. Variations are checked, but not kept. Where the
-text has any other form, the reader stops, and the careful reader, `knightadder.pgn.games`, finds the meaning or names
-the error. So this reader must never accept a game that the careful reader refuses, and must never find different moves.
+Comments, variations and annotation signs may stand among the moves. Variations are checked, but not kept.
+
+Where the text has any other form, the reader stops, and the careful reader, `knightadder.pgn.games`, finds the meaning
+or names the error. So this reader must never accept a game that the careful reader refuses, and must never find
+different moves.
 """
 
 import numpy as np
@@ -19,7 +21,7 @@ from .moves import NO_MOVE
 from .position import POSITION, make
 from .san import read_san
 
-#: Number of zeros that must follow the text, because tokens are read without a test for the end of the text.
+#: Number of zeros that must follow the text, because the reader does not test for the end of the text in a token.
 PADDING = 16
 #: The results, indexed by their number in a `GAME`.
 RESULTS = ("", "1-0", "1/2-1/2", "0-1", "*")
@@ -29,23 +31,23 @@ NO_SCORE = -32_768
 _MAX_DEPTH = 30  # maximum nesting depth of variations
 _MATE = 32_000
 _MAX_MATE = 499  # maximum number of moves to mate in a score
-_MAX_CENTIPAWNS = 30_000  # maximum of a score
+_MAX_CENTIPAWNS = 30_000  # maximum absolute value of a score
 
 # Reasons why the reader stops: the text ends, the text ends within a game, or a game needs the careful reader.
 DONE, MORE, CAREFUL = 0, 1, 2
 
 GAME = record(
-    ("start", np.int64),  # index of the start of the game's text, and of the next game
-    ("end", np.int64),
+    ("start", np.int64),  # where the game's text begins
+    ("end", np.int64),  # where the next game begins
     ("line", np.int64),  # number of the first line
-    ("first_tag", np.int64),  # index of the first TAG, and number of TAGs
-    ("tags", np.int64),
-    ("first_move", np.int64),  # index of the first move, and number of moves
-    ("moves", np.int64),
-    ("first_note", np.int64),  # index of the first NOTE, and number of NOTEs
-    ("notes", np.int64),
-    ("fen", np.int64),  # start and end of the FEN tag's value; 0 for the usual start position
-    ("fen_end", np.int64),
+    ("first_tag", np.int64),  # index of the game's first TAG
+    ("tags", np.int64),  # number of the game's TAGs
+    ("first_move", np.int64),  # index of the game's first move
+    ("moves", np.int64),  # number of the game's moves
+    ("first_note", np.int64),  # index of the game's first NOTE
+    ("notes", np.int64),  # number of the game's NOTEs
+    ("fen", np.int64),  # where the value of the FEN tag begins; 0 for the usual start position
+    ("fen_end", np.int64),  # where the value of the FEN tag ends
     ("result", np.int64),  # see `RESULTS`
     ("chess960", np.int64),  # 1 if a tag says that the game is Chess960
 )
@@ -57,19 +59,19 @@ NOTE = record(  # a comment, or a numeric annotation glyph (NAG)
     ("end", np.int32),
 )
 READER = record(
-    ("stack", POSITION, 2 * _MAX_DEPTH + 2),  # for each depth, two places: the present position and the previous one
+    ("stack", POSITION, 2 * _MAX_DEPTH + 2),  # two places for each depth: the present position and the previous one
     ("start", POSITION),  # the usual start position
     ("now", np.int64, _MAX_DEPTH + 1),  # by depth: which of the two places holds the present position
     ("moved", np.int64, _MAX_DEPTH + 1),  # by depth: 1 if a move was read there
     ("fen", np.int64, MAX_MOVES),  # working memory of `read_fen`, which needs an array of this type
-    ("at", np.int64),  # place in the text, line number, and end of the text
-    ("line", np.int64),
-    ("end", np.int64),
+    ("at", np.int64),  # place in the text
+    ("line", np.int64),  # line number of that place
+    ("end", np.int64),  # end of the text
     ("last", np.int64),  # 1 if no more text follows
-    ("games", np.int64),  # number of games, tags, moves and notes found
-    ("tags", np.int64),
-    ("moves", np.int64),
-    ("notes", np.int64),
+    ("games", np.int64),  # number of games found
+    ("tags", np.int64),  # number of tags found
+    ("moves", np.int64),  # number of moves found
+    ("notes", np.int64),  # number of notes found
 )
 Game, Tag, Note, Reader = (record_type(dtype) for dtype in (GAME, TAG, NOTE, READER))
 
@@ -266,7 +268,7 @@ def _set_start(tables, reader, text, game):
 @kernel
 def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
     depth = np.int64(0)
-    begun, empty = False, True  # whether anything but line ends was read, and whether this line is empty so far
+    begun, empty = False, True  # whether any text was read, and whether this line is empty so far
     at, end = reader.at, reader.end
     while True:
         reader.at = at
@@ -465,7 +467,7 @@ def _is_odd(letter):
 
 @inlined
 def _is_odd_command(text, at):
-    """Return whether rare white space may follow the name of a ``[%clk`` or ``[%eval`` command."""
+    """Return whether a ``[%clk`` or ``[%eval`` command may be followed by rare white space."""
     first = np.int64(text[at + 2])
     end = at + 5 if first == 99 else at + 6  # c
     return np.int64(text[at + 1]) == _PERCENT and (first == 99 or first == 101) and _is_odd(np.int64(text[end]))
@@ -474,9 +476,7 @@ def _is_odd_command(text, at):
 @kernel
 def read_bracket(text, at, clocks, scores, index, stm):
     """Read ``[%clk ...]`` into ``clocks[index]``, or ``[%eval ...]`` into ``scores[index]``, unless that value is
-    known.
-
-    `stm` is the side to move after the move.
+    known. `stm` is the side to move after the move.
     """
     if np.int64(text[at + 1]) != _PERCENT:
         return
@@ -581,7 +581,7 @@ def _read_score(text, at, stm):
 
 @kernel
 def _finish(reader, text):
-    """Go on to the next game, which comes after an empty line or begins with a tag."""
+    """Go on to the next game, which begins after an empty line or with a tag."""
     at = reader.at
     while _is_blank(np.int64(text[at])):
         at += 1

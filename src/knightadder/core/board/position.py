@@ -35,7 +35,7 @@ POSITION = record(
     ("plies_from_null", np.int32),  # plies since the last null move; repetitions don't reach across it
 )
 
-PIECE_SQUARE = record(  # the numbers that a piece on a square adds to the key and to the sum; one cache line holds both
+PIECE_SQUARE = record(  # what a piece on a square adds to the key and to the piece-square sum
     ("key", np.uint64),
     ("psq", np.int64),
 )
@@ -179,9 +179,8 @@ def clear(pos):
 
 @kernel
 def complete(tables, pos):
-    """Derive the remaining fields of a position from its pieces, `stm`, `castling` and `ep`.
-
-    The en passant square becomes `NO_SQUARE` if no capture on it is legal.
+    """Derive the remaining fields of a position from its pieces, `stm`, `castling` and `ep`. The en passant square
+    becomes `NO_SQUARE` if no capture on it is legal.
     """
     if pos.stm:
         pos.key ^= tables.zobrist_stm

@@ -1,6 +1,5 @@
-"""Moves in standard algebraic notation (SAN), read by compiled code.
-
-Only the plain form that programs write is read. `knightadder.pgn.tokens` also reads what people write.
+"""Moves in standard algebraic notation (SAN), read by compiled code. Only the plain form that programs write is read;
+`knightadder.pgn.tokens` also reads what people write.
 """
 
 import numpy as np
@@ -35,9 +34,8 @@ def _piece_type(letter):
 
 @kernel
 def read_san(tables, pos, text, at):
-    """Read a move from ASCII `text` at the place `at`; return the legal move or `NO_MOVE`, and the place after it.
-
-    The text must have at least sixteen characters after `at`.
+    """Read a move from ASCII `text` at the place `at`; return the legal move or `NO_MOVE`, and the place after it. The
+    text must have at least sixteen characters after `at`.
     """
     letter = np.int64(text[at])
     if letter == _O:

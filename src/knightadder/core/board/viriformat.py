@@ -70,10 +70,8 @@ def _score_of(word):
 
 @kernel
 def read_game(tables, positions, words, at, end, first_ply, score_below, quiet, records, count):
-    """Replay the game at ``words[at:end]``, and write its wanted positions from ``records[count]`` on.
-
-    The function returns the new number of records, or -1 if the game is illegal. The other arguments are the same as
-    for `read_games` in ``core/api/game_reading.py``.
+    """Replay the game at ``words[at:end]``, and write its wanted positions, as `read_games`, from ``records[count]``
+    on; return the new number of records, or -1 if the game is illegal.
     """
     header = record_at(np.uint64(words.ctypes.data) + np.uint64(at * WORD), PACKED)
     here, after = positions[0], positions[1]

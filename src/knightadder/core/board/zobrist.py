@@ -8,7 +8,7 @@ import random
 
 from ..layout import NO_SQUARE
 
-SEED = 20_260_101  # an arbitrary number, fixed so that keys do not differ between runs
+SEED = 20_260_101  # any number; it is fixed so that each run has the same keys
 
 
 def fill_tables(tables):

@@ -27,15 +27,13 @@ from .threats import threats
 _TEMPO, _PIECE_VALUE = START["tempo"], START["piece_value"]
 _PIECE_SQUARE = START["pawn_square"]
 
-_LAST_PAWN = 48  # 64ths of the end-game half that count if a single pawn is left; 40 and 64 predict results less well
+_LAST_PAWN = 48  # 64ths of the end-game half that count with a single pawn; 40 and 64 predict results less well
 
 
 @inlined
 def _scale(pos, score):
-    """Return how much of the end-game half counts, up to `FULL_SCALE`.
-
-    Less counts if the side that is ahead has a single pawn, which is easily lost. `endings` judges positions without
-    pawns.
+    """Return how much of the end-game half counts, up to `FULL_SCALE`. Less counts if the side that is ahead has a
+    single pawn, which is easily lost; `endings` judges positions without pawns.
     """
     strong = WHITE if end_game(score) > 0 else BLACK
     return _LAST_PAWN if popcount(pos.by_type[PAWN] & pos.by_color[strong]) == 1 else FULL_SCALE
@@ -63,10 +61,8 @@ def _trace_piece_squares(pos, trace):
 
 @kernel
 def evaluate(tables, worker, pos, trace):
-    """Return the value of a position in centipawns, from the side to move's view.
-
-    `worker` provides the pawn hash table and the records of both sides. `trace` is None or a TRACE record with zero
-    counts, which receives the counts that make up the value.
+    """Return the value of a position in centipawns, from the side to move's view. `trace` is None or a TRACE record
+    with zero counts, which receives the counts that make up the value.
     """
     pawns = probe_pawns(tables, worker, pos, trace)
     score = pos.psq + pawns.score + _tempo(tables, pos, trace)
@@ -87,10 +83,7 @@ def evaluate(tables, worker, pos, trace):
 
 
 def fill_tables(tables, values):
-    """Fill the terms and the piece-square tables of a TABLES record; Black's are mirrored and negative.
-
-    `values` has the shape (TERM_VALUES, 2), as `terms.read_values` returns it.
-    """
+    """Fill the terms of a TABLES record from `terms.read_values`, and its piece-square tables (negative for Black)."""
     packed = pack(values[:, 0], values[:, 1])
     tables.terms[:] = packed
     for number, name in enumerate(PIECE_NAMES):

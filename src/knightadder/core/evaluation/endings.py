@@ -1,8 +1,8 @@
 """Endings: corrections by material, for positions that piece-square tables misjudge.
 
 A bare king loses against mating material, so the evaluation drives it to the edge of the board ("mop-up evaluation", as
-in Chess 4.x). Other material wins less often than its value suggests, or never. The advantage of the better side is
-then scaled down.
+in Chess 4.x). Other material wins less often than its value suggests, or never. There the advantage of the better side
+is scaled down.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ from .pesto import END_GAME_VALUES
 from .score import FULL_SCALE
 
 FEW_PIECES = 12  # maximum game phase at which this module is used
-KNOWN_WIN = 5_000  # centipawns; above every advantage that is not a known win, but below mate scores
+KNOWN_WIN = 5_000  # centipawns; more than any other advantage, but less than a mate score
 
 _AROUND_A1, _AROUND_H1 = np.uint64(0x0303), np.uint64(0xC0C0)  # corners a1 and h1 with their neighbours
 _SIX_RANKS = np.uint64(48)
@@ -35,9 +35,8 @@ _SIX_RANKS = np.uint64(48)
 
 @inlined
 def _can_mate(pos, own):
-    """Return whether pieces without pawns can force mate.
-
-    A single minor piece cannot, nor can two knights, nor bishops that all stand on one colour.
+    """Return whether pieces without pawns can force mate: not one minor piece, two knights, or
+    bishops of one colour.
     """
     knights, bishops = own & pos.by_type[KNIGHT], own & pos.by_type[BISHOP]
     if own & (pos.by_type[ROOK] | pos.by_type[QUEEN]) or not stand_on_one_color(bishops):
@@ -83,7 +82,6 @@ def _drive(pos, own, bare):
 @inlined
 def _wrong_rook_pawn(pos, strong, own, other):
     """Return whether a side has only rook pawns, on one file, and bishops that do not attack their promotion square.
-
     The enemy king must stand on or beside that square, so that the pawns cannot promote.
     """
     pawns, bishops = own & pos.by_type[PAWN], own & pos.by_type[BISHOP]
@@ -130,9 +128,8 @@ def scale_of(pos, strong):
 
 @kernel
 def judge(pos, value):
-    """Return a static value corrected by knowledge of endings, in centipawns from the side to move's view.
-
-    The game phase must be at most `FEW_PIECES`. A known win is worth `KNOWN_WIN` more than its pieces.
+    """Return a static value corrected by knowledge of endings, in centipawns from the side to move's view. The game
+    phase must be at most `FEW_PIECES`. A known win is worth `KNOWN_WIN` more than its pieces.
     """
     us = np.int64(pos.stm)
     for loser in range(2):

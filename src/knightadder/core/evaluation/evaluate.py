@@ -32,9 +32,7 @@ def evaluate(tables, worker, pos, ply):
 
 def fill_tables(tables, evaluation):
     """Choose an evaluation, `PESTO`, `CLASSICAL` or `NETWORK`, and fill its part of a TABLES record.
-
-    `network.fill_tables` adds the network itself. Positions that were set up with the old tables must then be set up
-    again.
+    `network.fill_tables` adds the network itself. Positions that were set up with the old tables must be set up again.
     """
     tables.evaluation = evaluation
     if evaluation != PESTO:

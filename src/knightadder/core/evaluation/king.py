@@ -17,15 +17,14 @@ _KNIGHT_CHECK, _BISHOP_CHECK, _ROOK_CHECK, _QUEEN_CHECK = 5, 3, 6, 5
 
 @kernel
 def king_safety(tables, worker, pos, trace, us):
-    """Return the packed value of a side's castling rights and of the attack against its king, from the side's view.
-
-    The attacks of both sides must have been collected.
+    """Return the packed value of a side's castling rights and of the attack against its king, from the side's view. The
+    attacks of both sides must have been collected.
     """
     them = us ^ 1
     side, other = worker.sides[us], worker.sides[them]
     enemy = pos.by_color[them]
     king = king_square(pos, us)
-    # Squares that the enemy attacks, and that only the king or the queen defends, or nothing.
+    # Squares that the enemy attacks, and that nothing but the king or the queen defends.
     weak = other.attacks[0] & ~side.attacked_twice & (~side.attacks[0] | side.attacks[KING] | side.attacks[QUEEN])
     units = side.danger + 2 * popcount(weak & side.king_ring)
     safe = ~enemy & (~side.attacks[0] | weak & other.attacked_twice)

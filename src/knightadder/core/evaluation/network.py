@@ -23,9 +23,9 @@ HIDDEN = 512  # neurons of the hidden layer for each side
 MAX_BUCKETS = 8  # maximum number of output layers, which are chosen by the number of men
 
 ACCUMULATOR = record(  # outputs of the first layer; the size is a multiple of a cache line
-    ("sums", np.int16, (2, HIDDEN)),  # by the side whose point of view it is
+    ("sums", np.int16, (2, HIDDEN)),  # by side, from whose point of view they are
     ("flips", np.int64, 2),  # by side: 7 if the files are reversed, else 0
-    ("key", np.uint64),  # key of the position, exclusive or key of the network
+    ("key", np.uint64),  # key of the position XOR key of the network
     ("padding", np.uint64, 5),
 )
 
@@ -34,13 +34,13 @@ NETWORK_WEIGHTS = record(  # read-only, shared by all threads
     ("feature_biases", np.int16, HIDDEN),
     ("output_weights", np.int16, (MAX_BUCKETS, 2, HIDDEN)),
     ("output_biases", np.int64, MAX_BUCKETS),
-    ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # by number of men
+    ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # index of the output layer, by number of men
     ("mirrored", np.int64),  # 1 = a side's files are reversed while its king is on files e to h
     ("scale", np.int64),  # centipawns for an output of 1
     ("key", np.uint64),  # number of the network in this process
 )
 
-_keys = itertools.count(1)  # number for the next network that the process uses
+_keys = itertools.count(1)  # numbers for the networks that the process uses
 
 
 @inlined
@@ -117,10 +117,8 @@ def _is_current(weights, worker, pos, ply):
 
 @kernel
 def accumulate(weights, worker, pos, ply):
-    """Update the accumulators of a ply.
-
-    At ply 0 `pos` may be any position. At other plies it is the position on the worker's stack, and the worker's frames
-    hold the moves that led to it.
+    """Update the accumulators of a ply. At ply 0 `pos` may be any position. At other plies it must be the position on
+    the worker's stack, and the worker's frames must hold the moves that led to it.
     """
     known = ply
     if not _is_current(weights, worker, pos, ply):
@@ -187,9 +185,8 @@ def check_size(width, buckets):
 
 
 def fill_tables(tables, network):
-    """Copy a network into the memory that a TABLES record refers to.
-
-    If the network has fewer than `HIDDEN` neurons, the remaining neurons have no effect. For errors, see `check_size`.
+    """Copy a network into the memory that a TABLES record refers to, or raise the errors of `check_size`. If the
+    network has fewer than `HIDDEN` neurons, the remaining neurons have no effect.
     """
     width, buckets = network.width, network.buckets
     check_size(width, buckets)

@@ -28,7 +28,6 @@ to the range 0 to QA, which gives v. Then v is multiplied by its output weight (
 The value is computed from the sum of all these products, in centipawns from the side to move's view: ``(sum // QA +
 output bias) * scale // (QA * QB)``, where ``//`` rounds down. Files whose weights could overflow these types are
 rejected.
-types are rejected.
 """
 
 import hashlib
@@ -45,7 +44,7 @@ from numpy.typing import NDArray
 
 from ..layout import MAX_MEN_ON_BOARD
 
-INPUTS = 768  # features of a network, by colour, type and square of a piece
+INPUTS = 768  # number of features: colour, type and square of a piece
 QA, QB = 255, 64
 
 Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -63,7 +62,7 @@ _MAX_BYTES = 4_000_000  # maximum size of a file; even the largest network needs
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network with integer weights.
+    """A network (768 -> N) x 2 -> 1 with integer weights.
 
     A `ValueError` is raised if the shapes do not fit together, or if the weights may overflow the engine's integers.
 
@@ -78,7 +77,7 @@ class Network:
     scale : int
         Centipawns for an output of 1.
     description : str
-        A line about the origin of the network.
+        The origin of the network, in one line.
     """
 
     feature_weights: NDArray[np.int16]
@@ -129,7 +128,7 @@ class Network:
         """Return whether the weights of 32 features can exceed the range of an accumulator."""
         room = np.iinfo(np.int16).max - abs(self.feature_biases.astype(np.int32))
         largest = max(int(self.feature_weights.max()), -int(self.feature_weights.min()))
-        if largest * MAX_MEN_ON_BOARD <= room.min():  # holds for clipped weights; the exact test is slow
+        if largest * MAX_MEN_ON_BOARD <= room.min():  # always true for clipped weights, and quick to test
             return False
         weights, kept = abs(self.feature_weights.astype(np.int32)), INPUTS - MAX_MEN_ON_BOARD
         return bool((np.partition(weights, kept, axis=0)[kept:].sum(axis=0) > room).any())
@@ -154,10 +153,7 @@ def bucket_of(men: Any, buckets: int) -> Any:
 
 
 def network_bytes(network: Network) -> bytes:
-    """Return the content of a network's file.
-
-    A `ValueError` is raised if the description is too long or has more than one line.
-    """
+    """Return the content of a network's file; ValueError if the description is too long or has several lines."""
     text = network.description.encode()
     if len(text) > LONGEST_DESCRIPTION or len(network.description.splitlines()) > 1:
         raise ValueError(f"the description must be one line of at most {LONGEST_DESCRIPTION} bytes")
@@ -169,10 +165,8 @@ def network_bytes(network: Network) -> bytes:
 
 
 def read_network(file: Path) -> Network:
-    """Read a network from a file.
-
-    A `ValueError` with a one-line message is raised if the file is damaged or is not a network, and an `OSError` if it
-    cannot be read.
+    """Read a network from a file. A file that cannot be read raises an `OSError`. A `ValueError` with a one-line
+    message is raised if the file is damaged or is not a network.
     """
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):  # reading such a file may block or never end

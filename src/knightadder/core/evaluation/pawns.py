@@ -1,7 +1,4 @@
-"""Pawn structure and the pawns around the kings.
-
-Their values are kept in a hash table, because most moves change neither pawns nor kings.
-"""
+"""Pawn structure and the pawns around the kings, in a hash table, because most moves change neither pawns nor kings."""
 
 import numpy as np
 
@@ -30,7 +27,7 @@ PAWN_ENTRIES = 4096  # size of the pawn hash table, a power of 2
 
 PAWN_ENTRY = record(  # an entry of the pawn hash table
     ("key", np.uint64),  # hash of the pawns and kings
-    ("score", np.int64),  # packed score, White's view
+    ("score", np.int64),  # packed score, from White's view
     ("passed", np.uint64),  # passed pawns of both sides
     ("spans", np.uint64, 2),  # `pawn_span` of both sides
 )
@@ -60,7 +57,7 @@ def _key(pos):
 
 @inlined
 def probe_pawns(tables, worker, pos, trace):
-    """Return the entry of the pawns and kings. It is computed if it is missing, and always with a trace."""
+    """Return the hash table's entry of the pawns and kings, computed anew if it is missing or for a trace."""
     key = _key(pos)
     entry = worker.pawns[key >> _SHIFT]
     if trace is not None or entry.key != key:
@@ -92,8 +89,7 @@ def _structure(tables, pos, trace, us, entry):
     stopped = enemy_front | fill_forward(them, enemy_attacks)
     isolated = own & ~beside(own_files)
     phalanx = own & beside(own)
-    # A pawn is backward if an enemy pawn attacks the next square and no pawn of its own side can come to defend that
-    # square.
+    # A pawn is backward if an enemy pawn attacks the square ahead of it, which no other pawn of its side can defend.
     backward = own & ~isolated & ~attacks & forward(them, forward(us, own) & enemy_attacks & ~span)
 
     score = np.int64(0)
@@ -135,10 +131,7 @@ def _structure(tables, pos, trace, us, entry):
 
 @inlined
 def _around_king(tables, pos, trace, us):
-    """Return the packed value of the pawns around a king.
-
-    It includes the shelter, the storm of enemy pawns, open files, and the distance to the nearest pawn.
-    """
+    """Return the packed value of the pawns near a king: shelter, enemy storm, open files, and distance to a pawn."""
     own = pos.by_type[PAWN] & pos.by_color[us]
     enemy = pos.by_type[PAWN] & pos.by_color[us ^ 1]
     king = king_square(pos, us)
@@ -171,9 +164,8 @@ def _around_king(tables, pos, trace, us):
 
 @kernel
 def passed_pawns(tables, worker, pos, trace, us, passed):
-    """Return the packed value that the pieces of both sides add to a side's passed pawns, from the side's view.
-
-    The attacks of both sides must have been collected.
+    """Return the packed value that the pieces of both sides add to a side's passed pawns, from the side's view. The
+    attacks of both sides must have been collected.
     """
     them = us ^ 1
     occupied = pos.by_type[0]

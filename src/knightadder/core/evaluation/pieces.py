@@ -38,7 +38,7 @@ from .side import (
 )
 from .terms import START
 
-# The four squares of the centre, and the files c to f.
+# The four central squares, and the files c to f.
 CENTRE = np.uint64(0x0000001818000000)
 _MIDDLE_FILES = np.uint64(0x3C3C3C3C3C3C3C3C)
 # Squares from which a bishop can attack two squares of the centre.

@@ -1,7 +1,7 @@
-"""Scores for the middle game and the end game, packed in one 64-bit integer, and their blend by material.
+"""Scores for the middle game and the end game, packed in one 64-bit integer, and their blend ("tapered evaluation").
 
 The low 32 bits hold the middle-game half, and the high bits the end-game half. Sums and integer multiples of packed
-scores are packed scores too ("tapered evaluation").
+scores are packed scores too.
 """
 
 import numpy as np
@@ -48,7 +48,6 @@ def game_phase(pos):
 @inlined
 def blend(pos, score, phase, scale):
     """Return the blend of a packed score, which is from White's view, in centipawns from the side to move's view.
-
     `scale` is the share of the end-game half that counts, up to `FULL_SCALE`.
     """
     value = middle_game(score) * phase * FULL_SCALE + end_game(score) * (FULL_PHASE - phase) * scale

@@ -26,16 +26,14 @@ SIDE = record(  # data of one side that the classical evaluation collects in a p
 )
 
 FILE_A = np.uint64(0x0101010101010101)
-ONCE = np.int64(1)  # typed, because Numba would compile `worth` again for a plain 1
+ONCE = np.int64(1)  # typed, because Numba would compile `worth` again for a literal 1
 _SIXTEEN, _THIRTY_TWO = np.uint64(16), np.uint64(32)
 
 
 @inlined
 def worth(tables, trace, side, place, number):
-    """Return `number` times the packed value of a term, and add `number` to the trace's count.
-
-    `place` is the index of the value among all terms. In search, `trace` is None, and the compiler leaves out the
-    counting.
+    """Return `number` times the packed value of a term, and add `number` to the trace's count. `place` is the index of
+    the value among all terms. In search, `trace` is None, and the compiler leaves out the counting.
     """
     if trace is not None:
         trace.counts[side, place] += number

@@ -92,8 +92,8 @@ TERMS = (
 )
 
 SIZES = {term.name: term.size for term in TERMS}
-# Index of a term's first value among all values. The indexes are typed, because Numba would compile a function again
-# for each plain integer.
+# Index of each term's first value among all values. The indexes are typed, because Numba would compile a function again
+# for each literal argument.
 START: dict[str, np.int64] = {}
 TERM_VALUES = 0  # number of values of all terms
 for _term in TERMS:
@@ -103,7 +103,7 @@ for _term in TERMS:
 TRACE = record(  # counts that make up the classical value of a position
     ("counts", np.int16, (2, TERM_VALUES)),  # by side and value: how often the value counts
     ("phase", np.int64),  # 24 = middle game only, 0 = end game only
-    ("scale", np.int64),  # the part of the end-game half that counts, in 64ths
+    ("scale", np.int64),  # the share of the end-game half that counts, in 64ths
 )
 Trace = record_type(TRACE)
 
@@ -111,8 +111,8 @@ Trace = record_type(TRACE)
 def read_values(path=VALUES_FILE):
     """Return the values of all terms from a JSON file, as int64 of shape (`TERM_VALUES`, 2).
 
-    Under each term's name, the file has a list of pairs of a middle-game and an end-game value in centipawns. A
-    `ValueError` is raised if a term is missing, unknown or of the wrong length.
+    Under each term's name, the file has a list of pairs of a middle-game and an end-game value in centipawns. A term
+    that is missing, unknown or of the wrong length raises a `ValueError`.
     """
     try:
         return values_in(json.loads(Path(path).read_text(encoding="utf-8")))

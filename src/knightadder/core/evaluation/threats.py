@@ -34,9 +34,8 @@ def _count_victims(tables, pos, trace, us, place, victims):
 
 @kernel
 def threats(tables, worker, pos, trace, us):
-    """Return the packed value of a side's threats, from its point of view.
-
-    The attacks of both sides must have been collected.
+    """Return the packed value of a side's threats, from its point of view, once the attacks of both sides are
+    collected.
     """
     them = us ^ 1
     side, other = worker.sides[us], worker.sides[them]

@@ -37,10 +37,8 @@ def _mix(word):
 
 @inlined
 def _product(men, factor):
-    """Return the 128-bit product of a set of pieces and a factor, folded to 64 bits.
-
-    In a product, each bit affects only the bits above it. So the lower half alone would hardly distinguish pieces on
-    the last ranks.
+    """Return the 128-bit product of a set of pieces and a factor, folded to 64 bits. In a product, each bit affects
+    only the bits above it. So the lower half alone would hardly distinguish pieces on the last ranks.
     """
     return men * factor ^ multiply_high(men, factor)
 
@@ -87,9 +85,8 @@ def _continuation_index(worker, ply, plies):
 
 @kernel
 def corrected_eval(tables, worker, pos, ply):
-    """Return the static evaluation plus its correction, in centipawns from the side to move's view.
-
-    The frames before `ply` must hold the moves that led to the position.
+    """Return the static evaluation plus its correction, in centipawns from the side to move's view. The frames before
+    `ply` must hold the moves that led to the position.
     """
     pawns, minors = _pawn_index(pos), _minor_index(pos)
     white, black = _non_pawn_index(pos, WHITE), _non_pawn_index(pos, BLACK)
@@ -123,18 +120,16 @@ def _learn(corrections, index, bonus):
 
 @inlined
 def corrects(bound, score, static_eval):
-    """Return whether a search score shows an error of the static evaluation.
-
-    A lower bound shows an error only if it is above the evaluation, and an upper bound only if it is below.
+    """Return whether a search score shows an error of the static evaluation: a lower bound does so only if it is above
+    the evaluation, and an upper bound only if it is below.
     """
     return not (bound == LOWER and score <= static_eval) and not (bound == UPPER and score >= static_eval)
 
 
 @kernel
 def update_corrections(worker, pos, ply, difference, depth):
-    """Learn from the difference between a search score and the corrected static evaluation.
-
-    `difference` is in centipawns from the side to move's view. Its weight grows with `depth`.
+    """Learn from the difference, in centipawns from the side to move's view, between a search score and the corrected
+    static evaluation. Deeper searches have more weight.
     """
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
     _learn(worker.pawn_correction, _pawn_index(pos), bonus)

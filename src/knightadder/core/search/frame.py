@@ -6,7 +6,7 @@ from knightadder.native.records import record
 
 from ..layout import MAX_MOVES, MAX_PLY
 
-NO_PLY = MAX_PLY + 2  # an empty frame, used for the plies before the root
+NO_PLY = MAX_PLY + 2  # index of an empty frame, which stands for the plies before the root
 PIECE_TO = 16 * 64  # number of pairs of piece and target square
 
 FRAME = record(
@@ -19,8 +19,8 @@ FRAME = record(
     ("piece_to", np.int64),  # piece * 64 + target square of that move; 0 for a null move
     ("reduction", np.int64),  # reduction of that move's search, in plies
     ("threats", np.uint64),  # squares that the opponent attacks
-    ("check_squares", np.uint64, 8),  # by type of piece: squares from which it would give check
-    ("continuations", np.int64, 3),  # starts of continuation history rows, for the moves 1, 2 and 4 plies ago
+    ("check_squares", np.uint64, 8),  # by type of piece: squares from which such a piece would give check
+    ("continuations", np.int64, 3),  # index of the continuation history rows of the moves 1, 2 and 4 plies ago
     ("excluded", np.int64),  # the move left out to test whether it is singular; else 0
     ("static_eval", np.int64),  # centipawns for the side to move; `NO_EVAL` in check
     # State of the move picker:

@@ -32,9 +32,7 @@ def frame_before(worker, ply, plies):
 
 @inlined
 def prepare_histories(tables, worker, pos, frame, ply):
-    """Set the fields of a frame that are needed to score its quiet moves. Must be called before quiet moves are
-    picked.
-    """
+    """Set the fields of a frame that are needed to score its quiet moves; call this before quiet moves are picked."""
     frame.threats = attacked_by(tables, pos, np.int64(pos.stm) ^ 1)
     set_check_squares(tables, pos, frame.check_squares)
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
@@ -55,10 +53,7 @@ def _index_by_threats(threats, move):
 
 @inlined
 def threat_index(frame, move):
-    """Return which squares of a move the opponent attacks: 1 = from, 2 = to, 3 = both.
-
-    `prepare_histories` must have been called.
-    """
+    """Return which squares of a move the opponent attacks, after `prepare_histories`: 1 = from, 2 = to, 3 = both."""
     return _index_by_threats(frame.threats, move)
 
 
@@ -139,8 +134,7 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
     """Give a bonus to a move that caused a beta cutoff, and a malus to the moves searched before it.
 
     The moves searched before it are the first `quiets` moves of ``frame.quiets`` and the first `noisies` moves of
-    ``frame.noisies``. Quiet moves get no malus if a capture caused the cutoff. The formulas of bonus and malus are
-    Weiss's.
+    ``frame.noisies``. Quiet moves get no malus if a capture caused the cutoff. The formulas are Weiss's.
     """
     tuned = tables.parameters
     bonus = _bonus(tuned, depth)
@@ -160,9 +154,8 @@ def update_histories(tables, worker, pos, frame, move, depth, is_quiet, quiets, 
 
 @kernel
 def update_post_lmr(tables, worker, pos, frame, move, depth, is_good):
-    """Update the continuation history of a quiet move after its second search, which was `depth` plies deep.
-
-    `is_good` is 1 if that search failed high, and 0 if it failed low. The idea is Stockfish's.
+    """Update the continuation history of a quiet move after its second search, which was `depth` plies deep. `is_good`
+    is 1 if that search failed high, and 0 if it failed low. The idea is Stockfish's.
     """
     tuned = tables.parameters
     _update_continuations(worker, pos, frame, move, _bonus(tuned, depth) if is_good else -_malus(tuned, depth))
@@ -170,10 +163,7 @@ def update_post_lmr(tables, worker, pos, frame, move, depth, is_good):
 
 @kernel
 def update_prior_move(tables, worker, pos, frame, depth):
-    """Give half a bonus to the quiet move that led to a node in which no reply raised alpha.
-
-    `pos` and `frame` belong to the ply before the node.
-    """
+    """Give half a bonus to the quiet move, played in `pos`, that led to a node in which no reply raised alpha."""
     move = frame.move
     if move != NO_MOVE and not is_noisy(pos, move):
         _update(worker, pos, frame, move, _bonus(tables.parameters, depth) // 2)
@@ -181,10 +171,8 @@ def update_prior_move(tables, worker, pos, frame, depth):
 
 @inlined
 def update_by_eval(tables, worker, ply):
-    """Update the butterfly history of the last move, if it was quiet, by the change of the static evaluation.
-
-    So the move is scored before its search has a result. Moves into or out of check are left out, because a position in
-    check has no evaluation. The idea is Stockfish's.
+    """Update the butterfly history of the last move, if it was quiet, by the change of the static evaluation, before
+    its search has a result. In check there is no evaluation. The idea is Stockfish's.
     """
     tuned = tables.parameters
     pos, frame = worker.stack[ply - 1], worker.frames[ply - 1]

@@ -34,9 +34,9 @@ def _change_keys(worker):
 def prove_mate(tables, worker, depth, mate_plies):
     """Look for a mate within `depth` plies. If there is one, move its first move to the front and return true.
 
-    The worker has just searched the position to `depth`. It keeps the lines of that search if there is no mate. Nothing
-    is searched unless a mate within `mate_plies` plies is wanted (0 for none), `depth` is odd, and a mate of that
-    length is short enough to prove.
+    The worker has just searched the position to `depth`, and keeps the lines of that search if there is no mate. There
+    is no proof unless a mate within `mate_plies` plies is wanted (0 for none), `depth` is odd, and a mate of that
+    length is short enough.
     """
     if depth & 1 == 0 or depth >= min(mate_plies, 2 * _MAX_PROVED_MOVES) or worker.root_moves[0].score >= MATE - depth:
         return False

@@ -45,7 +45,7 @@ from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
     DONE,
 ) = range(11)
 
-_PLACE = 255  # bits of a score that hold the index of its move in the list
+_PLACE = 255  # mask of the bits of a score that hold the index of its move in the list
 _CHECK = 8192  # bonus that puts quiet moves giving check before most others, as in Stockfish
 _NOISY_FIRST = 1 << 20  # bonus that puts captures and promotions before quiet evasions, whatever their history
 
@@ -92,7 +92,7 @@ def _score_noisy(worker, pos, frame, start, end):
 @inlined
 def _score_quiets(worker, pos, frame, start, end):
     moves, scores = frame.moves, frame.scores
-    # Read before the loop, because LLVM must assume that writing a score can change them.
+    # These are read before the loop, because LLVM must assume that writing a score can change them.
     threats, rows = frame.threats, (frame.continuations[0], frame.continuations[1], frame.continuations[2])
     for i in range(start, end):
         move = moves[i]
@@ -113,9 +113,8 @@ def _score_evasions(worker, pos, frame, end):
 
 @kernel
 def _pick_best(frame):
-    """Remove the best remaining move from the list, by a step of selection sort, and return it.
-
-    Each score contains the index of its move, so a plain maximum finds both. LLVM vectorises such a maximum.
+    """Remove the best remaining move from the list, by a step of selection sort, and return it. Each score contains the
+    index of its move, so a plain maximum, which LLVM vectorises, finds both.
     """
     moves, scores = frame.moves, frame.scores
     start, end = frame.index, frame.end
@@ -145,10 +144,7 @@ def _is_usable_killer(tables, pos, frame, killer):
 
 @kernel
 def next_move(tables, worker, pos, frame):
-    """Return the next legal move to search, or 0 if none is left.
-
-    `prepare_histories` must be called before quiet moves are picked.
-    """
+    """Return the next legal move to search, or 0 if none is left; quiet moves need `prepare_histories` before."""
     if frame.stage == HASH_MOVE:
         frame.stage = EVASION_INIT if pos.checkers != ZERO else NOISY_INIT
         if frame.hash_move:

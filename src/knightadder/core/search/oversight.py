@@ -19,8 +19,7 @@ from ..split_mix import split_mix
 
 _PLAIN = np.int64(16)  # weight of a quiet move that is neither long nor a retreat
 
-# Share of the weight that is left for a capture, in 16ths, by type of victim: nobody overlooks a hanging queen for
-# long.
+# Factor of the weight for captures, in 16ths, by type of victim: nobody overlooks a hanging queen for long.
 _SEEN_VICTIM = (16, 12, 8, 8, 6, 4, 0, 0)
 
 _LONG = 4  # squares; a move of at least this length is easily overlooked
@@ -47,14 +46,8 @@ def _weight(tables, pos, move, last_move):
 
 @kernel
 def overlooks(tables, worker, pos, move, last_move):
-    """Return whether the player overlooks a move. It never overlooks the capture of the piece that has just moved.
-
-    Parameters
-    ----------
-    move : int
-        A legal move in `pos`.
-    last_move : int
-        The move that led to `pos`, or `NO_MOVE`.
+    """Return whether the player overlooks a legal move. It never overlooks the capture of the piece that has just
+    moved. `last_move` led to `pos`, or is `NO_MOVE`.
     """
     if last_move != NO_MOVE and same_target(move, last_move):
         return False
@@ -66,6 +59,6 @@ def overlooks(tables, worker, pos, move, last_move):
 def misjudged(worker, pos, eval):
     """Return an evaluation with the player's error, at most ``worker.misjudgement`` and usually less."""
     chance = split_mix(worker.weak_seed, pos.key)
-    # The sum of two numbers from 0 to 1,023 has the mean 1,023.
+    # Two random numbers from 0 to 1,023 have a mean sum of 1,023, so the mean error is 0.
     error = np.int64(chance >> np.uint64(54)) + np.int64((chance >> np.uint64(44)) & np.uint64(1023)) - 1023
     return eval + ((error * worker.misjudgement) >> 10)

@@ -29,7 +29,7 @@ from .transposition import (
 
 _LARGE_REDUCTION = 3  # plies; from Stockfish
 
-# Futility pruning of captures: the maximum depth left after reduction, and the divisor of the capture history.
+# Futility pruning of captures: the maximum depth after reduction, and the divisor of the capture history.
 _CAPTURE_FUTILITY_DEPTH, _CAPTURE_HISTORY_DIVISOR = 6, 64
 
 
@@ -45,9 +45,8 @@ def is_improving(worker, ply):
 
 @inlined
 def hindsight_extension(parent, static_eval):
-    """Return 1 ply if the last move was much reduced but has not worsened its side's evaluation; else 0.
-
-    Such a move is better than the reduction assumed.
+    """Return 1 ply if the last move was much reduced but has not worsened its side's evaluation, so that it is probably
+    better than the reduction assumed; else 0.
     """
     reduced = parent.reduction >= _LARGE_REDUCTION
     return np.int64(reduced and parent.static_eval != NO_EVAL and static_eval <= -parent.static_eval)
@@ -108,9 +107,8 @@ def probcut_tried(entry, ply, depth, beta, probcut_beta):
 
 @inlined
 def singular_tried(tables, worker, entry, ply, depth):
-    """Return whether to test the hash move for being singular, that is, clearly better than all other moves.
-
-    The table entry must be almost as deep as this search, and its score neither an upper bound nor decisive.
+    """Return whether to test the hash move for being singular, that is, clearly better than all other moves. The table
+    entry must be almost as deep as this search, and its score neither an upper bound nor decisive.
     """
     return (
         depth >= tables.parameters.singular_depth
@@ -138,10 +136,8 @@ def singular_extension(tables, score, singular_beta, hash_score, beta, is_pv, cu
 
 @inlined
 def late_move_reduction(tables, depth, move_count, is_quiet, history):
-    """Return the reduction of a node's `move_count`-th move, in 1024ths of a ply.
-
-    `history` is the move's `quiet_history` or `capture_history`. `plies_to_reduce` adds the adjustments for the node.
-    The formula, log(depth) times log(move number), is Weiss's.
+    """Return the reduction of a node's `move_count`-th move, in 1024ths of a ply, by Weiss's formula, log(depth) times
+    log(move number). `history` is the move's `quiet_history` or `capture_history`.
     """
     tuned = tables.parameters
     product = np.int64(tables.logs[min(depth, 63)]) * np.int64(tables.logs[min(move_count, 63)])

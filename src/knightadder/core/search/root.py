@@ -45,10 +45,8 @@ def clear_root_killers(worker):
 
 @kernel
 def find_root_move(worker, move):
-    """Return the place of a move in the list, or -1 if it is not to be searched.
-
-    Moves before ``pv_index`` are not searched, because they belong to better lines. Moves that are not in the list, or
-    whose rank differs from that of the move at ``pv_index``, are not searched either.
+    """Return the index of a move in the list, or -1 if it is not to be searched: it is not in the list; it stands
+    before ``pv_index``, among the moves of better lines; or its rank differs from that of the move at ``pv_index``.
     """
     rank = worker.root_moves[worker.pv_index].rank
     for index in range(worker.pv_index, worker.root_count):

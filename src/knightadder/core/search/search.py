@@ -67,22 +67,20 @@ from .transposition import (
     store,
 )
 
-# From this halfmove clock on, the fifty-move rule may soon end the game. Table entries do not depend on the clock, so
-# their scores could hide the draw.
+# From this halfmove clock on, table entries cause no cutoffs: the fifty-move rule may soon end the game, and the
+# entries do not know the clock.
 _FIFTY_MOVES_NEAR = 90
 
 _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply, in nodes whose table entry is much shallower
 
-# Between these depths (exclusive), a move that raises alpha makes the later moves be searched a ply less. The bounds
-# are from Stockfish 16.
+# Between these depths (exclusive), moves after one that raises alpha are searched a ply less deeply (Stockfish 16).
 _MIN_RAISED_DEPTH, _MAX_RAISED_DEPTH = 2, 12
 
 _PROBCUT_REDUCTION = 5  # plies, including the capture; from Stockfish
 
-_NO_SCORE = -INFINITE  # returned if a search does not decide the node
+_NO_SCORE = -INFINITE  # returned by a shallow search that does not decide the node
 
-# Minimum depth in plies at which null move cutoffs are verified. At such depths, a wrong cutoff would hide a long
-# line.
+# Minimum depth in plies at which null move cutoffs are verified: there a wrong cutoff would hide a long line.
 _VERIFY_NULL_MOVES = 10
 
 
@@ -337,10 +335,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
 
 @inlined
 def _null_move_score(tables, worker, ply, depth, static_eval, eval, beta, cut_node):
-    """Return a score that fails high although the side to move passes; `_NO_SCORE` if there is none.
-
-    If passing fails high, a real move will fail high, too (*null move pruning*).
-    """
+    """Return a score that fails high although the side to move passes (*null move pruning*), or `_NO_SCORE`."""
     pos, frame, child = worker.stack[ply], worker.frames[ply], worker.stack[ply + 1]
     reduction = null_move_reduction(tables, worker, pos, ply, depth, static_eval, eval, beta)
     if reduction == 0:
@@ -365,9 +360,8 @@ def _null_move_score(tables, worker, ply, depth, static_eval, eval, beta, cut_no
 
 @inlined
 def _probcut_score(tables, worker, ply, depth, static_eval, beta, entry, hash_move, was_pv, cut_node):
-    """Return the score of a capture that beats beta by a margin at reduced depth; `_NO_SCORE` if there is none.
-
-    At full depth such a capture would nearly always beat beta (*ProbCut*).
+    """Return the score of a capture that beats beta by a margin at reduced depth, as it would nearly always beat beta
+    at full depth (*ProbCut*); `_NO_SCORE` if there is none.
     """
     pos, frame, child = worker.stack[ply], worker.frames[ply], worker.stack[ply + 1]
     probcut_beta = beta + tables.parameters.probcut_margin

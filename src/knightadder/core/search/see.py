@@ -36,7 +36,6 @@ def captured_value(pos, move):
 @inlined
 def value_won(pos, move):
     """Return the material that a move wins immediately, in centipawns: the captured piece, and a queen for a pawn.
-
     Underpromotions count as no gain, because they are rarely meant to win material.
     """
     promotion = QUEEN_VALUE - PAWN_VALUE if (move >> 12) & 15 == QUEEN else 0
@@ -50,10 +49,8 @@ def _lowest(pieces):
 
 @kernel
 def see_at_least(tables, pos, move, threshold):
-    """Return whether the exchange that `move` starts wins at least `threshold` centipawns for the side to move.
-
-    This is the swap algorithm with early exit. Either side may stop capturing, so the exchange is followed only until
-    one side cannot gain by going on. Pins are ignored.
+    """Return whether the exchange that `move` starts wins at least `threshold` centipawns for the side to move. This is
+    the swap algorithm: either side may stop capturing, and pins are ignored.
     """
     source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
     if kind == CASTLING:

@@ -21,10 +21,8 @@ from .transposition import (
 
 @inlined
 def may_probe(worker, pos, depth):
-    """Return whether to probe a position that is searched `depth` plies deep.
-
-    Table values are right only if the fifty-move count is zero. Positions with as many men as the largest tables are
-    not probed at low depth, because those tables are the slowest to read.
+    """Return whether to probe a position that is searched `depth` plies deep. Table values are right only if the
+    fifty-move count is zero, and the largest tables are too slow to be read at low depth.
     """
     men = popcount(pos.by_type[0])
     if men > worker.probe_men or pos.rule50 != 0 or pos.castling != ZERO:
@@ -34,10 +32,10 @@ def may_probe(worker, pos, depth):
 
 @kernel
 def probe_score(tables, worker, ply):
-    """Probe a position of the stack, and return its score for the side to move and the bound of the score.
+    """Probe a position of the stack, and return its score for the side to move and the score's bound (0 if unknown).
 
-    The bound is 0 if the tables lack the position. A win is a lower bound, because there may be a mate to find, and a
-    loss is an upper bound. The function overwrites the moves of the frame and the stack after `ply`.
+    A win is a lower bound, because there may be a mate to find, and a loss is an upper bound. The function overwrites
+    the moves of the frame and the stack after `ply`.
     """
     wdl, known = probe_wdl(tables, record_at(worker.tablebases_address, TABLEBASES), worker, ply)
     if not known:

@@ -35,7 +35,7 @@ TABLEBASE_WIN = MATE_FOUND - 1  # a tablebase win at ply p scores TABLEBASE_WIN 
 DECISIVE = TABLEBASE_WIN - MAX_PLY  # lowest score of a tablebase win or a mate
 
 _ENTRY_BYTES = np.uint64(16)
-_MAX_DEPTH = np.int64(255)  # maximum depth that fits into an entry
+_MAX_DEPTH = np.int64(255)  # maximum depth that an entry can hold
 _WORD = np.uint64(8)
 _BUCKET_SHIFT = np.uint64(6)
 
@@ -71,9 +71,8 @@ def entry_move(data):
 
 @inlined
 def entry_score(data, ply):
-    """Return the score of an entry as seen from the root, with `ply` added to the distance of a win.
-
-    A mate score remains a mate score at any distance from the root.
+    """Return the score of an entry as seen from the root: `ply` is added to the distance of a win;
+    a mate stays a mate.
     """
     score = ((data >> 16) & 65_535) - 32_768
     if score >= DECISIVE:
@@ -110,9 +109,8 @@ def entry_cuts_off(data, ply, alpha, beta):
 
 @inlined
 def refined_eval(data, ply, eval):
-    """Return the score of an entry if its bound shows that it is nearer the truth than `eval`, else `eval`.
-
-    Scores of mates and tablebase wins are not used, because their lines must be searched.
+    """Return the score of an entry if its bound shows that it is nearer the truth than `eval`, else `eval`. Scores of
+    mates and tablebase wins are not used, because their lines must be searched.
     """
     score, bound = entry_score(data, ply), entry_bound(data)
     if abs(score) >= DECISIVE:

@@ -74,7 +74,6 @@ def _crc(table, crc, word):
 @kernel
 def city_hash_crc_256(crc_table, address, size, seed, result):
     """Hash `size` bytes, at least `SHORTEST`, at an address to 256 bits, and write them as four words into `result`.
-
     `crc_table` is `CRC_TABLE`, indexed by the number of zero bytes that follow and by byte. `seed` has 32 bits.
     """
     count = _u64(size)

@@ -35,11 +35,10 @@ from ..layout import PAWN
 MAX_MEN = 7  # maximum number of men in a tablebase, including the kings
 MAX_PAWNS = MAX_MEN - 2
 
-# Number of squares below the diagonal in the triangle, below the diagonal on the board, and on the diagonal.
+# Numbers of squares: in the triangle below the diagonal, on the whole board below the diagonal, and on the diagonal.
 TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8
 
-# Number of placements of a leading group of three pieces whose first piece off the diagonal is the first, second or
-# third.
+# Numbers of placements of a leading group of three pieces, by which of them is the first one off the diagonal.
 _FIRST_OFF = TRIANGLE * 63 * 62
 _SECOND_OFF = 4 * BELOW_DIAGONAL * 62
 _THIRD_OFF = 4 * 7 * BELOW_DIAGONAL
@@ -66,9 +65,8 @@ def _mirrored(square, mirror, swap):
 
 @inlined
 def _number_below(square, width):
-    """Return the number of a square among the squares below the diagonal, counted rank by rank.
-
-    `width` is 8 for the whole board, or the number of files of its left part.
+    """Return the number of a square among the squares below the diagonal, counted rank by rank. `width` is 8 for the
+    whole board, or the number of files of its left part.
     """
     rank = square >> 3
     return rank * (2 * width - 1 - rank) // 2 + (square & 7) - rank - 1
@@ -76,9 +74,7 @@ def _number_below(square, width):
 
 @inlined
 def _triangle_number(square):
-    """Return the number of a square in the triangle a1-d1-d4: squares below the diagonal come first, then the
-    diagonal.
-    """
+    """Return the number of a square in the triangle a1-d1-d4; the diagonal comes after the squares below it."""
     return TRIANGLE + (square & 7) if _diagonal_side(square) == 0 else _number_below(square, 4)
 
 
@@ -104,9 +100,8 @@ def _pieces_of(pos, piece):
 
 @inlined
 def _pawn_order(square):
-    """Return the number of a pawn's square, 0 to 47, from the edges inwards and by rank.
-
-    Even numbers are on the left half of the board, odd numbers on the right half.
+    """Return the number of a pawn's square, 0 to 47, from the edges inwards and by rank. Even numbers are on the left
+    half of the board, odd numbers on the right half.
     """
     file = square & 7
     right = file >> 2
@@ -115,7 +110,9 @@ def _pawn_order(square):
 
 @inlined
 def lead_pawns(pos, piece, mirror):
-    """Return the leading pawns as a set of their numbers (`_pawn_order`). The lowest is the leading pawn's."""
+    """Return the leading pawns as a set of their numbers (`_pawn_order`); the lowest is the number
+    of the leading pawn.
+    """
     pawns = _pieces_of(pos, piece)
     numbers = ZERO
     while pawns:
@@ -126,9 +123,8 @@ def lead_pawns(pos, piece, mirror):
 
 @kernel
 def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap):
-    """Return the index contribution of all groups after the leading one.
-
-    `start` is the index of the first of their pieces. `used` is the set of squares of the pieces before it.
+    """Return the index contribution of all groups after the leading one. `start` is the index of the first of their
+    pieces, and `used` is the set of squares of the pieces before it.
     """
     index = np.int64(0)
     group = np.int64(1)
@@ -159,9 +155,8 @@ def _number_of_groups(tablebases, pairs, pos, colors, start, used, mirror, swap)
 
 @kernel
 def piece_index(tablebases, pairs, pos, colors):
-    """Return the index of a position without pawns in the array `pairs`. The position must have the array's pieces.
-
-    `colors` is 8 if the table's White is Black in the position, else 0.
+    """Return the index of a position without pawns in the array `pairs`, which must be for the same pieces. `colors` is
+    8 if the table's White is Black in the position, else 0.
     """
     first = lsb(_pieces_of(pos, np.int64(pairs.pieces[0]) ^ colors))
     second = lsb(_pieces_of(pos, np.int64(pairs.pieces[1]) ^ colors))
@@ -193,10 +188,7 @@ def piece_index(tablebases, pairs, pos, colors):
 
 @kernel
 def pawn_index(tablebases, pairs, pos, colors, lead):
-    """Return the index of a position with pawns in the array `pairs`; see `piece_index`.
-
-    `lead` is the result of `lead_pawns`.
-    """
+    """Return the index of a position with pawns, as `piece_index` does; `lead` is the result of `lead_pawns`."""
     mirror = np.int64(_MIRROR_RANKS if colors else 0)
     if lsb(lead) & 1:
         mirror ^= _MIRROR_FILES

@@ -5,10 +5,10 @@ symbols by further symbols (recursive pairing, RE-PAIR). Then the symbols are wr
 blocks of equal size in bytes. A sparse index tells which block contains a position. The format is Ronald de Man's
 (https://github.com/syzygy1/tb).
 
-A file may be damaged. `engine/tablebases/file.py` checks the header when it opens the file: the index, the sizes of the
-blocks and the blocks lie inside the file, and no symbol contains itself. This module checks the other values before it
-uses them as addresses. The file ends with a checksum of 16 bytes, so 8 bytes can be read wherever the table has at
-least one byte.
+A file may be damaged. When it is opened, `engine/tablebases/file.py` checks that the sparse index, the sizes of the
+blocks and the blocks lie inside the file, and that no symbol contains itself. This module checks the other values
+before it uses them as addresses. The file ends with a checksum of 16 bytes, so 8 bytes can be read wherever the table
+has at least one byte.
 """
 
 import numpy as np
@@ -27,8 +27,8 @@ SYZYGY_PAIRS = record(  # a compressed array of a Syzygy file: the values for on
     ("positions", np.int64),  # number of positions in the array
     ("constant", np.int64),  # the value of all positions if they have the same value; else -1
     ("index_bits", np.int64),  # each entry of the sparse index stands for 2 ** index_bits positions
-    ("index_offset", np.int64),  # all offsets are bytes from the start of the file
-    ("sizes_offset", np.int64),  # offset of the number of positions, less 1, of each block
+    ("index_offset", np.int64),  # offset of the sparse index; all offsets are bytes from the start of the file
+    ("sizes_offset", np.int64),  # offset of the list of block sizes: numbers of positions minus 1
     ("size_count", np.int64),
     ("data_offset", np.int64),
     ("block_bits", np.int64),  # binary logarithm of the size of a block in bytes
@@ -78,13 +78,12 @@ def _symbol_word(pairs, symbol):
 
 @inlined
 def _find_block(table, pairs, index):
-    """Return the block that contains a position, and the position's number within the block.
-
-    The block is `FAILED` if the file is damaged.
+    """Return the block that contains a position (`FAILED` in a damaged file), and the position's
+    number in the block.
     """
     bits = pairs.index_bits
     word = _load(table.address, pairs.index_offset + 6 * (index >> bits))
-    # An index entry refers to the middle one of its positions.
+    # An entry of the sparse index refers to the middle of its positions.
     block = np.int64(word & _LOW_32)
     rest = np.int64((word >> _32) & _LOW_16) + (index & ((1 << bits) - 1)) - (1 << (bits - 1))
     while rest < 0:
@@ -103,10 +102,8 @@ def _find_block(table, pairs, index):
 
 @inlined
 def _find_symbol(table, pairs, block, rest):
-    """Find the symbol that contains position `rest` of a block; return the symbol's word and the position's number in
-    it.
-
-    The word is `FAILED` if the file is damaged.
+    """Find the symbol that contains position `rest` of a block; return the symbol's word (`FAILED` if the file is
+    damaged), and the number of the position among those of the symbol.
     """
     offset = pairs.data_offset + (block << pairs.block_bits)
     code = _load_big_endian(table, offset)

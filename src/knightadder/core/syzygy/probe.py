@@ -50,7 +50,7 @@ MATERIAL = record(  # a slot of the hash table of materials
 TABLEBASES = record(  # read-only during a search, shared by all threads; unused pages take no memory
     ("largest", np.int64),  # maximum number of men in the WDL tables; 0 = no tables
     ("binomials", np.int64, (MAX_MEN, 64)),  # [k, n] = number of ways to choose k of n
-    ("kings", np.int16, (10, 64)),  # index of both kings' squares, by the first king's number in the triangle
+    ("kings", np.int16, (10, 64)),  # number of a placement of both kings, by the first king's number in the triangle
     ("lead_pawns", np.int64, (MAX_PAWNS, 24)),  # [other pawns, square of the leading pawn] = first number
     ("places", MATERIAL, MATERIAL_PLACES),
     ("tables", SYZYGY_TABLE, 2 * MATERIALS),
@@ -76,10 +76,7 @@ PLACE_SHIFT = np.uint64(64 - (MATERIAL_PLACES - 1).bit_length())
 
 @inlined
 def _material(pos):
-    """Return the material key: the count of each kind of piece in `_BITS_PER_KIND` bits.
-
-    White pawns are in the highest bits, and kings are left out.
-    """
+    """Return the material key: `_BITS_PER_KIND` bits per kind of piece, White's pawns highest, the kings left out."""
     key = ZERO
     for color in range(2):
         own = pos.by_color[color]
@@ -100,10 +97,8 @@ def _find_material(tablebases, key):
 
 @kernel
 def _look_up(tablebases, pos, wdl, of_dtz):
-    """Look up a position in its WDL table or, with `of_dtz`, in its DTZ table; return the value and the outcome.
-
-    The value is WDL, or the number of plies to the next capture or pawn move. `wdl` is the known WDL value for a DTZ
-    look-up.
+    """Look up a position in its WDL table or, with `of_dtz` and the known WDL value `wdl`, in its DTZ table; return the
+    value and the outcome. The value is WDL, or the number of plies to the next capture or pawn move.
     """
     key = _material(pos)
     place = _find_material(tablebases, key)
@@ -213,9 +208,8 @@ def dtz_before_zeroing(wdl):
 
 @inlined
 def dtz_of_move(tables, after, frame, dtz):
-    """Return the DTZ of a move from the DTZ of the position after it. A mate has the DTZ 1.
-
-    The move must not be a capture or a pawn move. The moves of the frame are overwritten.
+    """Return the DTZ of a move from the DTZ of the position after it; a mate has the DTZ 1. The move must not be a
+    capture or a pawn move. The moves of the frame are overwritten.
     """
     mated = dtz == -1 and after.checkers != ZERO
     if mated and generate(tables, after, frame, np.int64(0), ALL) == 0:
@@ -270,8 +264,7 @@ def probe_dtz(tables, tablebases, worker, ply):
     value, outcome = _dtz_of_table(tables, tablebases, worker, ply)
     if outcome != OTHER_SIDE:
         return value, np.int64(outcome != NOT_FOUND)
-    # The table covers the positions one ply later, so all moves that keep the result are tried, and the best is
-    # chosen.
+    # The table covers the positions one ply later, so the best of all moves that keep the result is looked for.
     sign = np.sign(value)
     pos, frame = worker.stack[ply], worker.frames[ply]
     after = worker.stack[ply + 1]

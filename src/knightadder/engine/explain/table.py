@@ -9,10 +9,8 @@ _NONE = Tapered(0, 0)
 
 
 def evaluation_table(value: Breakdown) -> str:
-    """Return a table of the terms of a value in pawns, with the tapered value below it.
-
-    Each group, and each term that counts, has a line with White's value, Black's value and their difference, for the
-    middlegame and the endgame.
+    """Return a table of the terms of a value in pawns, with the tapered value below it. Each group, and each term that
+    counts, has a line with White's value, Black's value and their difference, for the middlegame and the endgame.
     """
     rule = "-" * 76
     lines = [f"{'':24}{'White':^17}{'Black':^17}{'Total':^17}", f"{'':24}" + f"{'MG':>8} {'EG':>7} " * 3, rule]

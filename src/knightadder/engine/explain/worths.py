@@ -13,11 +13,12 @@ _RULE = "+-------" * 8 + "+"
 
 
 def piece_worths(game: Game, value: int) -> dict[int, int]:
-    """Return the worth of each piece except the kings, by square, in centipawns from White's view.
+    """Return the worth of each piece except the kings, by square, in centipawns from White's view, as is `value`, the
+    static value of the position.
 
-    `value` is the static value of the position, from White's view. The worth of a piece includes everything that
-    changes without it: its value, its square, and its effects on other pieces. So a piece that is only in the way can
-    have a negative worth. The last piece that could mate a bare king is worth as much as the known win.
+    The worth includes everything that changes without the piece: its value, its square, and its effects on other
+    pieces. So a piece that is only in the way can have a negative worth. The last piece that could mate a bare king is
+    worth as much as the known win.
     """
     sign = 1 - 2 * game.side_to_move
     squares = [square for square, piece in enumerate(game.board) if piece and piece & 7 != KING]
@@ -25,9 +26,8 @@ def piece_worths(game: Game, value: int) -> dict[int, int]:
 
 
 def worth_board(board: Sequence[int], worths: dict[int, int]) -> str:
-    """Return a drawing of the board with the worth of each piece, in pawns, below its letter.
-
-    White's pieces are capitals, and White's first rank is at the bottom. `worths` are in centipawns by square.
+    """Return a drawing of the board, from White's view, with the worth of each piece in pawns below its letter. White's
+    pieces are capitals. `worths` are in centipawns by square.
     """
     lines = ["Worth of each piece: the value minus the value without the piece, from White's view", _RULE]
     for rank in range(7, -1, -1):

@@ -19,10 +19,10 @@ _PIECE = 1 << 24  # bytes hashed at a time
 
 
 def check_table(path: Path, on_read: Callable[[int], object] = lambda size: None) -> None:
-    """Check the header and the checksum of a file that is named after its material, such as ``KRPvKN.rtbw``.
+    """Check the header and the checksum of a file named after its material, such as ``KRPvKN.rtbw``.
 
-    `on_read` is called with the size of each piece read, in bytes. A `TableError` is raised if the file cannot be read
-    or is damaged; its text is one line without the name of the file.
+    A `TableError`, one line without the file's name, is raised if the file cannot be read or is damaged. `on_read` is
+    called with the size of each piece read, in bytes.
     """
     check_header(path)
     check_checksum(path, on_read)

@@ -25,7 +25,7 @@ if sys.platform != "win32":
     import resource
 
 WDL, DTZ = ".rtbw", ".rtbz"
-CHECKSUM = 16  # bytes at the end of the file; the part before it is a multiple of 64 bytes
+CHECKSUM = 16  # size in bytes of the checksum at the end of the file; the size of the rest is a multiple of 64
 
 _MAGIC = {WDL: b"\x71\xe8\x23\x5d", DTZ: b"\xd7\x66\x0c\xa5"}
 _NAME = re.compile(r"K(Q*R*B*N*P*)vK(Q*R*B*N*P*)")
@@ -33,7 +33,7 @@ _LETTERS = "PNBRQ"
 _BLACK = 8  # bit of black pieces
 _SPLIT, _HAS_PAWNS = 1, 2  # flags of a file
 _CONSTANT = 0x80  # flag of an array: all positions have the same value
-_MAX_BITS = 31  # maximum logarithm of the number of positions per index entry, and of the bytes of a block
+_MAX_BITS = 31  # maximum logarithm of the number of positions per index entry, and of the size of a block
 
 
 class TableError(EngineError):
@@ -58,10 +58,8 @@ def material_key(white: str, black: str) -> int:
 
 
 class SyzygyFile:
-    """A mapped file, named after its material, such as ``KRPvKN.rtbw`` (WDL) or ``KRPvKN.rtbz`` (DTZ).
-
-    It fills the SYZYGY_TABLE record `table` with addresses, which are valid only as long as the object exists. A
-    `TableError` is raised if the file cannot be read or is damaged; its text is one line without the file's name.
+    """A mapped file, named after its material, such as ``KRPvKN.rtbw`` (WDL) or ``KRPvKN.rtbz`` (DTZ); errors are as
+    for `check_table`. It fills `table`, a SYZYGY_TABLE, with addresses that are valid only as long as it exists.
     """
 
     def __init__(self, path: Path, table: np.record) -> None:
@@ -230,9 +228,8 @@ def _map(path: Path) -> mmap.mmap:
 
 
 def allow_open_files(count: int) -> None:
-    """Let this process open `count` more files, if the system's limit can be raised.
-
-    Python keeps mapped files open. The tables with six men are about a thousand files, and many systems allow no more.
+    """Let this process open `count` more files, if the system's limit can be raised. Python keeps mapped files open,
+    and the tables with six men are about a thousand files, more than many systems allow.
     """
     if sys.platform == "win32":
         return
@@ -295,9 +292,8 @@ def _factors(groups: list[int], order: list[int], file: int | None) -> tuple[lis
 
 
 def _unpack_symbols(packed: bytes) -> NDArray[np.uint32]:
-    """Return the symbols as words (see `SYZYGY_PAIRS`), and one more word, because 8 bytes are read at a time.
-
-    In the file, a symbol has 24 bits: its left and right parts, or a value and 0xFFF.
+    """Return the symbols as words (see `SYZYGY_PAIRS`), and one more word, because 8 bytes are read at a time. In the
+    file, a symbol has 24 bits: its left and right parts, or a value and 0xFFF.
     """
     bits = np.frombuffer(packed, np.uint8).astype(np.uint32).reshape(-1, 3)
     left = bits[:, 0] | ((bits[:, 1] & 15) << 8)

@@ -21,8 +21,8 @@ _CURSED = 2  # centipawns for a win that the fifty-move rule makes a draw; not 0
 class Probing:
     """The settings for probing tablebases during a search. By default, nothing is probed.
 
-    `address` is the address of the TABLEBASES record, and `men` the maximum number of men in a position to probe.
-    `depth` is the minimum remaining depth in plies for positions with that many men. `fifty_moves` says whether the
+    `address` is the address of the TABLEBASES record. `men` is the maximum number of men in a position to probe, and
+    `depth` the minimum remaining depth, in plies, for positions with that many men. `fifty_moves` says whether the
     fifty-move rule counts.
     """
 
@@ -34,11 +34,11 @@ class Probing:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Moves ranked by tablebases, best first, in the core's encoding.
+    """Moves ranked by tablebases, best first, in the core's encoding. A higher rank is better.
 
-    A higher rank is better. All certain wins have the same rank, and so have all certain losses. The scores are in the
-    core's encoding, for the side to move. `by_distance` says whether DTZ tables were available. With them, the ranks
-    alone are enough to win every won position; with only WDL tables, play may go round in circles.
+    All certain wins have the same rank, and so have all certain losses. The scores are in the core's encoding, for the
+    side to move. `by_distance` says whether DTZ tables were available. With them, the ranks alone are enough to win
+    every won position; with only WDL tables, play may go round in circles.
     """
 
     moves: tuple[int, ...]
@@ -126,10 +126,10 @@ def _score(rank: int, fifty_moves: bool) -> int:
 
 
 def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[int, ...]:
-    """Extend a decided line to mate, or as far as the tables reach.
+    """Extend a decided line to mate, or as far as the tables reach. `game` is the position before the line.
 
     The moves of the line are kept up to the first position in the tables, and its first move is always kept. From there
-    on, the winner takes the shortest DTZ. `game` is the position before the line.
+    on, the winner takes the shortest DTZ.
     """
     board = game.copy()
     line: list[int] = []

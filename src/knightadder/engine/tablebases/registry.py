@@ -30,9 +30,9 @@ class Tablebases:
 
     If several files have the same name, such as ``KRPvKN.rtbw``, the first one counts. `record` is the TABLEBASES
     record for compiled code, at `address`. It contains addresses in the mapped files, so it is valid only as long as
-    this object exists. `paths` are the files in use, by name. `largest` is the maximum number of men in the WDL tables,
-    including the kings; 0 without tables. `problems` has a line for each unreadable folder and each ignored file. Files
-    must not become shorter during a probe; see `drop_changed`.
+    this object exists. `paths` are the files in use, by name. `largest` is the maximum number of men in the WDL tables;
+    0 without tables. `problems` has a line for each unreadable folder and each ignored file. Files must not become
+    shorter during a probe; see `drop_changed`.
     """
 
     def __init__(self, tables: np.record, folders: Iterable[Path | str] = (SHIPPED,)) -> None:
@@ -79,26 +79,22 @@ class Tablebases:
         return int(value) if known else None
 
     def wdl_after(self, game: Game, move: int) -> int | None:
-        """Return the WDL value of a legal move, in the core's encoding, for the side that makes it; see `wdl`.
-
-        The value is 0 if the move ends the game by the fifty-move rule or threefold repetition.
+        """Return the WDL value of a legal move, in the core's encoding, for the side that makes it; see `wdl`. It is 0
+        if the move ends the game by the fifty-move rule or threefold repetition.
         """
         value, known = syzygy_api.find_wdl_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def dtz_after(self, game: Game, move: int) -> int | None:
-        """Return the DTZ of a legal move, counted from before the move, for the side that makes it; see `dtz`.
-
-        A mate is 1. A move that ends the game by the fifty-move rule or threefold repetition is 0.
+        """Return the DTZ of a legal move, counted from before the move, for the side that makes it; see `dtz`. A mate
+        is 1. A move that ends the game by the fifty-move rule or threefold repetition is 0.
         """
         value, known = syzygy_api.find_dtz_after(self._tables, self.record, game.record, move)
         return int(value) if known else None
 
     def drop_changed(self) -> list[str]:
-        """Stop using files whose size has changed; return a line for each of them.
-
-        Call this only while nothing is being probed. On most systems, reading a missing part of a mapped file ends the
-        process.
+        """Stop using files whose size has changed; return a line for each of them. Call this only while nothing is
+        probed: on most systems, reading a missing part of a mapped file ends the process.
         """
         changed = [name for name, file in self._files.items() if file.changed]
         for name in changed:
