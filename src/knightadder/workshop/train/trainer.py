@@ -11,11 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.closing import Closing
+from knightadder.native.memory import zeroed_bytes
 from knightadder.workshop.train.kernels import adamw, pass_over
 from knightadder.workshop.train.weights import Flat, Shape
 
 WEIGHT_DECAY = 0.01  # AdamW's usual value
 _AVERAGED_STEPS = 16  # steps between updates of the average; more frequent updates would only cost time
+
+
+def _aligned_zeros(size: int) -> Flat:
+    """Return zeros that start at a cache line. Otherwise vectors would cross lines: a tenth of the speed."""
+    return zeroed_bytes(size * 4).view(np.float32)
 
 
 class Trainer(Closing):
@@ -40,13 +46,14 @@ class Trainer(Closing):
         average: int = 0,
     ) -> None:
         self.shape, self.threads = shape, threads
-        self.weights = weights
+        self.weights = _aligned_zeros(shape.size)
+        self.weights[:] = weights
         self.means, self.squares = np.zeros_like(weights), np.zeros_like(weights)
         self.steps = 0
         self._scale, self.result_share, self._exponent = float(scale), float(result_share), float(exponent)
-        self.averaged = weights.copy() if average else weights
+        self.averaged = weights.copy() if average else self.weights
         self._kept = np.float32(math.exp(-_AVERAGED_STEPS / average)) if average else np.float32(0)
-        self._slopes = np.zeros((threads, shape.size), np.float32)
+        self._slopes = _aligned_zeros(threads * shape.size).reshape(threads, shape.size)
         self.pool = ThreadPoolExecutor(threads, "training")
         self._submit: Any = self.pool.submit  # Any, because compiled functions have no types
 
