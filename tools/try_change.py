@@ -316,7 +316,7 @@ def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
 
     It assumes nothing about the distribution, so outliers do no harm. Both ends are values of the sample. The true
     median is below the k-th smallest value if fewer than k values are smaller than the median. This is as probable as
-    fewer than k heads in one coin toss for each value. The probability is at least 95 % with six or more values.
+    fewer than k heads if a coin is tossed for each value. The probability is at least 95 % with six or more values.
     """
     ordered = sorted(values)
     left, below = 0, 0.5 ** len(ordered)

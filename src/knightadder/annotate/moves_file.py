@@ -39,9 +39,7 @@ def check_moves_file(file: Path) -> None:
 
 @contextlib.contextmanager
 def writing_moves(file: Path) -> Iterator[Callable[[GameRow, Iterable[AnnotatedMove]], None]]:
-    """Open a table that replaces a file when it is completely written.
-    Yield a function that writes the moves of a game, given the game's row in the table of games.
-    """
+    """Yield a function that writes the moves of a game, given its row; at the end, the table replaces `file`."""
     with replacing(file) as beside, _WRITERS[file.suffix.lower()](beside) as write:
 
         def write_game(game: GameRow, moves: Iterable[AnnotatedMove]) -> None:

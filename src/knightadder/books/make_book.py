@@ -25,7 +25,7 @@ Points: TypeAlias = Mapping[int, Counter[int]]
 _ENTRY = struct.Struct(">QHHI")  # key, move, weight, and an unused word
 _MOST = 65_535  # maximum weight of a move
 _EN_PASSANT = 772  # index of the first of Polyglot's random numbers for en passant files
-_NO_SQUARE = 64  # a packed position's value for no en passant square
+_NO_SQUARE = 64  # value in a packed position without an en passant square
 
 
 def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

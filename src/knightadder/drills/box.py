@@ -99,9 +99,7 @@ class DrillBox:
             return _count(database) - before
 
     def set_repertoire(self, white: bool, drills: Sequence[Drill]) -> int:
-        """Replace the repertoire of a side; return the number of new drills.
-        Drills in both repertoires keep their progress.
-        """
+        """Replace the repertoire of a side; return the number of new drills. Drills in both keep their progress."""
         with self._database.connected() as database:
             before = _count(database)
             database.execute("UPDATE drills SET used = 0 WHERE kind = 'repertoire' AND white = ?", [white])
@@ -129,9 +127,7 @@ class DrillBox:
         return [Group(kind, bool(white), *rest) for kind, white, *rest in rows]
 
     def next(self, choice: Choice = ALL, after: int = 0) -> Asked:
-        """Return the next drill: a due drill, else a new drill, else a drill that is due soon.
-        Drill `after`, the last one shown, is not repeated if there is another drill.
-        """
+        """Return a due drill, else a new one, else one that is due soon; not drill `after` if there is another."""
         where, values = choice._where()
         now = self._now()
         with self._database.connected() as database:

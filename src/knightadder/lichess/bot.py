@@ -72,9 +72,7 @@ class Bot:
         return len(self._seen)
 
     def interrupt(self) -> None:
-        """Accept no more challenges, and stop when all games are over; a second call resigns the games.
-        May be called from any thread and from a signal handler.
-        """
+        """Accept no more challenges, and stop after all games; a second call resigns them. Any thread may call this."""
         self._inbox.put(_Interrupt())
 
     def run(self) -> None:

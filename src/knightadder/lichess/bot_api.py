@@ -30,9 +30,7 @@ _LONGEST_CHAT = 140
 
 
 class Lichess:
-    """The requests of a bot, for all its threads. The access token needs the scope ``bot:play``.
-    When `ending` is set, all waiting stops. For the timeouts, see `_TIMEOUTS`.
-    """
+    """The requests of a bot, for all its threads, with a token of scope ``bot:play``; `ending` stops all waiting."""
 
     def __init__(
         self,

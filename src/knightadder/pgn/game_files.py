@@ -66,9 +66,7 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
 
 @contextlib.contextmanager
 def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
-    """Open a file; yield a stream of its decompressed bytes, and a function that returns how many stored bytes were
-    read. OptionError if the file cannot be read.
-    """
+    """Open a file; yield its decompressed stream, and a function that returns how many stored bytes were read."""
     if file.is_dir():
         raise OptionError(f"cannot read {file}: it is a folder")
     try:
@@ -99,9 +97,7 @@ def byte_lines(stream: BinaryIO) -> tuple[Iterator[bytes], bool]:
 
 
 def decompressed(content: bytes, most: int) -> bytes:
-    """Return the decompressed content of a file; one of `UNREADABLE` is raised if it is damaged or longer than `most`
-    bytes.
-    """
+    """Return the decompressed content of a file, at most `most` bytes; one of `UNREADABLE` if that fails."""
     plain = _decompressing(io.BytesIO(content)).read(most + 1)
     if len(plain) > most:
         raise OSError(f"it has more than {most // 1024} KB")

@@ -234,9 +234,7 @@ class GameRecord:
         return pack_block(self._block, slice(self._index, self._index + 1))
 
     def keys(self) -> NDArray[np.uint64]:
-        """Return the Polyglot key of the position before each move; an en passant square counts only if a capture is
-        legal.
-        """
+        """Return the Polyglot key of the position before each move; en passant counts only with a legal capture."""
         return keys_in(self._block, slice(self._index, self._index + 1))
 
     def game(self) -> PgnGame:

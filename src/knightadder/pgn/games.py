@@ -94,9 +94,7 @@ def _texts(found: Iterable[GameBlock | GameText]) -> Iterator[GameText]:
 
 
 def read_games(file: Path) -> Iterator[tuple[GameText, PgnGame | BrokenGame]]:
-    """Yield the text of each game of a file, with the game or the error of `parse`; OptionError if the file cannot be
-    read. Text between games is left out.
-    """
+    """Yield the text of each game of a file, with the game or the error of `parse`; text between games is left out."""
     for text in read_texts(file):
         try:
             game = parse(text)
@@ -368,9 +366,7 @@ class _Reading:
         line.moved = True
 
     def _number(self, token: Token) -> None:
-        """Check that the move numbers continue after an empty line.
-        If they do not, the empty line may be the end of a game.
-        """
+        """Check that move numbers continue after an empty line. If not, the empty line may be the end of a game."""
         number = int(token.text) if token.text and len(token.text) < 6 else 0
         if self._gap and number not in (self._last_number, self._last_number + 1):
             self._fail(f"move {self._last_number} before the empty line {self._gap}, but {number} after it", stop=True)
@@ -389,9 +385,7 @@ class _Reading:
 
 
 class _Exporter(chess.pgn.StringExporter):
-    """Writes a given result at the end of the moves, whatever the tag says, and escapes tag values, unlike
-    python-chess.
-    """
+    """Writes a given result after the moves, whatever the tag says, and escapes tag values; python-chess doesn't."""
 
     def __init__(self, result: str, columns: int | None) -> None:
         super().__init__(columns=columns)

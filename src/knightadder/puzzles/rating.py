@@ -56,9 +56,7 @@ class _Step(NamedTuple):
 
 
 def rate(solution: Solution, analyst: Analyst) -> int:
-    """Return the rating of a puzzle, from `LOWEST` to `HIGHEST`; EngineError if a search fails.
-    The analyst is cleared before each search, so that the rating depends only on the solution.
-    """
+    """Return the rating of a puzzle, from `LOWEST` to `HIGHEST`, which depends only on the solution."""
     values = parts(solution, analyst)
     rating = _BASE + sum(weight * values[name] for name, weight in WEIGHTS.items())
     return round(min(max(rating, LOWEST), HIGHEST))

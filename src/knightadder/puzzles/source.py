@@ -24,9 +24,7 @@ def source_of(place: str) -> tuple[Path, int, int] | None:
 
 
 def read_source(file: Path, number: int, folder: Path) -> str:
-    """Return the PGN of a game in a file; OptionError if there is no such file or game.
-    A file that has been moved is also looked for in `folder`, the folder of the puzzles.
-    """
+    """Return the PGN of a game in a file, or in `folder` if the file was moved there; OptionError if it is missing."""
     place = next((each for each in (file, folder / file, folder / file.name) if each.is_file()), file)
     for text in read_texts(place):
         if text.number == number:

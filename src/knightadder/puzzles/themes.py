@@ -37,9 +37,7 @@ _GENERAL = {
 
 
 def themes_of(solution: Solution, score: Score, saves: bool, zugzwang: bool = False) -> tuple[str, ...]:
-    """Return the themes of a puzzle in alphabetical order.
-    The score is the solver's; `saves` and `zugzwang` are as in `Found`.
-    """
+    """Return the themes of a puzzle in alphabetical order; the arguments are as in `Found`."""
     line = PlayedLine(solution.boards(), solution.moves)
     count = len(line.turns())
     themes = {_LENGTHS.get(count, "veryLong"), *_phase(line.boards[0]), *named_mates(line)}

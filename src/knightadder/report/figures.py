@@ -221,9 +221,7 @@ def results(games: Sequence[PlayerGame]) -> Results:
 
 
 def qualities(games: Sequence[PlayerGame], key: Callable[[PlayerMove], str | None]) -> dict[str, Quality]:
-    """Return the quality of each group of the player's moves.
-    `key` returns a move's group, or None to leave the move out.
-    """
+    """Return the quality of each group of the player's moves; `key` returns a move's group, or None to leave it out."""
     groups: dict[str, list[list[AnnotatedMove]]] = defaultdict(list)
     for game in games:
         own: dict[str, list[AnnotatedMove]] = defaultdict(list)

@@ -55,9 +55,7 @@ class StudiedGame:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The result of the task: the game's evaluations and further lines at each mistake, by its ply.
-    Or the fault of the game.
-    """
+    """The result of the task: the game's evaluations and, by ply, more lines at each mistake; or the game's fault."""
 
     evaluations: list[Any] = field(default_factory=list)
     choices: dict[str, Any] = field(default_factory=dict)

@@ -28,9 +28,7 @@ def time_control(text: str) -> tuple[float, float] | None:
 
 
 def move_times(game: chess.pgn.Game) -> list[MoveTime]:
-    """Return the times of the main line's moves: as written in the game, or else computed from the clocks and the
-    increment. Servers add no increment after a side's first move.
-    """
+    """Return the times of the main line's moves, as written in the game, or else computed from clocks and increment."""
     base, increment = time_control(game.headers.get("TimeControl", "")) or (None, 0.0)
     clocks: dict[bool, float | None] = {True: base, False: base}
     moved: set[bool] = set()

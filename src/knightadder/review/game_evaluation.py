@@ -57,9 +57,7 @@ class ScoredLine:
 
 @dataclass(frozen=True, slots=True)
 class SearchedPosition:
-    """The result of a search of a position: the best lines, and the first line's score.
-    If the game is over, there are no lines.
-    """
+    """The result of a search of a position: the best lines (none if the game is over), and the first line's score."""
 
     score: PovScore
     depth: int  # in plies; 0 if the game is over
@@ -92,9 +90,7 @@ class Block:
 
 
 def blocks(number: int, board: chess.Board) -> list[Block]:
-    """Divide a game into blocks; PositionError if it is a different variant.
-    `number` is the number of the game, and `board` its last position with all moves.
-    """
+    """Divide a game, given its last position with all moves, into blocks; PositionError if it is another variant."""
     board = board_of(board, warn=False)
     moves = tuple(move.uci() for move in board.move_stack)
     plies, found = len(moves), []
@@ -109,9 +105,7 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
 def evaluate(
     board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
 ) -> list[SearchedPosition | None]:
-    """Return evaluations of all positions of a game, block by block; PositionError if it is a different variant.
-    `board` is the last position with all moves. For the rest, see `evaluate_block`.
-    """
+    """Return evaluations of all positions of a game, given its last position with all moves; see `evaluate_block`."""
     return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]
 
 
@@ -233,9 +227,7 @@ def to_json(evaluations: Sequence[SearchedPosition | None]) -> list[Any]:
 
 
 def from_json(values: Any, board: chess.Board) -> list[SearchedPosition | None]:
-    """Convert the result of `to_json` back to evaluations of a game; ValueError if the values cannot belong to the
-    game. `board` is the last position of the game with all moves.
-    """
+    """Convert the result of `to_json` back to evaluations of a game, given its end with all moves; or ValueError."""
     return _read(values, _backwards(board), len(board.move_stack) + 1)
 
 

@@ -64,9 +64,7 @@ def _add(node: chess.pgn.GameNode, moves: tuple[chess.Move, ...], score: chess.e
 
 
 def write_headers(headers: chess.pgn.Headers, review: Review, engine: str | None = None) -> None:
-    """Write a review into the headers: accuracy and loss, and also annotator and opening if they are missing.
-    If the game already names a different opening, that opening is kept.
-    """
+    """Write a review into the headers: accuracy and loss, and also annotator and opening if they are missing."""
     program = f"Knightadder {__version__}"
     proposed = {"Annotator": f"{engine} ({program})" if engine else program}
     if review.opening:

@@ -82,9 +82,7 @@ class Download:
             raise OptionError(f"expected an http or https URL, not {url}")
 
     def fetch(self, name: str) -> bool:
-        """Fetch a file, such as ``KRPvKN.rtbw``, unless it is present and undamaged; return whether it was fetched.
-        An incomplete file has the suffix ``.part``; a later call continues it.
-        """
+        """Fetch or complete a file, unless it is present and undamaged; return whether bytes had to be fetched."""
         target, part = self._folder / name, self._folder / f"{name}.part"
         with contextlib.suppress(TableError):
             check_table(target)

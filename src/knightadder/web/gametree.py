@@ -49,7 +49,8 @@ class GameTree:
         self._facts: dict[chess.pgn.GameNode, _Facts] = {}
         self._next_id = 0
         board = self.game.board()
-        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())  # last request
+        # The node and the board of the last request.
+        self._near: tuple[chess.pgn.GameNode, chess.Board] = (self.game, board.copy())
         self._register(self.game, board, "")
         for node, san in _walk(self.game, board):
             self._register(node, board, san)

@@ -18,9 +18,9 @@ from knightadder.web.messages import MessageError
 MAX_FILE = 64 * 1024 * 1024  # maximum size of an added file in bytes
 _APPLICATION = 0x4B41_474D  # the file's application_id in SQLite: "KAGM"
 _VERSION = 1  # version of the schema, in the file's user_version
-# `version` grows with each change of the game. It begins at a random number, so that a game of another file, if that
-# replaces this one, is not taken for the same game. A deleted game keeps its row, so that deleting can be undone.
-# `words` is the searched text. `digest` tells whether an added game is already stored.
+# `version` grows with each change of the game. It begins at a random number: if another file replaces this one, its
+# games are not taken for the same games. A deleted game keeps its row, so that deleting can be undone. `words` is the
+# searched text. `digest` tells whether an added game is already stored.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS games (
     id INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, white TEXT NOT NULL, black TEXT NOT NULL,
@@ -85,9 +85,7 @@ class SavedGames:
             return _insert(database, row)
 
     def add_file(self, content: bytes) -> tuple[int, int]:
-        """Add the games of a PGN file, all or none; return how many are new, and how many were already stored.
-        MessageError if the file cannot be read, or has no games.
-        """
+        """Add the games of a PGN file, all or none; return how many are new, and how many were already stored."""
         try:
             games = [(text.text, headers_of(text)) for text in texts_of(decompressed(content, MAX_FILE))]
         except UnicodeError:

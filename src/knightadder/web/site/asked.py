@@ -19,9 +19,7 @@ _LONGEST_FEN = 200
 
 
 def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]], Awaitable[object]]) -> Route:
-    """Return a route that answers ``?fen=…`` with the JSON of `answer`, which gets the board and all query values.
-    The answer to an invalid FEN is the error.
-    """
+    """Return a route that answers ``?fen=…`` with the JSON of `answer`, or with the error if the FEN is invalid."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -34,9 +32,7 @@ def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]],
 
 
 def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that runs a function in a thread, and answers with its result as JSON.
-    After an error, the answer is the error's text as ``problem``.
-    """
+    """Return an endpoint that answers with a function's result as JSON, or with its error as ``problem``."""
 
     async def respond(request: Request) -> Response:
         try:

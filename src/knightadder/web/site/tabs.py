@@ -53,9 +53,7 @@ class Tab:
         self._outbox.put(view)
 
     async def serve(self, websocket: WebSocket) -> End:
-        """Answer the messages of a connection, one after the other, until it ends or a newer connection replaces it.
-        The server may not have noticed yet that the older connection is lost.
-        """
+        """Answer the messages of a connection, one after the other, until it ends or a newer connection replaces it."""
         self._newest = websocket
         self._replaced.set()
         if self._sending is not None:
@@ -122,9 +120,7 @@ class Tabs:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def serve(self, websocket: WebSocket) -> None:
-        """Serve a connection until it ends; refuse it if there are too many tabs.
-        Its address names the tab as ``tab``; a connection with the same name returns to the tab's session.
-        """
+        """Serve a connection until it ends, with the session of its ``tab``; refuse it if there are too many tabs."""
         await websocket.accept()
         name = websocket.query_params.get("tab", "")[:_LONGEST_ID]
         while name not in self._named and self._open >= MAX_TABS and (kept := self._kept()):

@@ -54,9 +54,7 @@ class Chunk:
 
 @cache
 def engine_version() -> str:
-    """Return the package's version and a digest of the core, which tell apart versions that may play differently.
-    The result is the same on all machines.
-    """
+    """Return the package's version and a digest of the core, which is the same on all machines."""
     return f"{knightadder.__version__}-{source_digest(folders=('core',))}"
 
 

@@ -155,9 +155,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Standings]:
-    """Play a match, show its progress, and print its results, even after Ctrl-C.
-    With `rows`, the rows for the strength log are also printed.
-    """
+    """Play a match, show its progress, and print its results, with rows for the strength log if wanted."""
     from knightadder.workshop.match.journal import MatchLog
     from knightadder.workshop.match.standings import Standings
     from knightadder.workshop.match.statistics.elo import HAS_SCIPY

@@ -65,9 +65,8 @@ class Competitor:
         trace_folder: Path | None = None,
         processors: Collection[int] = (),
     ) -> UciClient:
-        """Start the engine, set its options, wait until it is ready, and return it; for the trace, see
-        `knightadder.uci.trace`. It has `timeout` seconds for each answer, and runs on the given processors, or on any
-        if there are none.
+        """Start the engine, set its options, wait until it is ready, and return it.
+        The engine has `timeout` seconds for each answer, and runs on the given processors, or on any if there are none.
         """
         try:
             client = UciClient(self._command_here(), self.folder, self._variables(), processors)

@@ -126,9 +126,7 @@ class PgnFile(Closing):
 
     @contextlib.contextmanager
     def appended(self, text: str) -> Iterator[int]:
-        """Append a game, and remove it if the ``with`` block fails.
-        Yield the length of the file after the game; 0 if it is not a regular file.
-        """
+        """Append a game, and remove it if the ``with`` block fails; yield the file's length, 0 for a device or pipe."""
         file = self._file
         if file is None:
             yield 0

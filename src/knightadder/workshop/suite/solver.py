@@ -53,9 +53,7 @@ class _Told:
 
 
 class Solver:
-    """The task that solves a problem; each worker starts an engine for its first problem, and keeps it.
-    `command` starts a UCI engine; None means this program.
-    """
+    """The task that solves a problem by a UCI engine, by default this program, which each worker starts once."""
 
     def __init__(
         self, command: str | None, options: dict[str, str], limit: chess.engine.Limit, problems: Sequence[Problem]

@@ -106,9 +106,7 @@ class Distiller:
         self._workers = Stock(lambda: new_record(WORKER))
 
     def take(self, source: NDArray[np.void], number: int, count: int, pool: ThreadPoolExecutor) -> NDArray[np.void]:
-        """Return the positions of a batch, which depend only on the batch's number and the given positions.
-        OptionError if hardly any position is suitable.
-        """
+        """Return the positions of a batch, which depend only on the arguments; OptionError if few are suitable."""
         records = np.empty(count, PACKED)
         blocks = [records[first : first + _BLOCK] for first in range(0, count, _BLOCK)]
         seeds = np.random.SeedSequence((self._seed, number)).generate_state(len(blocks), np.uint64)

@@ -16,9 +16,7 @@ _NEAR = 600  # maximum absolute score, in centipawns, of the positions; beyond i
 
 
 def compare(network: Network, records: NDArray[np.void]) -> str:
-    """Return a line with the mean absolute value of both evaluations, and their correlation with the scores.
-    Search margins are in centipawns of the classical evaluation, so both means should be about the same.
-    """
+    """Return a line with both evaluations' mean absolute values, which should be similar, and correlations."""
     near = records[abs(records["score"].astype(np.int64)) < _NEAR][:_MOST]
     if len(near) < 2:
         return "there are too few positions to compare"

@@ -114,9 +114,7 @@ class TrainSettings:
 
 
 def check_settings(folder: Path, settings: TrainSettings, restart: bool) -> None:
-    """Check that a run's folder has these settings; write them into a new folder, or after a restart.
-    OptionError if the folder has different settings, or cannot be used.
-    """
+    """Check that a run's folder has these settings; write them into a new folder, or after a restart."""
     file = folder / _SETTINGS
     if not file.exists() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
         raise OptionError(f"{folder} is not empty and not the folder of a training run: give a different --state")
@@ -158,9 +156,7 @@ def _arrays(trainer: Trainer) -> list[str]:
 
 
 def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
-    """Continue from the state in a run's folder, if there is one; OptionError if it is damaged.
-    Return the losses, and the place where the stream of positions continues.
-    """
+    """Continue from the state in a run's folder, if any; return the losses and the place in the stream."""
     file = folder / _CHECKPOINT
     if not file.exists():
         return Losses(), (0, 0, 0)

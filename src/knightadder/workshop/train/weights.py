@@ -67,9 +67,7 @@ def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
 
 
 def quantise(flat: Flat, shape: Shape, scale: int, description: str) -> Network:
-    """Return the network with weights rounded to integers, and clipped to `LIMIT`; ValueError if no engine can use it.
-    `description` is a line about the origin of the network.
-    """
+    """Return the network with rounded weights, clipped to `LIMIT`, and a description; ValueError if it is unusable."""
     units = (QA, QA, QB, QA * QB)
     first, second, third, fourth = (
         np.rint(np.clip(part, -LIMIT, LIMIT).astype(np.float64) * unit).astype(np.int16)

@@ -59,9 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def read_factors(texts: Sequence[str], parameters: Sequence[Parameter]) -> list[Factor]:
-    """Return the factors of a command line, such as ``[LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]``.
-    Without a label, a factor is named after its parameters.
-    """
+    """Return the factors in ``[LABEL:]NAME=OFF:ON[,NAME=OFF:ON...]``; the names are the default label."""
     factors = [_read_factor(text, parameters) for text in texts]
     for what, names in (
         ("the parameter", [name for factor in factors for name in factor.names]),

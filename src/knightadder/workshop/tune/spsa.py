@@ -53,7 +53,7 @@ class Spsa(Method):
     def __init__(self, tunables: Sequence[Tunable], iterations: int, r_end: float = R_END, seed: int = 1) -> None:
         self.tunables = tuple(tunables)
         self.theta = [float(tunable.start) for tunable in tunables]  # the current values
-        self.path = [(0, self.theta)]  # evenly spaced numbers of trials, each with the values after that trial
+        self.path = [(0, self.theta)]  # (number of trials, the values after them), evenly spaced
         self._rates = [r_end if tunable.r_end is None else tunable.r_end for tunable in tunables]
         self._seed = seed
         super().__init__((tunable.name for tunable in tunables), iterations)

@@ -124,9 +124,7 @@ def _materials(positions: np.ndarray) -> np.ndarray:
 
 
 def fit(sample: WdlCounts, degree: int) -> tuple[Coefficients, Coefficients]:
-    """Return the two polynomials for which the results of a sample are most likely, as `engine/wdl.py` describes them.
-    Each of the three results must occur in the sample.
-    """
+    """Return the two polynomials, as in `engine/wdl.py`, for which a sample with all three results is most likely."""
     import numpy as np
 
     with needed_by("tune wdl"):

@@ -48,9 +48,7 @@ def pentanomial(pairs: Iterable[float]) -> tuple[int, ...]:
 
 
 def moments(counts: Pentanomial) -> tuple[float, float]:
-    """Return mean and variance of the score of a pair, in points per game (0 to 1), from five counts or probabilities.
-    Without pairs, the mean is 0.5 and the variance zero.
-    """
+    """Return mean and variance of a pair's score, in points per game, from five counts; 0.5 and 0 without pairs."""
     number = sum(counts)
     if not number:
         return 0.5, 0.0
