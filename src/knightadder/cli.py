@@ -304,7 +304,6 @@ def _warmup(_: "argparse.Namespace") -> int:
 
 
 def _options(chess960: bool = False, multipv: int = 1) -> "Options":
-    """Return the engine's options with these values; OptionError if a value is refused."""
     from knightadder.engine.options import Options
 
     options = Options()
@@ -417,7 +416,6 @@ def bounded_score(line: "Line") -> str:
 
 
 def _verdict(board: "chess.Board", best: "chess.Move | None") -> str:
-    """Describe the result of the analysis in words."""
     if best is None:
         return "Checkmate: there is no move" if board.is_check() else "Stalemate: there is no move"
     return f"Best move: {board.san(best)}"

@@ -14,9 +14,7 @@ class Closing(ABC):
         """Close it."""
 
     def __enter__(self) -> Self:
-        """Return the object itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close it."""
         self.close()

@@ -212,7 +212,6 @@ class _Cluster(Pool):
             raise _lost()
 
     def _look(self) -> None:
-        """Update the list of workers."""
         try:
             there = self._client.nthreads()
         except OSError:

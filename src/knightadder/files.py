@@ -156,7 +156,6 @@ def remove_left_behind(folder: Path, names: str) -> None:
 
 @contextlib.contextmanager
 def _held(beside: Path) -> Iterator[None]:
-    """Create a temporary file, and keep it open and locked in a ``with`` block."""
     while True:
         with beside.open("wb") as stream:
             with contextlib.suppress(OSError):  # another run is checking the file, or the file system has no locks

@@ -63,7 +63,6 @@ def opening_at(board: chess.Board) -> Opening | None:
 
 @functools.cache
 def _names() -> dict[_Key, Opening]:
-    """Return the openings by position."""
     names: dict[_Key, Opening] = {}
     board = chess.Board()
     played: list[str] = []

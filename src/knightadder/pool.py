@@ -82,7 +82,7 @@ def _first_done(running: dict[Future[Any], Any], in_order: bool) -> Future[Any] 
 
 
 def failure(error: Exception) -> EngineError:
-    """Return the error that a task has raised as an EngineError of one line."""
+    """Convert an error raised by a task to an EngineError of one line."""
     if isinstance(error, EngineError):
         return error
     return EngineError(f"a worker failed: {type(error).__name__}: {error}")

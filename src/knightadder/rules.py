@@ -48,7 +48,6 @@ def impossible_in(board: Board) -> tuple[str, ...]:
 
 
 def _letter(board: Board, rook: int) -> str:
-    """Return the FEN letter of the right to castle with a rook."""
     color = square_rank(rook) == 0
     king = board.king(color)
     letter = "k" if square_file(rook) > (4 if king is None else square_file(king)) else "q"

@@ -140,11 +140,9 @@ class Journal(Closing):
         return OptionError(f"{self._file}, line {line} is damaged: remove this line to repeat its part, or {REMEDY}")
 
     def __len__(self) -> int:
-        """Return the number of finished steps."""
         return len(self._places)
 
     def __contains__(self, number: int) -> bool:
-        """Return whether a step is finished."""
         return number in self._places
 
     def __getitem__(self, number: int) -> dict[str, Any]:
@@ -196,7 +194,6 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def _parsed(text: bytes) -> object:
-    """Return the value of a JSON text; None if it is damaged."""
     try:
         value: object = parse_json(text)
     except ValueError:

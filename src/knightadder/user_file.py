@@ -36,7 +36,7 @@ class UserFile:
             f"BEGIN IMMEDIATE; {tables} PRAGMA application_id = {application}; PRAGMA user_version = {version}; COMMIT;"
         )
         with self.connected():
-            pass  # so that a file that cannot be used is refused now
+            pass  # immediately refuses a file that cannot be used
 
     @contextlib.contextmanager
     def connected(self) -> Iterator[sqlite3.Connection]:

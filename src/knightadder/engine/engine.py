@@ -242,7 +242,6 @@ class Engine:
         return lines
 
     def _book_move(self, limits: Limits) -> str | None:
-        """Return a book move if the engine is asked to play a move, not to analyse."""
         options = self.options
         if self._book is None or not options.own_book or options.analyse_mode or self._game.ply >= options.book_depth:
             return None

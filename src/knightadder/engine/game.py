@@ -18,7 +18,7 @@ from knightadder.engine.notation import parse_uci, to_uci
 from knightadder.engine.wdl import material_of_sets
 from knightadder.native.records import new_record
 
-_DRAWS = (None, Ending.FIFTY_MOVES, Ending.REPETITION, Ending.DEAD_POSITION)  # by the result of `game.draw_reason`
+_DRAWS = (None, Ending.FIFTY_MOVES, Ending.REPETITION, Ending.DEAD_POSITION)  # indexed by the result of `draw_reason`
 
 
 def array_of(record: np.record) -> np.ndarray:
@@ -139,7 +139,6 @@ class Game:
 
     @property
     def _position(self) -> np.ndarray:
-        """The present position as an array of length 1."""
         return array_of(self.record)["stack"][0, :1]
 
     @property

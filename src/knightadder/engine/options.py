@@ -173,7 +173,6 @@ class Options:
         return option, option.parse(text)
 
     def __getitem__(self, name: str) -> Value:
-        """Return the value of an option. Its name must be spelt as declared."""
         return self._values[name]
 
     @property

@@ -118,7 +118,7 @@ class Search:
             report, threads, table, options.chess960, options.show_wdl, game.material, self._started, hits
         )
 
-        # An event, because after Ctrl-C during `join`, CPython 3.11 considers a running thread finished.
+        # An event instead of `join`: after Ctrl-C during `join`, CPython 3.11 considers a running thread finished.
         self._begun, self._ended = False, threading.Event()
         self._has_clock = False
         self._helper_threads: list[threading.Thread] = []  # the started threads
@@ -127,7 +127,8 @@ class Search:
 
     def start(self) -> None:
         """Start all threads. If the system allows no more threads, the search ends immediately with a legal move."""
-        # The search thread starts first, because a start waits until the thread runs, milliseconds on a busy machine.
+        # The search thread starts before the others: each start waits until the thread runs, which takes milliseconds
+        # on a busy machine.
         self._begun = True
         try:
             run_in_thread(self._run, "search")
@@ -256,7 +257,6 @@ class Search:
             self._finish()
 
     def _prepare(self) -> int:
-        """Prepare the search, and return the last depth to search."""
         if self._no_such_moves:
             self._reporter.tell(Message("none of the searchmoves is legal: searching all moves"))
         self._main.prepare(self._node_limits[0])
@@ -267,7 +267,6 @@ class Search:
         return min(self._limits.depth or MAX_DEPTH, MAX_DEPTH)
 
     def _finish(self) -> None:
-        """Choose the answer, and send it as soon as that is allowed."""
         try:
             self._stop_flag[0] = 1
             line = self._elect() if self._root_moves else None
@@ -429,7 +428,6 @@ class Search:
         return left
 
     def _spent(self) -> float:
-        """Return the milliseconds that the search has used, by the clock or by its nodes."""
         return self._reporter.nodes() / self._node_time if self._node_time else self._elapsed() * 1000
 
     def _elapsed(self) -> float:

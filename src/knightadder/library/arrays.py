@@ -261,7 +261,6 @@ def _is_packed(positions: object) -> TypeGuard[NDArray[np.void]]:
 
 
 def _check_array(positions: NDArray[np.generic]) -> None:
-    """Check by its dimensions and type that an array contains positions."""
     if positions.ndim != 1:
         raise ValueError(f"an array of positions must have one dimension, not {positions.ndim}")
     if positions.dtype.kind not in "SUOT" and not _is_packed(positions):

@@ -54,8 +54,6 @@ def _by_cluster(
 
 
 class _ExecutorPool(Pool):
-    """The workers of an executor."""
-
     def __init__(self, executor: Executor, pickled: bytes, count: int) -> None:
         self._executor, self._pickled, self._count = executor, pickled, count
 

@@ -348,7 +348,6 @@ class Engine(Closing):
     def _begin(
         self, board: chess.Board, limits: Limits, caller: _Caller, multipv: int = 1, *, analysing: bool = False
     ) -> Feed:
-        """Begin a search. The engine must be idle."""
         fen, root, moves = root_of(board)
         multipv = whole("multipv", multipv, 1, MOST_LINES)
         for name, value in ("UCI_Chess960", board.chess960), ("UCI_AnalyseMode", analysing), ("MultiPV", multipv):
@@ -398,7 +397,6 @@ if hasattr(os, "register_at_fork"):
 
 
 def _caller() -> _Caller:
-    """Return the calling thread, and the task that runs in it."""
     task = None
     with contextlib.suppress(RuntimeError):  # there is no event loop
         task = asyncio.current_task()

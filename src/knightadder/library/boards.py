@@ -66,7 +66,6 @@ def _impossible_in(board: chess.Board) -> tuple[str, ...]:
 
 
 def _warn(what: str, notes: tuple[str, ...]) -> None:
-    """Warn that parts of a position were left out; see `warn`."""
     if not notes:
         return
     warn(f"{what}: {'; '.join(notes)}")
@@ -141,7 +140,7 @@ def limits_of(board: chess.Board, limit: chess.engine.Limit | None, root_moves: 
     """Return the engine's limits for a limit (None: no end) and root moves (None: all legal moves).
 
     PositionError if there is no root move or one is illegal; ValueError or TypeError, which names the value, if a value
-    is impossible; ValueError if nothing is set.
+    is impossible; ValueError if the limit sets nothing.
     """
     if limit is None:
         return Limits(infinite=True, searchmoves=_names(board, root_moves))
@@ -167,7 +166,7 @@ def limits_of(board: chess.Board, limit: chess.engine.Limit | None, root_moves: 
 
 
 def check_limit(limit: chess.engine.Limit) -> None:
-    """Raise a TypeError unless this is a limit. Only a stream needs none."""
+    """Raise a TypeError unless this is a limit, which every call but `Engine.stream` needs."""
     if not isinstance(limit, chess.engine.Limit):
         raise TypeError(f"limit must be a chess.engine.Limit, not {limit!r:.60}")
 

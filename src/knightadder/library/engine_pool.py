@@ -132,7 +132,7 @@ class EnginePool(Closing):
 
     @contextlib.asynccontextmanager
     async def lend_async(self) -> AsyncIterator[Engine]:
-        """Lend an engine for an ``async with`` block; see `lend`. Cancelling the task gives its place up."""
+        """Lend an engine for an ``async with`` block; see `lend`. Cancelling the task gives up its place."""
         with self._place_of_caller() as wanted:
             if not wanted.done():
                 await asyncio.wait_for(asyncio.wrap_future(wanted), self.timeout)
@@ -174,20 +174,18 @@ class EnginePool(Closing):
             engine.close()
 
     async def __aenter__(self) -> Self:
-        """Return the pool itself."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close it."""
         self.close()
 
     # --- engines and waiting callers -------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _place_of_caller(self) -> "Iterator[Future[Engine]]":
-        """Give the future of an engine, for a block that waits for it; an error gives the place up."""
+        """Yield the future of an engine to a block that waits for it; on an error, give up the caller's place."""
         wanted = self._ask()
         try:
             yield wanted

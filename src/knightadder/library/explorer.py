@@ -118,7 +118,6 @@ class GameFilter:
     result: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the values."""
         object.__setattr__(self, "speeds", tuple(self.speeds))
         for date in (self.since, self.until):
             if date is not None:
@@ -262,7 +261,6 @@ class Explorer(Closing):
             raise
 
     def _check(self) -> None:
-        """Raise an OptionError unless the file is an index of this version."""
         try:
             self._database.execute("PRAGMA query_only = ON")
             application, version = (
@@ -281,7 +279,6 @@ class Explorer(Closing):
             )
 
     def _load(self) -> None:
-        """Read the data that every answer needs."""
         [(self._plies,)] = self._select("SELECT plies FROM settings", tuple[NotNegative])
         with self._reading():
             facts = [np.empty(0, INDEXED)]
@@ -299,7 +296,6 @@ class Explorer(Closing):
         return int(self._plies)
 
     def __len__(self) -> int:
-        """Return the number of games."""
         return len(self._facts)
 
     def moves(self, position: Position, wanted: GameFilter | None = None) -> list[ExplorerMove]:
@@ -515,7 +511,6 @@ class Explorer(Closing):
         return record
 
     def _player(self, name: str) -> int:
-        """Return the number of a player; OptionError if there is no such player."""
         rows = self._select("SELECT id FROM players WHERE plain = ?", tuple[int], plain_name(name))
         if rows:
             return int(rows[0][0])
@@ -532,7 +527,6 @@ class Explorer(Closing):
     # --- games -----------------------------------------------------------------------------------------------------
 
     def _described(self, found: Iterator[tuple[int, int | None]]) -> list[ExplorerGame]:
-        """Describe games, given their numbers and the plies at which a position was found."""
         games = []
         for number, ply in found:
             tags, _ = self._text(number)
@@ -557,7 +551,6 @@ class Explorer(Closing):
         return games
 
     def _text(self, number: int) -> tuple[dict[str, str], Moves]:
-        """Return the tags and the moves of a game."""
         if not 0 <= number < len(self):
             raise OptionError(f"{self._path} has no game {number}")
         with self._reading():
@@ -670,7 +663,6 @@ def _code_of(board: chess.Board, move: chess.Move) -> int:
 
 
 def _read_pieces(text: str) -> dict[int, int]:
-    """Return the piece numbers by square, 0 for an empty square; OptionError if the text is invalid."""
     found = {}
     for word in text.replace(",", " ").split():
         letter, square = word[:1], word[1:]
@@ -691,7 +683,6 @@ def _read_material(text: str) -> tuple[str, str] | None:
 
 
 def _wanted_men(squares: dict[int, int], sides: tuple[str, str] | None) -> Any:
-    """Return the requirements for a position as a record of the core."""
     record = np.zeros(1, WANTED)[0]
     record["squares"][:] = ANY
     for square, piece in squares.items():

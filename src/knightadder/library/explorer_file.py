@@ -25,9 +25,9 @@ from knightadder.foreign import parse_json
 APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"
 VERSION = 2  # version of the schema, in the file's user_version; version 1 had sums for each move, but no filters
 
-# `sources` are the files that were read, by the digest of their content, with numbers of texts read, games with a
+# `sources` has a row for each file read: the digest of its content, and the numbers of texts read, games with a
 # result, games without one, broken games, and new games. `facts` are records of the core. `digests` are 64-bit numbers
-# that tell games apart. `first` is the number of the first game.
+# that tell games apart. `first` is the number of a row's first game.
 SCHEMA = f"""
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
@@ -49,8 +49,8 @@ CREATE TABLE common (
 CHUNK = 64  # number of games in a row of `texts`
 _MERGED = 8  # number of runs of a level that are merged into one run of the next level
 _COMMON = 256  # minimum number of games in a run for which a position's list has a separate row
-_KEY_BITS = 51  # highest bits of a Polyglot key that are stored; enough to tell the positions of a file apart
-_PART_BITS = 11  # highest bits of a stored key: the number of its part of the index
+_KEY_BITS = 51  # number of bits, from the highest, of a Polyglot key that are stored: enough to tell positions apart
+_PART_BITS = 11  # number of bits, from the highest, of a stored key that give its part of the index
 _REST_BITS = _KEY_BITS - _PART_BITS
 _REST_BYTES = _REST_BITS // 8
 
@@ -119,7 +119,6 @@ def _merge(database: sqlite3.Connection, runs: Sequence[int]) -> None:
 
 
 def _write(database: sqlite3.Connection, run: int, keys: Keys, games: Games, moves: Moves) -> None:
-    """Write sorted lists."""
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
     counts = np.diff(starts, append=len(keys))
     frequent = counts >= _COMMON
@@ -155,7 +154,6 @@ def _planes(numbers: NDArray[np.integer], size: int) -> NDArray[np.uint8]:
 
 
 def _joined(planes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the numbers of `_planes`."""
     numbers: NDArray[np.int64] = planes[0].astype(np.int64)
     for plane in planes[1:]:
         numbers = numbers << 8 | plane

@@ -170,8 +170,6 @@ def analyse_iter(
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """The settings that all searches share."""
-
     limits: Limits
     lines: int
     megabytes: int
@@ -337,7 +335,6 @@ class _Analyst:
 
 
 def _open_tablebases(settings: _Settings) -> Tablebases:
-    """Open the user's tablebases, and those that come with the engine."""
     if not settings.folders:
         return _shipped_tablebases(settings.evaluation)
     tablebases = Tablebases(tables_of(settings.evaluation), [*settings.folders, SHIPPED])

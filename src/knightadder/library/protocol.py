@@ -356,7 +356,6 @@ class UciProtocol(chess.engine.UciProtocol):
             result.set_finished(BestMove(found.best_move, found.ponder))
 
     def _info_of(self, line: Line, selected: Info) -> InfoDict:
-        """Return the selected values of a line."""
         if not selected:
             return InfoDict()
         info = line.to_info()

@@ -240,7 +240,6 @@ def _name(move: chess.Move | None, fen: str) -> str:
 
 
 def _html(lines: Sequence[Line]) -> str:
-    """Draw the position with an arrow for each line's first move, a bar, and the lines."""
     best = lines[0]
     rows = [(score_text(line.score), f"depth {line.depth}", line._san(_PLIES_IN_TABLE)) for line in lines]
     moves = [line.move for line in lines if line.move]

@@ -287,7 +287,6 @@ class SimpleEngine(chess.engine.SimpleEngine):
             raise EngineTerminatedError("the engine does not run in this process: make another one")
 
     def _call(self, work: Coroutine[object, object, T], timeout: float | None = None) -> T:
-        """Run a coroutine in the event loop's thread, and wait for its result."""
         task: asyncio.Task[T] | None = None
         given_up = False
 

@@ -137,7 +137,6 @@ class Feed:
             raise EngineError(LOST)
 
     def _event(self, wakers: deque[Callable[[], object]]) -> asyncio.Event:
-        """Return an event of the running loop that is set when these waiters are woken."""
         self._check()
         loop, event = asyncio.get_running_loop(), asyncio.Event()
         wakers.append(lambda: loop.call_soon_threadsafe(event.set))

@@ -245,7 +245,6 @@ class Conversation(ABC):
         return True
 
     def _receive_waiting(self) -> None:
-        """Receive all commands that waited for the engine to be loaded."""
         waiting, self._waiting = self._waiting, deque()
         for command in waiting:
             if not self._postpones(command):
@@ -259,7 +258,7 @@ class Conversation(ABC):
             self._tell_of_wait(self._waiting[0])
 
     def _mind_waiting(self) -> None:
-        """Carry out the waiting commands once the engine is ready. The end of every other wait is an event."""
+        """Carry out the waiting commands once the engine is ready. Every other wait ends with an event."""
         if self._waiting and self._connection.engine is not None and not self._must_wait(self._waiting[0], False):
             self._carry_out_waiting()
 
@@ -281,7 +280,6 @@ class Conversation(ABC):
     # --- The loop ---------------------------------------------------------------------------------------------------
 
     def _mind_loading(self) -> None:
-        """Take the engine when it is loaded."""
         if (
             self._connection.engine is not None
             or self._status_at_end != 0

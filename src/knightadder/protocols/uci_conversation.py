@@ -101,7 +101,7 @@ class Uci(Conversation):
         }
 
     def close(self) -> bool:
-        """Stop all running work; return whether all of it has stopped. See `Connection.close`."""
+        """Stop a running job, and then as `Connection.close` does."""
         activity = self._activity
         if activity is not None and activity.job is not None:
             activity.stopping = True
@@ -170,7 +170,6 @@ class Uci(Conversation):
         self._carry_out_waiting()
 
     def _tick(self) -> None:
-        """Do the work that is due after every event, and once a second without one."""
         self._show_progress()
         activity = self._activity
         if activity is None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 _WHITE, _BLACK = 0, 1
-# Seconds of silence at the start of pondering. Otherwise an interface may think that output after a move and before
-# the answer to its ping is an analysis of that move.
+# Seconds of silence at the start of pondering. An interface may take output between the engine's move and the answer
+# to its ping for an analysis of that move.
 _SILENCE = 0.2
 _POLL_SECONDS = 1.0  # a wait without a timeout would block Ctrl-C
 
@@ -122,7 +122,6 @@ class XBoardPlayer:
         return self._clock.limits(self._side, moves_made, self._engine.options.move_overhead, ponder)
 
     def _start(self, aim: Aim, limits: Limits, expected: str | None = None) -> None:
-        """Start a search of the engine's position."""
         engine = self._engine
         placement, moves = engine.fen().split()[0], len(engine.legal_moves())
         search = XBoardSearch(aim, limits, expected, placement, moves, engine.options.chess960)
@@ -136,7 +135,6 @@ class XBoardPlayer:
         self._search = search  # set last: if the search cannot be started, the engine stays idle
 
     def _think(self) -> None:
-        """Search for a move, or report that there is none."""
         self._turn_since = time.monotonic()
         if self._game.legal:
             self._start(Aim.MOVE, self._limits())

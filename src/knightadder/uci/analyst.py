@@ -123,7 +123,6 @@ class UciEngine(Closing):
         await self._end()
 
     async def _start(self) -> chess.engine.UciProtocol:
-        """Start the engine."""
         command = resolve_command(self._command)
         name = shlex.join(command)
         try:
@@ -142,11 +141,9 @@ class UciEngine(Closing):
         return engine
 
     def _configuration(self, engine: chess.engine.UciProtocol) -> dict[str, str]:
-        """Return the options to set after the engine has started."""
         return self._options
 
     async def _end(self) -> None:
-        """Terminate the engine, if there is one."""
         if self._engine is None:
             return
         (transport, engine), self._engine = self._engine, None
@@ -240,7 +237,6 @@ async def _stop(starting: asyncio.Task[chess.engine.AnalysisResult]) -> bool:
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
-    """Run an event loop until it is stopped."""
     with contextlib.closing(loop):
         loop.run_forever()
 

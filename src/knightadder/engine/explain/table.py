@@ -27,6 +27,5 @@ def evaluation_table(value: Breakdown) -> str:
 
 
 def _line(name: str, white: Tapered, black: Tapered) -> str:
-    """Return a line with the values of both sides and their difference."""
     rows = (white, black, white - black)
     return f"{name:24}" + " ".join(f"{row.middle_game / 100:8.2f} {row.end_game / 100:7.2f}" for row in rows)
