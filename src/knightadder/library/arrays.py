@@ -71,7 +71,7 @@ def pack_from(first: int, positions: Positions, strict: bool = True) -> NDArray[
 
 
 def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Board]:
-    """Convert packed positions from `pack` to boards, with `chess960` to Chess960 boards.
+    """Convert packed positions from `pack` to boards, with ``chess960`` to Chess960 boards.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Boar
 
 
 def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
-    """Write packed positions as FENs, with `chess960` as Shredder-FENs; errors are as for `unpack`."""
+    """Write packed positions as FENs, with ``chess960`` as Shredder-FENs; errors are as for `unpack`."""
     if not _is_packed(records):
         raise TypeError(f"expected an array of packed positions, not {type(records).__name__}")
     _check_array(records)

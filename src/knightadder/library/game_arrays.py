@@ -61,20 +61,20 @@ class GameArrays:
 
     Attributes
     ----------
-    positions : array of PACKED
-        The position before each move. Its score is the evaluation after the previous move, 0 if unknown. Its result is
-        the result of the game, or a draw if the game has none.
-    moves : array of uint16
-        The move played: from-square | to-square << 6 | promotion << 12. Squares and pieces are numbered as in
-        python-chess. Castling is the king's step, or king takes rook in Chess960.
-    clocks : array
+    positions : numpy.ndarray
+        The position before each move, as ``PACKED``. Its score is the evaluation after the previous move, 0 if unknown.
+        Its result is the result of the game, or a draw if the game has none.
+    moves : numpy.ndarray
+        The move played, in 16 bits: from-square | to-square << 6 | promotion << 12. Squares and pieces are numbered as
+        in python-chess. Castling is the king's step, or king takes rook in Chess960.
+    clocks : numpy.ndarray
         The mover's clock after the move, in seconds; NaN if unknown.
-    scores : array
+    scores : numpy.ndarray
         The evaluation after the move in centipawns, from White's view; -32768 if unknown. A mate is 32,000 minus the
         number of plies to it, and negative if Black mates.
-    plies : array
+    plies : numpy.ndarray
         Number of moves in the game before the position.
-    games : array
+    games : numpy.ndarray
         The index of the position's game, from 0.
     """
 

@@ -75,10 +75,10 @@ class Evaluation(Tabular):
 
     @cached_property
     def pieces(self) -> dict[chess.Square, int]:
-        """The worth of each piece except the kings: the value minus the value without the piece, in centipawns.
+        """The worth of each piece except the kings, in centipawns from White's view.
 
-        All values are from White's view, so a useful black piece has a negative worth. The worths are computed at the
-        first access. They do not add up to the value, because pieces work together.
+        It is the value minus the value without the piece, so a useful black piece has a negative worth. The worths are
+        computed at the first access. They do not add up to the value, because pieces work together.
         """
         with _games(self.evaluation).lend() as game:
             game.set_up(self.fen)

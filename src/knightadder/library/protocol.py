@@ -450,18 +450,15 @@ def _count(number: float | None, least: int) -> int | None:
 
 
 async def popen(*, options: ConfigMapping | None = None) -> tuple[asyncio.SubprocessTransport, UciProtocol]:
-    """Make an engine for coroutines, as ``chess.engine.popen_uci`` does, but in this process. `options` are UCI options
-    by name.
+    """Make an engine for coroutines, as ``chess.engine.popen_uci`` does, but in this process.
+
+    ``options`` are values of UCI options by name. A ``chess.engine.EngineError`` is raised if one is invalid, or the
+    engine cannot be loaded.
 
     Returns
     -------
     tuple of asyncio.SubprocessTransport and UciProtocol
         The second item is the engine. Closing the first closes the engine, too.
-
-    Raises
-    ------
-    chess.engine.EngineError
-        If the engine cannot be loaded, or an option is invalid.
     """
     transport, protocol = await UciProtocol.popen()
     if options:
