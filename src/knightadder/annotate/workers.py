@@ -58,7 +58,7 @@ def evaluate_games(
     tell: Callable[[str], None] = lambda line: None,
     on_name: Callable[[str], None] = lambda name: None,
 ) -> Iterator[tuple[int, list[Any] | str]]:
-    """Evaluate games with `run`, which runs a `BlockEvaluator` on their blocks, given in order.
+    """Evaluate games with `run`, which runs a `BlockEvaluator` on the games' blocks, given in order.
 
     When a game is done, yield its number, and its evaluations as in `to_json` or the error of a search. `on_block` is
     called after each block, `tell` once with each message of an engine about its options, and `on_name` with the name

@@ -24,7 +24,7 @@ class Drill:
     played: str = ""  # the move played in the game, in UCI notation
     about: str = ""  # description of the game
     link: str = ""  # web address of the game
-    comment: str = ""  # on the right move
+    comment: str = ""  # comment on the right move
 
     def board(self) -> chess.Board:
         """Return a new board with the position."""

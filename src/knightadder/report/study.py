@@ -28,7 +28,7 @@ _MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)
 class GameOfPlayer:
     """A game of the player."""
 
-    number: int  # from 0; a game between two of the player's names counts as two items
+    number: int  # index from 0; a game between two of the player's names counts as two items
     file: str  # name of the game's file
     white: bool  # whether the player has White
     text: GameText

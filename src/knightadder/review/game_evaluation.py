@@ -73,7 +73,7 @@ class Block:
     game: int
     first: int  # index of the first position of the block, counted from the first position of the game
     last: int  # index of the last position of the block
-    plies: int  # length of the game
+    plies: int  # length of the game in plies
     fen: str  # a position at or before the first position of the block
     chess960: bool
     moves: tuple[str, ...]  # in UCI notation, from `fen` to the position after the block, or to the end of the game

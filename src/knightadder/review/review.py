@@ -22,7 +22,7 @@ class Review:
     evaluation: such games were not played.
     """
 
-    evaluations: tuple[SearchedPosition | None, ...]  # of the first position, and of the position after each move
+    evaluations: tuple[SearchedPosition | None, ...]  # one for the first position, and one after each move
     judgements: tuple[Judgement | None, ...]
     white_first: bool
     white: SideAccuracy | None

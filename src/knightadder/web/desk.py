@@ -40,7 +40,7 @@ class GameFile:
     edited: dict[int, bytes] = field(default_factory=dict)  # PGN of the games edited before the server was restarted
     places: dict[int, SavedPlace] = field(default_factory=dict)  # places of the games saved before the restart
     desks: dict[int, Desk] = field(default_factory=dict)  # desks of the games that have been on the board
-    number: int = field(default_factory=_numbers.__next__)  # by which the page tells files apart
+    number: int = field(default_factory=_numbers.__next__)  # identifies the file for the page
 
 
 class Edit:
