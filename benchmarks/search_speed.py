@@ -1,7 +1,7 @@
 """Search speed: nodes per second of user time on eight middle-game positions; the engines take turns in one run.
 
 With ``--prototype``, Knightadder is compared with its prototype: a package of that name (``prototype.engine.Engine``);
-give the folder that holds it or its parent. With ``--network``, Knightadder with this network is compared with its
+give its folder or the parent folder. With ``--network``, Knightadder with this network is compared with its
 classical evaluation.
 
 Each engine runs in a separate process, so that caches and threads of the engines do not disturb each other, and

@@ -55,7 +55,7 @@ def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
         if board.turn == white:
             children = [child for child in children if not child.nags & _BAD]
             if children:
-                lines = {child.uci(): _line(child) for child in reversed(children)}  # a move may occur twice
+                lines = {child.uci(): _line(child) for child in reversed(children)}  # of equal moves, the first counts
                 drill = Drill(
                     "repertoire",
                     board.fen(),

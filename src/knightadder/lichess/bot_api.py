@@ -93,8 +93,8 @@ class Lichess:
     # --- games -----------------------------------------------------------------------------------------------------
 
     def move(self, game_id: str, move: str, offer_draw: bool = False) -> float:
-        """Send a move once, without retries, and return the seconds that the request took. Refused if the move cannot
-        be made. Unreachable if it is unknown whether it was made; the game's stream shows it.
+        """Send a move once, without retries, and return the seconds that the request took.
+        Refused if the move cannot be made. Unreachable if it is unknown whether the move was made; the stream shows it.
         """
         self._pause()
         began = self._clock.now()

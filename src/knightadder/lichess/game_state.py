@@ -36,7 +36,7 @@ class GameState:
 
 @dataclass(frozen=True, slots=True)
 class GameInfo:
-    """The constant part of a game: the bot's side, the opponent, Lichess's keys of variant and speed, and the start."""
+    """The constant part of a game: the bot's side, the opponent, Lichess's variant and speed, the first position."""
 
     colour: chess.Color
     variant: str

@@ -353,7 +353,7 @@ def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
 
 
 def score_of(value: int) -> chess.engine.Score:
-    """Return the score that a number of the core stands for."""
+    """Return the score that the core encodes as this number."""
     if abs(value) < _LEAST_MATE:
         return chess.engine.Cp(value)
     return chess.engine.MateGiven if value == _MATE else chess.engine.Mate(int(moves_to_mate(np.array(value))))

@@ -228,7 +228,7 @@ def _make_index(file: Path, index: Path) -> list[str]:
     ):
         out.write(_MARK)
         all_lines, plain = byte_lines(stream)
-        copied = not plain or not isinstance(getattr(stream, "raw", None), io.FileIO)  # so the file is compressed
+        copied = not plain or not isinstance(getattr(stream, "raw", None), io.FileIO)  # not a plain file
         first = next(all_lines, b"")
         columns = _columns(first)
         missing = [name for name in ("FEN", "Moves") if name not in columns]

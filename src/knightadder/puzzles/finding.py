@@ -143,9 +143,8 @@ def _candidates(
 
 
 def _is_task(before: float | None, now: float | None, after: float | None, slack: float) -> bool:
-    """Return whether there is a win or a draw to find: the opponent has just allowed it, or the side to move then
-    missed it. The arguments are winning chances of the side to move: before the opponent's move, after it, and after
-    the move played.
+    """Return whether there is a win or draw to find: the opponent has just allowed it, or it was then missed.
+    The arguments are the side to move's winning chances: before the opponent's move, after it, and a move later.
     """
     if before is None or now is None or now < _HELD - slack:
         return False

@@ -29,7 +29,7 @@ class Solution:
         previous_fen: str | None = None,
         previous: chess.Move | None = None,
     ) -> Solution:
-        """Return the solution of a position, without a reply at its end; ValueError if it is empty or illegal."""
+        """Return the solution of a position, without a reply at its end; ValueError if it is illegal or has no move."""
         moves = moves[: len(moves) - (len(moves) + 1) % 2]
         if not moves:
             raise ValueError("there is no solution")

@@ -54,8 +54,8 @@ class ThemeProgress:
 
 
 class PuzzleProgress:
-    """The file of the user's answers, which is created if it is missing; all methods raise OptionError if it cannot be
-    used. Several threads and processes may use it. `now` returns the current time.
+    """The file of the user's answers, which is created if it is missing; OptionError if it cannot be used.
+    Several threads and processes may use it. `now` returns the current time.
     """
 
     def __init__(self, file: Path | None = None, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:

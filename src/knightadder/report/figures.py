@@ -90,7 +90,7 @@ class Results:
 class Quality:
     """The quality of a group of the player's moves."""
 
-    accuracy: Mean | None  # per move
+    accuracy: Mean | None  # accuracy per move
     lost: Mean | None  # expected points lost per move
     lost_a_game: float  # expected points lost with these moves, divided by the number of all games
     blunders: int  # number of moves marked ??

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import chess.pgn
 
-# Seconds, or moves per seconds, and an optional increment. If there are several periods, only the first is read.
+# Seconds, or moves and seconds such as 40/9000, and an optional increment. Only the first of several periods is read.
 _CONTROL = re.compile(r"(?:\d+/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?(?::.*)?")
 _ROUNDING = 1.0  # a clock may seem to gain up to this many seconds, because clocks are written in whole seconds
 

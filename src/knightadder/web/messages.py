@@ -136,7 +136,7 @@ class Reorder(_Message):
 
 
 class Analyse(_Message):
-    """Turn the analysis on or off, with this number of lines. With `threat`, the other side is to move."""
+    """Turn the analysis on or off, with this number of lines; with `threat`, as if the other side were to move."""
 
     on: bool
     lines: Annotated[int, Meta(ge=1, le=MAX_LINES)] = 1

@@ -43,8 +43,8 @@ class Moment:
 
 
 def find_moments(line: Sequence[chess.pgn.GameNode], review: Review, user: chess.Color) -> list[Moment]:
-    """Return at most three marked moves of the user: those that cost the most winning chances, in the order of the
-    game. `line` contains the nodes of the reviewed line.
+    """Return the user's marked moves that cost the most winning chances, at most three, in the order of the game.
+    `line` contains the nodes of the reviewed line.
     """
     from knightadder.review.accuracy import win_percent
 

@@ -74,7 +74,7 @@ class Reviews:
         self._decided: WeakSet[chess.pgn.GameNode] = WeakSet()  # the nodes whose marks the user has set or removed
         self._reviews: WeakKeyDictionary[chess.pgn.GameNode, Review] = WeakKeyDictionary()
         self._written: Review | None = None  # the review that the headers describe
-        self._headers: dict[str, tuple[str | None, str]] = {}  # by name: a header's values before and after `_written`
+        self._headers: dict[str, tuple[str | None, str]] = {}  # each header's values before and after `_written`
 
     def missing(self, nodes: Sequence[chess.pgn.GameNode], effort: Effort | None = None) -> list[chess.pgn.GameNode]:
         """Return the nodes that have not been searched with this effort, by default with `FULL_NODES`."""

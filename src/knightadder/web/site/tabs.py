@@ -120,7 +120,7 @@ class Tabs:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def serve(self, websocket: WebSocket) -> None:
-        """Serve a connection until it ends, with the session of its ``tab``; refuse it if there are too many tabs."""
+        """Serve a connection until it ends, by the session that its ``tab`` names; refuse it if there are too many."""
         await websocket.accept()
         name = websocket.query_params.get("tab", "")[:_LONGEST_ID]
         while name not in self._named and self._open >= MAX_TABS and (kept := self._kept()):

@@ -35,8 +35,8 @@ class ChunkPlayer:
 def play_chunks(
     pool: Pool, parts: Parts, numbers: Iterable[int], games: int, on_chunk: Callable[[Chunk], bool]
 ) -> None:
-    """Play chunks of `games` games, several at once, save them and add them to the list. A worker gets the next number
-    when it is free. `on_chunk` is called after each chunk, and returns whether to continue.
+    """Play chunks of `games` games, several at once, save them and add them to the list.
+    A worker gets the next number when it is free. After each chunk, `on_chunk` returns whether to continue.
     """
     reader = Reader()
     for number, data in pool.run(numbers):

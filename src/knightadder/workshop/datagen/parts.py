@@ -131,8 +131,8 @@ class Parts:
         )
 
     def save(self, number: int, words: NDArray[np.uint32], games: int, source: str | None = None) -> Chunk:
-        """Write a chunk's file, and return its entry, which the caller passes to `add`; `source` is by default this
-        engine. The words are as ``core/board/viriformat.py`` describes them.
+        """Write a chunk's file, and return its entry, which the caller passes to `add`.
+        The words are as ``core/board/viriformat.py`` describes them; the default of `source` is this engine.
         """
         data = words.tobytes()
         write_whole(self.file(number), data, tidy=False)  # `open` has already removed leftover files

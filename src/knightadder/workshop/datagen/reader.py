@@ -22,7 +22,7 @@ _BLOCK = 1 << 16  # positions read at once
 class Filter:
     """A filter for the positions of games."""
 
-    first_ply: int = 0  # ply 0 is White's first move
+    first_ply: int = 0  # first ply to keep; ply 0 is White's first move
     score_below: int = 2000  # bound of the absolute score in centipawns; missing scores are above every bound
     quiet: bool = True  # whether to leave out positions in check, and those in which a capture or promotion was played
 

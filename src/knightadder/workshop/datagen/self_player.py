@@ -43,7 +43,7 @@ class GameSettings:
     nodes: int = 100  # soft limit per move: no new iteration starts after it
     megabytes: int = 1  # size of each player's hash table
     seed: int = 1
-    random_plies: int = 8  # half of the games have one more
+    random_plies: int = 8  # number of random plies; half of the games have one more
     chess960: float = 0.2  # share of games from random Chess960 positions, different for each side
     book: OpeningBook | None = None  # openings of the other games, if any
     network: Network | None = None

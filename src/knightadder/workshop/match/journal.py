@@ -34,7 +34,7 @@ class Record:
     fixture: Fixture
     white_points: float
     reason: str
-    plies: NotNegative  # without the opening
+    plies: NotNegative  # number of plies after the opening
     fault: str | None = None  # kind of the fault that ended the game
     culprit: str | None = None  # engine at fault
     warnings: dict[str, dict[str, NotNegative]] = field(default_factory=dict)  # number of warnings by engine and kind

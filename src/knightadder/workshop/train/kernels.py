@@ -17,8 +17,8 @@ NO_RESULT = 1
 
 _FAST = {"nogil": True, "fastmath": True, "error_model": "numpy", "cache": True}
 _SQUARES = 64
-# Positions whose gradients are added to the weights' gradients together, row by row. Position by position, most rows
-# would have to come from a slow cache; measured with 64 to 512 positions and 512 neurons.
+# Number of positions whose gradients are added together, row by row. Position by position, most rows would come from a
+# slow cache. Measured with 64 to 512 positions and 512 neurons.
 _BLOCK = 128
 _KING, _ROOK = 5, 3  # codes of packed pieces; a code above the king's is a rook that may castle
 _ZERO, _ONE = np.float32(0), np.float32(1)
@@ -151,7 +151,7 @@ def _list_sides(features, counts, sides, starts, listed):
 
 @njit(**_FAST)
 def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, exponent, outputs):
-    """Compute the outputs of positions, and return the sum of their losses; with `learn` add its gradient to `slopes`.
+    """Compute the outputs of positions, and return the sum of their losses; with `learn`, add its gradient to `slopes`.
 
     The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's result plus
     ``1 - result_share`` times ``sigmoid(score / scale)``, from the side to move's view; for positions marked by
@@ -190,7 +190,7 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ex
             target = share * result + (1.0 - share) / (1.0 + math.exp(-score))
             expected = 1.0 / (1.0 + math.exp(-output))
             error = expected - target
-            # The derivative of the loss by the error, and the loss.
+            # The derivative of the loss with respect to the error, and the loss.
             steepness = 2.0 * error
             if exponent != 2.0 and error != 0.0:
                 steepness = math.copysign(exponent * math.exp((exponent - 1.0) * math.log(abs(error))), error)

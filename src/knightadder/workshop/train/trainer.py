@@ -20,7 +20,7 @@ _AVERAGED_STEPS = 16  # steps between updates of the average; more frequent upda
 
 
 def _aligned_zeros(size: int) -> Flat:
-    """Return zeros that start at a cache line. Otherwise vectors would cross lines: a tenth of the speed."""
+    """Return zeros that start at a cache line; vectors that cross cache lines would cost a tenth of the speed."""
     return zeroed_bytes(size * 4).view(np.float32)
 
 

@@ -51,7 +51,7 @@ class TracedPositions:
     """Traced positions. Results (0, 0.5 or 1) and scores of the search, in centipawns, are from White's view."""
 
     counts: csr_matrix  # a row for each position: how often each value counts for White, minus for Black
-    weights: NDArray[np.float32]  # of the middle-game and the end-game value, of shape (positions, 2)
+    weights: NDArray[np.float32]  # weights of the middle-game and end-game values; shape (positions, 2)
     results: NDArray[np.float32]
     scores: NDArray[np.float32]
 

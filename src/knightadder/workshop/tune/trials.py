@@ -29,7 +29,7 @@ class Trial:
     `signs` has +1 for each number whose greater value, or each factor whose change, is in the first set, else -1.
     """
 
-    number: int  # from 1
+    number: int  # number of the trial, from 1
     signs: tuple[int, ...]
     plus: tuple[int, ...]
     minus: tuple[int, ...]

@@ -58,8 +58,8 @@ def moments(counts: Pentanomial) -> tuple[float, float]:
 
 
 def elo_interval(counts: Pentanomial) -> Interval:
-    """Return an estimate of the Elo difference from five counts of pairs, with Student's t for the interval. The
-    interval is infinite if the error is unknown: with fewer than two pairs, with equal pairs, or without SciPy.
+    """Return an estimate of the Elo difference from five counts of pairs, with Student's t for the interval.
+    The interval is infinite if the error is unknown: with fewer than two pairs, with equal pairs, or without SciPy.
     """
     number = sum(counts)
     mean, variance = moments(counts)
