@@ -47,7 +47,7 @@ def install_command(extra: str) -> str:
         return f"the executable does not include it; install Python, then: pip install knightadder[{extra}]"
     if importlib.util.find_spec("pip"):
         words = [sys.executable, "-m", "pip", "install"]
-    else:  # uv made the environment
+    else:  # uv makes environments without pip
         words = ["uv", "pip", "install", "--python", sys.executable]
     checkout = _PACKAGE.parents[1]
     if _PACKAGE.parent.name == "src" and (checkout / "pyproject.toml").is_file():

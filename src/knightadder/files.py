@@ -94,7 +94,9 @@ def check_new(file: Path, force: bool) -> None:
 
 
 def check_writable(folder: Path, file: Path) -> None:
-    """Raise OptionError if no file can be created in a folder; `file` is the later output there, for the message."""
+    """Raise OptionError if no file can be created in a folder; the message names `file`, the output to be written
+    there.
+    """
     with writing(file), tempfile.TemporaryFile(dir=folder):
         pass
 

@@ -296,7 +296,7 @@ class Search:
         """Extend a line that tablebases decide to the end of the game, unless on a clock: probing takes time."""
         if not line.ends_in_tables:
             return line
-        kept = line.moves[:1] if self._ranked else line.moves  # the part that determines the end
+        kept = line.moves[:1] if self._ranked else line.moves  # the moves that `play_out` keeps
         if kept not in self._ends and self._budget.hard is None and self._stopped_at is None:
             self._ends[kept] = play_out(self._tablebases, self._game, kept)
         return replace(line, moves=self._ends.get(kept, line.moves))

@@ -10,7 +10,7 @@ _DRAW_MOVES = 8  # number of the engine's moves that must have had a level score
 # The engine accepts a draw at any time after two of its moves had a score of -300 centipawns or less.
 _LOST, _LOST_MOVES = -300, 2
 _PATIENCE = 10  # minimum number of the engine's moves between two offers
-_MATE = 100_000  # beyond any score in centipawns
+_MATE = 100_000  # stands for a mate: larger than any score in centipawns
 
 OPTIONS = (
     Option("Draw Score", "spin", 10, 0, 1000),

@@ -418,7 +418,8 @@ class Explorer(Closing):
         """
         from knightadder.library.near_duplicates import LEAST_PLIES, similar_games
 
-        # First the beginnings of all games, as hashes; then the moves of the games whose beginning occurs twice.
+        # First, hashes of the beginnings of all games are compared. Then only the games whose beginning occurs twice
+        # are kept in memory.
         beginnings = np.fromiter((hash((fen, moves[: 2 * LEAST_PLIES])) for fen, moves, _ in self._texts()), np.int64)
         _, places, counts = np.unique(beginnings, return_inverse=True, return_counts=True)
         texts = [text for text, count in zip(self._texts(), counts[places].tolist(), strict=True) if count > 1]

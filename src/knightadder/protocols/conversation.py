@@ -290,7 +290,7 @@ class Conversation(ABC):
             messages = self._connection.take_engine()
         except EngineError as error:
             self._loading_failed(error)
-            if error.__cause__ is not None:  # a defect
+            if error.__cause__ is not None:  # a defect of the program
                 traceback.print_exception(error)
             # The interface shows an error only if the process exits.
             self._status_at_end = 1
