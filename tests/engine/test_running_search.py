@@ -2,6 +2,7 @@
 
 import math
 import threading
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -292,8 +293,12 @@ def test_search_moves_are_kept_to_and_what_is_not_legal_among_them_is_ignored(se
     assert listener.result.best_move in legal(None)
 
 
-def test_depth_is_searched_to_its_end_whatever_the_clock_says(searcher: Searcher) -> None:
-    assert searcher.search(Limits(depth=6, wtime=1, btime=1), KIWIPETE).infos[-1].depth == 6
+@pytest.mark.parametrize("limits", [Limits(depth=60), Limits(nodes=10**15), Limits(mate=40)])
+def test_the_clock_ends_a_search_that_also_has_other_limits(searcher: Searcher, limits: Limits) -> None:
+    assert searcher.search(replace(limits, wtime=100, btime=100), KIWIPETE).result.best_move in legal(KIWIPETE)
+
+
+def test_the_greatest_depth_ends_a_search(searcher: Searcher) -> None:
     assert searcher.search(Limits(depth=10_000), MATE_IN_ONE).infos[-1].depth == MAX_DEPTH
 
 

@@ -155,9 +155,10 @@ def test_an_infinite_search_has_no_budget(limits: Limits) -> None:
 
 
 @pytest.mark.parametrize("limits", [Limits(depth=9), Limits(nodes=9), Limits(mate=9)])
-def test_depth_nodes_and_mate_ignore_the_clock_but_not_movetime(limits: Limits) -> None:
-    assert allot(replace(limits, wtime=1, btime=1), 0, 20, 40) == TimeBudget(None, None)
-    assert allot(replace(limits, wtime=1, movetime=500), 0, 20, 40) == TimeBudget(None, 480)
+def test_depth_nodes_and_mate_change_nothing_about_the_time(limits: Limits) -> None:
+    for times in (Limits(), Limits(movetime=500), Limits(wtime=9000), Limits(wtime=9000, movetime=50)):
+        both = replace(limits, wtime=times.wtime, movetime=times.movetime)
+        assert allot(both, 0, 20, 40) == allot(times, 0, 20, 40)
 
 
 def test_movetime_is_kept_less_the_overhead() -> None:

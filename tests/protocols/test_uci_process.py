@@ -174,7 +174,7 @@ def test_after_a_ponder_miss_the_next_search_is_a_real_one(uci: UciProcess) -> N
     board = chess.Board()
     board.push_uci("e2e4")
     board.push_uci("c7c5")
-    for go in ("go wtime 3000 btime 3000", "go depth 5 wtime 3000 btime 3000"):
+    for go in ("go wtime 3000 btime 3000", "go depth 5"):
         search = uci.search("position startpos moves e2e4 c7c5", go)
         check_search(board, search)
     assert search.analysis[-1].depth == 5

@@ -4,7 +4,6 @@ import pytest
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.limits import Limits
-from knightadder.engine.timeman import allot
 from knightadder.protocols.xboard_clock import GameClocks, still_good
 
 
@@ -25,40 +24,34 @@ def clock(**commands: str) -> GameClocks:
 
 def test_a_game_in_one_time_control() -> None:
     told = clock(level="0 2 12", time="9000", otim="8000")
-    assert told.limits(0, 5, 20) == Limits(wtime=90_000, btime=80_000, winc=12_000, binc=12_000)
-    assert told.limits(1, 5, 20) == Limits(wtime=80_000, btime=90_000, winc=12_000, binc=12_000)
+    assert told.limits(0, 5) == Limits(wtime=90_000, btime=80_000, winc=12_000, binc=12_000)
+    assert told.limits(1, 5) == Limits(wtime=80_000, btime=90_000, winc=12_000, binc=12_000)
 
 
 def test_so_many_moves_in_a_time() -> None:
     told = clock(level="40 0:30 0")
-    assert [told.limits(0, made, 20).movestogo for made in (0, 1, 39, 40, 79)] == [40, 39, 1, 40, 1]
-    assert told.limits(0, 0, 20).wtime == 30_000
+    assert [told.limits(0, made).movestogo for made in (0, 1, 39, 40, 79)] == [40, 39, 1, 40, 1]
+    assert told.limits(0, 0).wtime == 30_000
 
 
 def test_a_depth_stands_beside_the_time() -> None:
-    assert clock(st="3", sd="7").limits(0, 0, 20) == Limits(movetime=3000, depth=7)
+    assert clock(st="3", sd="7").limits(0, 0) == Limits(movetime=3000, depth=7)
     told = clock(level="0 1 0", sd="7")
-    limits = told.limits(1, 0, 20)
-    assert (limits.depth, limits.wtime, limits.btime) == (7, None, None)
-    told.depth = None
-    assert limits.movetime is not None
-    budget, without = allot(limits, 1, 20, 1), allot(told.limits(1, 0, 20), 1, 20, 1)
-    assert budget.hard is not None and without.soft is not None
-    assert abs(budget.hard - without.soft) <= 1
+    assert told.limits(1, 0) == Limits(wtime=60_000, btime=60_000, depth=7)
 
 
 def test_a_new_game_fills_the_clocks_and_frees_the_depth() -> None:
     told = clock(level="0 1 0", time="100", otim="200", sd="3")
     told.reset()
-    assert told.limits(0, 0, 20) == Limits(wtime=60_000, btime=60_000)
+    assert told.limits(0, 0) == Limits(wtime=60_000, btime=60_000)
 
 
 def test_the_engine_keeps_its_clock_itself_while_nobody_tells() -> None:
     told = clock(level="2 1 3", time="1000")
     told.spend(4000.4, 1)
-    assert told.limits(0, 1, 20).wtime == 9000
+    assert told.limits(0, 1).wtime == 9000
     told.spend(1000, 2)
-    assert told.limits(0, 2, 20).wtime == 9000 - 1000 + 3000 + 60_000
+    assert told.limits(0, 2).wtime == 9000 - 1000 + 3000 + 60_000
 
 
 @pytest.mark.parametrize(
@@ -101,7 +94,7 @@ def test_pondering_goes_on_as_a_search_unless_the_clock_shows_less_than_thought(
 )
 def test_what_makes_no_sense_is_refused_and_changes_nothing(name: str, text: str) -> None:
     told = clock(level="40 5 0", time="100", otim="200")
-    before = told.limits(0, 0, 20)
+    before = told.limits(0, 0)
     method = {
         "level": told.set_level,
         "st": told.set_move_time,
@@ -111,4 +104,4 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(name: str, text: str
     }[name]
     with pytest.raises(EngineError):
         method(text)
-    assert told.limits(0, 0, 20) == before
+    assert told.limits(0, 0) == before

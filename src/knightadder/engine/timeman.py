@@ -74,8 +74,7 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
     """Return the time for a move, `ply` plies after the start of the game; side 0 is White.
 
     `overhead` is the time in milliseconds that each move loses between interface and engine. There are no time limits
-    if the search is infinite, or has neither a clock nor ``movetime``. A search with a limit of depth, nodes or mate
-    obeys ``movetime`` but ignores the clock, because the user has said how far to search.
+    if the search is infinite, or has neither a clock nor ``movetime``.
     """
     if limits.infinite:
         return TimeBudget(None, None)
@@ -84,7 +83,7 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
         hard = float(max(limits.movetime - overhead, 1))
     own, other = (limits.wtime, limits.btime) if side == 0 else (limits.btime, limits.wtime)
     clock = other if own is None else own  # some interfaces send the clock of only one side
-    if clock is None or limits.depth or limits.nodes or limits.mate:
+    if clock is None:
         return TimeBudget(None, hard)
 
     increment = max(limits.winc if side == 0 else limits.binc, 0)

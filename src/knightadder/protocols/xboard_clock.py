@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from knightadder.engine.limits import Limits
-from knightadder.engine.timeman import allot
 from knightadder.protocols.xboard_text import parse_clock, parse_depth, parse_level, parse_seconds
 
 _MINUTES = 5  # minutes per game, if no time control has been set
@@ -56,27 +55,22 @@ class GameClocks:
         if self._moves and moves_made % self._moves == 0:
             self._own += self._base
 
-    def limits(self, side: int, moves_made: int, overhead: int, ponder: bool = False) -> Limits:
-        """Return the limits of a search for the engine's side (0 for White), which has made `moves_made` moves. Each
-        move loses `overhead` milliseconds. With `ponder`, the search begins on the opponent's time.
+    def limits(self, side: int, moves_made: int, ponder: bool = False) -> Limits:
+        """Return the limits of a search for the engine's side (0 for White), which has made `moves_made` moves. With
+        `ponder`, the search begins on the opponent's time.
         """
         if self._movetime is not None:
             return Limits(movetime=self._movetime, depth=self.depth, ponder=ponder)
         white, black = (self._own, self._opponent) if side == 0 else (self._opponent, self._own)
-        limits = Limits(
+        return Limits(
             wtime=white,
             btime=black,
             winc=self._increment,
             binc=self._increment,
             movestogo=self._moves - moves_made % self._moves if self._moves else None,
+            depth=self.depth,
             ponder=ponder,
         )
-        if self.depth is None:
-            return limits
-        # In UCI, a search limited by depth ignores the clock. Here, both limits count.
-        budget = allot(limits, side, overhead, 2 * moves_made + side)
-        assert budget.soft is not None
-        return Limits(depth=self.depth, movetime=round(budget.soft) + overhead, ponder=ponder)
 
 
 def still_good(then: Limits, now: Limits, side: int) -> bool:

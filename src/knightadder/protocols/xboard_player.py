@@ -118,8 +118,7 @@ class XBoardPlayer:
             self._ponder(search.expected)
 
     def _limits(self, ponder: bool = False) -> Limits:
-        moves_made = self._game.moves_made(self._side)
-        return self._clock.limits(self._side, moves_made, self._engine.options.move_overhead, ponder)
+        return self._clock.limits(self._side, self._game.moves_made(self._side), ponder)
 
     def _start(self, aim: Aim, limits: Limits, expected: str | None = None) -> None:
         engine = self._engine
