@@ -38,13 +38,20 @@ def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None
 
 
 @contextlib.contextmanager
-def open_pool(task: Callable[[Any], bytes], cluster: str | None, processes: int) -> Iterator[Pool]:
+def open_pool(
+    task: Callable[[Any], bytes], cluster: str | None, processes: int, *, core: bool = False
+) -> Iterator[Pool]:
     """Open a pool for a ``with`` block: on `cluster`, or if that is None, with `processes` processes of this machine.
+    `core` says whether the task runs the core; if its sources have changed, it is compiled before the processes start.
     In the block, SIGTERM has the effect of Ctrl-C. OptionError if Dask is not installed, or there is no such cluster.
     """
     pickled = pickle.dumps(task)
     with _handling(signal.SIGTERM, _interrupt):
         if cluster is None:
+            if core:
+                from knightadder.engine.loader import compile_core
+
+                compile_core()
             with _Processes(pickled, processes) as pool:
                 yield pool
         else:

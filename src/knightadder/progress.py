@@ -37,26 +37,37 @@ def every_seconds(seconds: float, clock: Callable[[], float] = time.monotonic) -
 
 @contextlib.contextmanager
 def progress(
-    total: int, done: float = 0, unit: str = "", *, stderr: bool = False, due: Due | None = None
+    total: int,
+    done: float = 0,
+    unit: str = "",
+    *,
+    stderr: bool = False,
+    due: Due | None = None,
+    place: Callable[[], str] = lambda: "",
 ) -> Iterator[Update]:
     """Show the progress while a ``with`` block runs: as a bar on a terminal, otherwise as lines.
 
     Yields a function to call after each step, with the amount done and a text to show beside it. `unit` names the
     things that are counted, such as ``games``; ``bytes`` are shown as kB, MB or GB. `due` says when a line is due, by
-    default every ten seconds. A command whose output may go to a file shows the progress on standard error.
+    default every ten seconds. A command whose output may go to a file shows the progress on standard error. `place`
+    returns a text to show after the other text, see `Pool.place`.
     """
     stream = sys.stderr if stderr else sys.stdout
     if stream.isatty():
-        with _bar(total, done, unit, stderr) as update:
-            yield update
+        with _bar(total, done, unit, stderr) as show:
+            yield lambda now, text: show(now, _joined(text, place()))
         return
     is_due = due or every_seconds(_LINE_SECONDS)
 
     def show_line(now: float, text: str) -> None:
         if is_due(now):
-            print(f"{_amount(now, total, unit)}  {text}".rstrip(), file=stream, flush=True)
+            print(_joined(_amount(now, total, unit), text, place()), file=stream, flush=True)
 
     yield show_line
+
+
+def _joined(*texts: str) -> str:
+    return "  ".join(filter(None, texts))
 
 
 @contextlib.contextmanager

@@ -204,21 +204,21 @@ def test_faults_are_the_verdict(repository: Repository, run: Run, guilty: str, s
 def test_an_interrupted_test_goes_on(
     repository: Repository, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add = MatchLog.add
+    add = MatchLog.add_game
 
     def add_and_interrupt(self: MatchLog, record: Record, *rest: int) -> None:
         add(self, record, *rest)
         if len(self.records) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(MatchLog, "add", add_and_interrupt)
+    monkeypatch.setattr(MatchLog, "add_game", add_and_interrupt)
     status, _, err = run("games", "change", *QUICK)
     assert status == 130
     assert "the same command continues from there" in err
     assert repository.rows() == []
     before = games_of(tmp_path / "kept" / "change")
     assert len(before) >= 3
-    monkeypatch.setattr(MatchLog, "add", add)
+    monkeypatch.setattr(MatchLog, "add_game", add)
 
     # Meanwhile the branch main goes on, but not what the new version is compared with.
     repository.git("checkout", "--quiet", "main")

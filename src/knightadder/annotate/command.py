@@ -214,6 +214,7 @@ def _evaluate(
     from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
     from knightadder.review.game_evaluation import blocks
+    from knightadder.uci.analyst import same_engine
     from knightadder.uci.worker_engine import WorkerEngine
 
     broken = positions = 0
@@ -237,32 +238,27 @@ def _evaluate(
         nonlocal positions
         positions += len(block)
         begun[block.game] = begun.get(block.game, 0) + len(block) / (block.plies + 1)
-        update(len(journal) + broken + sum(begun.values()), f"{positions} positions  {pool.place()}".rstrip())
+        update(len(journal) + broken + sum(begun.values()), f"{positions} positions")
 
     wanted: int = arguments.concurrency or processors()
     todo = items()
     first = list(islice(todo, wanted))
     if not first:
         return
-    if not arguments.cluster and engine is None:
-        from knightadder.engine.loader import compile_core
-
-        compile_core()  # before the processes start
     evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, WorkerEngine(engine, options))
     known = journal.entries(lambda entry: entry.get("engine")) if engine else []
-    names = {name for name in known if isinstance(name, str)}
+    named: str | None = next((name for name in known if isinstance(name, str)), None)
 
     def on_name(name: str) -> None:
-        names.add(name)
-        if len(names) > 1:
-            raise OptionError(f"the workers have different engines: {' and '.join(sorted(names))}")
+        nonlocal named
+        named = same_engine(named, name)
 
     with (
-        open_pool(evaluator, arguments.cluster, len(first)) as pool,
-        progress(total, len(journal) + broken, "games", stderr=True) as update,
+        open_pool(evaluator, arguments.cluster, len(first), core=engine is None) as pool,
+        progress(total, len(journal) + broken, "games", stderr=True, place=pool.place) as update,
     ):
         for number, result in evaluate_games(chain(first, todo), pool.run, on_block, tell, on_name):
-            journal.add(number, {"result": result, "engine": next(iter(names), None)})
+            journal.add(number, {"result": result, "engine": named})
             del begun[number]
 
 

@@ -65,7 +65,6 @@ def evaluate_games(
     of an external engine. EngineError if the engine cannot be loaded, or a worker fails or returns damaged data.
     """
     told: set[str] = set()
-    named: str | None = None
     games: dict[int, dict[Block, list[Any] | str]] = {}  # the finished blocks of each game
     for block, data in run(items):
         try:
@@ -78,8 +77,7 @@ def evaluate_games(
             if line not in told:
                 told.add(line)
                 tell(line)
-        if name != named and name is not None:
-            named = name
+        if name is not None:
             on_name(name)
         parts = games.setdefault(block.game, {})
         parts[block] = found

@@ -51,7 +51,6 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status."""
-    from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
     from knightadder.pgn.game_files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
@@ -67,8 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
         total = sum(1 for _ in _items(files))
         if not total:
             raise PositionError(f"there is no game in {', '.join(name for name, _ in files)}")
-        if not arguments.cluster:
-            compile_core()  # before the processes start
         options = {**engine_options(arguments), **own_options}
         same = {
             "format": 3,
@@ -87,9 +84,10 @@ def run(arguments: argparse.Namespace) -> int:
             if found:
                 print(f"Continuing after {len(found)} of {total} games", file=sys.stderr)
             try:
+                processes = min(arguments.concurrency or processors(), total)
                 with (
-                    open_pool(maker, arguments.cluster, min(arguments.concurrency or processors(), total)) as pool,
-                    progress(total, len(found), "games", stderr=True) as update,
+                    open_pool(maker, arguments.cluster, processes, core=True) as pool,
+                    progress(total, len(found), "games", stderr=True, place=pool.place) as update,
                 ):
                     for item, result in pool.run(item for item in _items(files) if item.number not in found):
                         try:
@@ -100,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
                             tell_left_out(item.file, item.text, fault)
                         journal.add(item.number, {"result": result.decode()})
                         count = sum(len(told.puzzles) for told in found.values() if told)
-                        update(len(found), f"{counted(count, 'puzzle')}  {pool.place()}".rstrip())
+                        update(len(found), counted(count, "puzzle"))
             finally:  # even after Ctrl-C or a failure
                 written = _write(found, out, suffix) if found else 0
             journal.remove()

@@ -120,7 +120,6 @@ def _study(
     """Study the games and write the page; return the number of games in it."""
     import chess.engine
 
-    from knightadder.engine.loader import compile_core
     from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, GameText, tell_left_out
     from knightadder.report.figures import player_game
@@ -141,8 +140,6 @@ def _study(
         "engine": engine,
         "options": options,
     }
-    if not arguments.cluster and engine is None:
-        compile_core()  # before the processes start
     task = GameStudy(chess.engine.Limit(**limit), WorkerEngine(engine, options))
     processes = min(arguments.concurrency or processors(), len(items))
     with Journal(unfinished, same, arguments.restart) as journal:
@@ -153,13 +150,13 @@ def _study(
         if todo:
             with (
                 going_on(lambda: f"{len(kept)} of {len(items)} games are in {unfinished}" if unfinished else ""),
-                open_pool(task, arguments.cluster, processes) as pool,
-                progress(len(items), len(journal), "games", stderr=True) as update,
+                open_pool(task, arguments.cluster, processes, core=engine is None) as pool,
+                progress(len(items), len(journal), "games", stderr=True, place=pool.place) as update,
             ):
                 for item, result in pool.run(todo):
                     journal.add(item.number, {"result": result.decode()})
                     kept[item.number] = result
-                    update(len(kept), pool.place())
+                    update(len(kept), "")
         games: list[StudiedGame] = []
         told: GameText | None = None
         for item in items:

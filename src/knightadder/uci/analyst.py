@@ -46,6 +46,13 @@ def read_engine(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
     return engine.get("cmd"), engine.named("option.")
 
 
+def same_engine(known: str | None, name: str) -> str:
+    """Return the name of a worker's engine; OptionError if it differs from the name `known` before."""
+    if known not in (None, name):
+        raise OptionError(f"the workers have different engines: {known} and {name}")
+    return name
+
+
 class UciEngine(Closing):
     """A UCI engine with these UCI options, which starts at its first search and is kept. `command` starts it; None
     means this program. It can be pickled before its first search.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from itertools import islice
 
 import pytest
 from distributed import Client
@@ -38,13 +39,7 @@ def parts(tmp_path):
 
 
 def test_chunks_are_saved_until_there_are_enough(parts):
-    chunks = []
-
-    def on_chunk(chunk):
-        chunks.append(chunk)
-        return len(chunks) < 2
-
-    play_chunks(OnePlayer(), parts, range(3, 100), 100, on_chunk)
+    chunks = list(islice(play_chunks(OnePlayer(), parts, range(3, 100), 100), 2))
     assert [chunk.number for chunk in chunks] == list(parts.chunks) == [3, 4]
     player = ChunkPlayer(SETTINGS)
     assert [parts.file(number).read_bytes() for number in (3, 4)] == [player(3), player(4)]
@@ -63,7 +58,7 @@ def test_chunks_are_saved_until_there_are_enough(parts):
 )
 def test_what_is_no_chunk_is_refused(parts, change, fault):
     with pytest.raises(EngineError, match=rf"^a worker returned a damaged chunk 7: .*{fault}"):
-        play_chunks(OnePlayer(change), parts, [7], 100, lambda chunk: True)
+        list(play_chunks(OnePlayer(change), parts, [7], 100))
     assert parts.chunks == {}
     assert not parts.file(7).exists()
 

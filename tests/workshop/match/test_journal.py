@@ -27,7 +27,7 @@ def log(tmp_path):
     file = tmp_path / "match.jsonl"
     with MatchLog(file, SETUP, PAIRINGS) as journal:
         for record in RECORDS:
-            journal.add(record)
+            journal.add_game(record)
     return file
 
 
@@ -59,7 +59,7 @@ def test_games_are_numbered_in_the_order_of_their_rounds(tmp_path):
     fixtures = [Fixture(number, *players) for number in range(3) for pair in pairings for players in (pair, pair[::-1])]
     with MatchLog(file, SETUP, pairings) as journal:
         for fixture in reversed(fixtures):
-            journal.add(Record(fixture, 0.5, "draw", 7))
+            journal.add_game(Record(fixture, 0.5, "draw", 7))
     assert [json.loads(line)["number"] for line in file.read_text().splitlines()[1:]] == list(range(12))[::-1]
     with MatchLog(file, SETUP, pairings) as journal:
         assert [record.fixture for record in journal.records] == fixtures
@@ -119,7 +119,7 @@ def test_other_versions_of_the_engines_are_refused(log):
 
 def test_without_a_file_nothing_is_kept():
     with MatchLog(None, SETUP, PAIRINGS) as journal:
-        journal.add(RECORDS[0])
+        journal.add_game(RECORDS[0])
         assert journal.records == RECORDS[:1]
 
 

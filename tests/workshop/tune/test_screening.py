@@ -21,7 +21,7 @@ def _run(screening, result):
         trial = screening.trials[0]
         signs.append(trial.signs)
         results.append(result(trial))
-        screening.answer(results[-1])
+        screening.answer([results[-1] // 2, results[-1] - results[-1] // 2])
     return np.array(signs), np.array(results)
 
 

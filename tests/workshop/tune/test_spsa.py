@@ -12,10 +12,15 @@ from knightadder.workshop.tune.trials import AHEAD
 WIDE = Tunable("wide", 100, -100_000, 100_000, 10.0)
 
 
+def games(result):
+    """Give the results of the two games of a pair with this result."""
+    return [result // 2, result - result // 2]
+
+
 def _run(spsa, result, until=None):
     """Answer trials, in their order."""
     while spsa.trials and spsa.done != until:
-        spsa.answer(result(spsa.trials[0]))
+        spsa.answer(games(result(spsa.trials[0])))
 
 
 # --- the formulas --------------------------------------------------------------------------------------------------
@@ -43,7 +48,7 @@ def test_steps_and_perturbations_are_those_of_fishtest(result):
         known = thetas[max(trial.number - AHEAD, 0)]
         assert abs(trial.plus[0] - (known + trial.signs[0] * perturbation)) < 1
         assert abs(trial.minus[0] - (known - trial.signs[0] * perturbation)) < 1
-        spsa.answer(result)
+        spsa.answer(games(result))
         assert spsa.theta[0] - theta == pytest.approx(step * result * trial.signs[0])
         thetas[trial.number] = spsa.theta[0]
     assert spsa.done == total
@@ -96,7 +101,7 @@ def test_nothing_leaves_its_range(start, direction):
         return direction * trial.signs[0]
 
     while spsa.trials:
-        spsa.answer(result(spsa.trials[0]))
+        spsa.answer(games(result(spsa.trials[0])))
         assert 0 <= spsa.theta[0] <= 10
     assert spsa.theta[0] == (10 if direction > 0 else 0)
     assert {start, *values} <= set(range(11))

@@ -15,7 +15,7 @@ from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.tune import spsa_picture, spsa_run, trials, trials_run
 from knightadder.workshop.tune.spsa import Spsa, Tunable
 from knightadder.workshop.tune.trials import run_trials
-from knightadder.workshop.tune.trials_run import TrialResults
+from knightadder.workshop.tune.trials_run import kept_results
 
 pytestmark = pytest.mark.usefixtures("inline_pool")
 
@@ -126,8 +126,9 @@ def finished(tmp_path):
         "sources of the engine": source_digest(),
     }
     spsa = Spsa([parameter], 2)
-    with TrialResults(file, spsa, setup) as results, thread_pool(lambda item: bytes([2, 1])) as pool:
-        run_trials(spsa, pool, load_book(), results.add)
+    with kept_results(file, spsa, setup) as keep, thread_pool(lambda item: bytes([2, 1])) as pool:
+        for results in run_trials(spsa, pool, load_book()):
+            keep(results)
     return file, ["--iterations", 2, *QUICK, "--parameters", PARAMETERS[0].name, "--state", file]
 
 

@@ -12,7 +12,7 @@ from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.selfplay import StoppedError
 from knightadder.workshop.tune.spsa import Spsa, Tunable
 from knightadder.workshop.tune.trials import AHEAD, Trial, TrialPlayer, run_trials
-from knightadder.workshop.tune.trials_run import TrialResults
+from knightadder.workshop.tune.trials_run import kept_results
 
 # SPSA, since its trials depend on the results before them.
 TUNABLES = [Tunable("a", 5, 0, 10, 0.5), Tunable("b", 500, 0, 1000, 50.0)]
@@ -35,7 +35,8 @@ def _nothing(*_):
 def run_with(method, play=_play, on_results=_nothing, threads=1):
     """Play all trials of a method by a function that gives the results of a trial."""
     with thread_pool(lambda item: bytes(1 + result for result in play(item[0])), threads) as pool:
-        run_trials(method, pool, BOOK, on_results)
+        for results in run_trials(method, pool, BOOK):
+            on_results(results)
 
 
 # --- playing -------------------------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ def run_with(method, play=_play, on_results=_nothing, threads=1):
 def test_the_outcome_does_not_depend_on_the_number_of_workers(threads):
     expected, found = Spsa(TUNABLES, 200, 0.1), Spsa(TUNABLES, 200, 0.1)
     while expected.trials:
-        expected.answer(sum(_play(expected.trials[0])))
+        expected.answer(_play(expected.trials[0]))
     run_with(found, threads=threads)
     assert found.theta == expected.theta != [5.0, 500.0]
 
@@ -98,7 +99,7 @@ def test_damaged_results_are_refused(data):
         thread_pool(lambda item: data) as pool,
         pytest.raises(EngineError, match=r"^a worker returned damaged results for a trial$"),
     ):
-        run_trials(Spsa(TUNABLES, 4), pool, BOOK, _nothing)
+        list(run_trials(Spsa(TUNABLES, 4), pool, BOOK))
 
 
 def test_a_closed_player_plays_no_more():
@@ -120,15 +121,14 @@ def test_a_closed_player_plays_no_more():
 @pytest.mark.parametrize("broken_off", [1, 9, 10, 57, 119])
 def test_going_on_after_ctrl_c_is_the_same_as_an_unbroken_run(tmp_path, broken_off):
     unbroken = Spsa(TUNABLES, 120, 0.1)
-    all_games = TrialResults(None, unbroken, SETUP)
-    run_with(unbroken, on_results=all_games.add)
+    run_with(unbroken)
 
     file = tmp_path / "results.jsonl"
     spsa = Spsa(TUNABLES, 120, 0.1)
-    with TrialResults(file, spsa, SETUP) as results:
+    with kept_results(file, spsa, SETUP) as keep:
 
         def on_results(pair):
-            results.add(pair)
+            keep(pair)
             if spsa.done == broken_off:
                 raise KeyboardInterrupt
 
@@ -136,12 +136,12 @@ def test_going_on_after_ctrl_c_is_the_same_as_an_unbroken_run(tmp_path, broken_o
             run_with(spsa, on_results=on_results, threads=2)
 
     again = Spsa(TUNABLES, 120, 0.1)
-    with TrialResults(file, again, SETUP) as results:
+    with kept_results(file, again, SETUP) as keep:
         assert again.done == broken_off
-        run_with(again, on_results=results.add, threads=2)
+        run_with(again, on_results=keep, threads=2)
     assert again.theta == unbroken.theta != [5.0, 500.0]
-    assert results.counts == all_games.counts
-    assert sum(results.counts) == 240
+    assert again.counts == unbroken.counts
+    assert sum(again.counts) == 240
 
 
 @pytest.fixture
@@ -149,9 +149,14 @@ def played(tmp_path):
     """Give the file of a run of four pairs."""
     file = tmp_path / "results.jsonl"
     spsa = Spsa(TUNABLES, 4)
-    with TrialResults(file, spsa, SETUP) as results:
-        run_with(spsa, on_results=results.add)
+    with kept_results(file, spsa, SETUP) as keep:
+        run_with(spsa, on_results=keep)
     return file
+
+
+def open_results(file):
+    with kept_results(file, Spsa(TUNABLES, 4), SETUP):
+        pass
 
 
 def test_a_missing_line_is_named(played):
@@ -159,7 +164,7 @@ def test_a_missing_line_is_named(played):
     played.write_text("".join([*lines[:2], *lines[3:]]))
     for _ in range(2):  # the lock is not kept
         with pytest.raises(OptionError, match=r"results\.jsonl lacks pair 2: give --restart to forget it$"):
-            TrialResults(played, Spsa(TUNABLES, 4), SETUP)
+            open_results(played)
 
 
 @pytest.mark.parametrize(
@@ -179,4 +184,4 @@ def test_what_are_no_results_is_named(played, line):
     header, _, *lines = played.read_text().splitlines()
     played.write_text("\n".join([header, line, *lines, ""]))
     with pytest.raises(OptionError, match=r"results\.jsonl, line 2 is damaged"):
-        TrialResults(played, Spsa(TUNABLES, 4), SETUP)
+        open_results(played)

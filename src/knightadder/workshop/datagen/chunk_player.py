@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +32,15 @@ class ChunkPlayer:
             raise EngineError(str(error)) from None
 
 
-def play_chunks(
-    pool: Pool, parts: Parts, numbers: Iterable[int], games: int, on_chunk: Callable[[Chunk], bool]
-) -> None:
-    """Play chunks of `games` games, several at once, save them and add them to the list.
-    A worker gets the next number when it is free. After each chunk, `on_chunk` returns whether to continue.
+def play_chunks(pool: Pool, parts: Parts, numbers: Iterable[int], games: int) -> Iterator[Chunk]:
+    """Play chunks of `games` games, several at once, save them and add them to the list; yield each chunk.
+    A worker gets the next number when it is free.
     """
     reader = Reader()
     for number, data in pool.run(numbers):
         chunk = parts.save(number, _checked(reader, number, data, games), games)
         parts.add(chunk)
-        if not on_chunk(chunk):
-            return
+        yield chunk
 
 
 def _checked(reader: Reader, number: int, data: bytes, games: int) -> NDArray[np.uint32]:

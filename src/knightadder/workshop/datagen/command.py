@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
     from knightadder.core.evaluation.network_file import Network
-    from knightadder.workshop.datagen.parts import Chunk, Parts
+    from knightadder.workshop.datagen.parts import Parts
     from knightadder.workshop.datagen.self_player import GameSettings
 
 _DESCRIPTION = """\
@@ -143,9 +142,6 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         if parts.first(arguments.positions) is None:
             if book is not None:
                 book.check(len(book))
-            from knightadder.engine.loader import compile_core
-
-            compile_core()  # before the playing processes start
             from knightadder.workshop.datagen.self_player import GameSettings
 
             settings = GameSettings(
@@ -208,16 +204,22 @@ def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -
                 return
             yield number
 
+    processes = arguments.concurrency or processors()
     with (
-        open_pool(ChunkPlayer(settings), arguments.cluster, arguments.concurrency or processors()) as pool,
-        _display(parts.moves, wanted, pool.place) as show,
+        open_pool(ChunkPlayer(settings), arguments.cluster, processes, core=True) as pool,
+        progress(wanted, parts.moves, "positions", place=pool.place) as update,
     ):
-
-        def on_chunk(chunk: Chunk) -> bool:
-            show(chunk)
-            return parts.first(wanted) is None
-
-        play_chunks(pool, parts, numbers(), settings.games, on_chunk)
+        first, games, begun = parts.moves, 0, time.perf_counter()
+        for chunk in play_chunks(pool, parts, numbers(), settings.games):
+            games += chunk.games
+            seconds = max(time.perf_counter() - begun, 1e-9)
+            speed = (parts.moves - first) / seconds
+            text = f"{games} games  {games / seconds:.1f} games/s  {speed:.0f} positions/s"
+            if speed and not sys.stdout.isatty():  # on a terminal, the bar shows the time left
+                text += f"  {timedelta(seconds=round(max(wanted - parts.moves, 0) / speed))} left"
+            update(parts.moves, text)
+            if parts.first(wanted) is not None:
+                break
 
 
 def _merge(parts: Parts, file: Path, arguments: argparse.Namespace) -> None:
@@ -230,23 +232,3 @@ def _merge(parts: Parts, file: Path, arguments: argparse.Namespace) -> None:
         f"{file}: {counts.written} positions of {counts.moves}, {counts.read - counts.written} duplicates left out; "
         f"White won {counts.wins * share:.1f} %, drew {counts.draws * share:.1f} %, lost {counts.losses * share:.1f} %"
     )
-
-
-@contextlib.contextmanager
-def _display(first: int, wanted: int, place: Callable[[], str]) -> Iterator[Callable[[Chunk], None]]:
-    """Show the progress; yield the function to call with each chunk."""
-    done, games, begun = first, 0, time.perf_counter()
-
-    def show(chunk: Chunk) -> None:
-        nonlocal done, games
-        done += chunk.moves
-        games += chunk.games
-        seconds = max(time.perf_counter() - begun, 1e-9)
-        speed = (done - first) / seconds
-        summary = f"{games} games  {games / seconds:.1f} games/s  {speed:.0f} positions/s"
-        if speed and not sys.stdout.isatty():  # on a terminal, the bar shows the time left
-            summary += f"  {timedelta(seconds=round(max(wanted - done, 0) / speed))} left"
-        update(done, f"{summary}  {place()}".rstrip())
-
-    with progress(wanted, first, "positions") as update:
-        yield show

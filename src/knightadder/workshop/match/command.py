@@ -292,7 +292,7 @@ class Match:
                 tell(note)
             if outcome.record is not None:
                 with pgn_file.appended(outcome.pgn) as end:
-                    journal.add(outcome.record, end)
+                    journal.add_game(outcome.record, end)
                 standings.add(outcome.record)
                 show(outcome.record, pool.place())
             elif outcome.absent not in absent:

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
-from knightadder.closing import Closing
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import NotNegative, converted
 from knightadder.runs import REMEDY, Journal
@@ -91,7 +90,7 @@ class Record:
             raise ValueError("not a record of this game")
 
 
-class MatchLog(Closing):
+class MatchLog(Journal):
     """The log of a match and its records; without a file, nothing is saved.
 
     The number of a game follows from its round and its place among the `pairings`, and `setup` identifies the match.
@@ -107,23 +106,23 @@ class MatchLog(Closing):
     ) -> None:
         self._players = [pair for first, second in pairings for pair in ((first, second), (second, first))]
         self.pgn_end = 0  # length of the PGN file after the last game of the log; 0 if unknown
-        self._journal = Journal(file, {"format": FORMAT, **setup}, restart)
+        super().__init__(file, {"format": FORMAT, **setup}, restart)
         try:
-            self.records = self._journal.entries(self._read)
+            self.records = self.entries(self._read_record)
         except OptionError:
-            self._journal.close()
+            self.close()
             raise
 
-    def _read(self, values: dict[str, Any]) -> Record:
+    def _read_record(self, values: dict[str, Any]) -> Record:
         number, place = divmod(values["number"], len(self._players))
         self.pgn_end = max(self.pgn_end, converted(values.pop("pgn", 0), NotNegative))
         return Record.read(values, Fixture(number, *self._players[place]))
 
-    def add(self, record: Record, pgn_end: int = 0) -> None:
+    def add_game(self, record: Record, pgn_end: int = 0) -> None:
         """Append a game, with the length of the PGN file after it; OptionError if it cannot be written."""
         fixture = record.fixture
         number = fixture.round * len(self._players) + self._players.index((fixture.white, fixture.black))
-        self._journal.add(number, asdict(record) | {"pgn": pgn_end})
+        self.add(number, asdict(record) | {"pgn": pgn_end})
         self.records.append(record)
 
     def check_versions(self, versions: Mapping[str, str]) -> None:
@@ -132,11 +131,3 @@ class MatchLog(Closing):
         for name, version in versions.items():
             if known.get(name, version) != version:
                 raise OptionError(f"{name} was {known[name]} and is now {version}: use the same version, or {REMEDY}")
-
-    def remove(self) -> None:
-        """Remove the file."""
-        self._journal.remove()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._journal.close()

@@ -7,11 +7,10 @@ shows when the engine found the solution that it then kept.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status."""
     import chess.engine
 
-    from knightadder.uci.analyst import read_engine
+    from knightadder.uci.analyst import read_engine, same_engine
     from knightadder.workshop.problems import read_problems
     from knightadder.workshop.suite.solver import Solver, read_answer
 
@@ -71,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     limit = chess.engine.Limit(time=arguments.time, nodes=arguments.nodes, depth=arguments.depth)
     answers: dict[int, Answer] = {}
-    engine_name = None
+    written = 0  # number of answers printed as lines, in the order of the problems
+    engine_name: str | None = None
     to_stdout = arguments.json == "-"
     if arguments.json and not to_stdout:
         if any(suite.samefile(arguments.json) for suite in arguments.files if Path(arguments.json).exists()):
@@ -83,14 +83,16 @@ def run(arguments: argparse.Namespace) -> int:
         solver = Solver(engine, options, limit, [problem for _, problem in jobs])
         with (
             open_pool(solver, arguments.cluster, min(arguments.concurrency, len(jobs))) as pool,
-            _display(len(jobs), as_lines, arguments.failed, pool.place) as show,
+            progress(len(jobs), unit="positions", stderr=True, place=pool.place) as update,
         ):
             for index, data in pool.run(range(len(jobs))):
                 name, answers[index] = read_answer(data, jobs[index][1])
-                if engine_name not in (None, name):
-                    raise OptionError(f"the workers have different engines: {engine_name} and {name}")
-                engine_name = name
-                show(index, answers[index])
+                engine_name = same_engine(engine_name, name)
+                update(len(answers), f"{sum(answer.solved for answer in answers.values())} solved")
+                while as_lines and written in answers:
+                    if not (arguments.failed and answers[written].solved):
+                        print(_line(answers[written]), flush=True)
+                    written += 1
     finally:  # shows the earlier answers even after Ctrl-C or a failure
         suites: dict[str, list[Answer]] = {}
         for index in sorted(answers):
@@ -153,27 +155,6 @@ def _line(answer: Answer) -> str:
 
 def _moment(moment: SearchMoment) -> str:
     return f"depth {moment.depth}, {moment.seconds:.2f} s, {moment.nodes} nodes"
-
-
-@contextlib.contextmanager
-def _display(
-    total: int, as_lines: bool, only_failed: bool, place: Callable[[], str]
-) -> Iterator[Callable[[int, Answer], None]]:
-    """Show a progress bar on a terminal, and optionally a line for each answer, in the order of the problems."""
-    done: dict[int, Answer] = {}
-    written = 0
-
-    def show(index: int, answer: Answer) -> None:
-        nonlocal written
-        done[index] = answer
-        update(len(done), f"{sum(answer.solved for answer in done.values())} solved  {place()}".rstrip())
-        while as_lines and written in done:
-            if not (only_failed and done[written].solved):
-                print(_line(done[written]), flush=True)
-            written += 1
-
-    with progress(total, unit="positions", stderr=True) as update:
-        yield show
 
 
 def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:

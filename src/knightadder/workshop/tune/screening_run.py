@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.workshop.tune.trials_run import TrialResults, add_arguments, parameter_named, print_table, run_method
+from knightadder.workshop.tune.trials_run import add_arguments, parameter_named, print_table, run_method, title
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
@@ -50,9 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     screening = Screening(read_factors(arguments.factors, PARAMETERS), arguments.pairs, arguments.seed)
     # The number of pairs is not included, because a run may continue with more pairs.
     about = {"factors": [list(astuple(factor)) for factor in screening.factors]}
-    return run_method(
-        screening, about, arguments, lambda: _summary(screening), lambda results: _print_results(screening, results)
-    )
+    return run_method(screening, about, arguments, lambda: _summary(screening), lambda: _print_results(screening))
 
 
 # --- the factors ---------------------------------------------------------------------------------------------------
@@ -114,13 +112,13 @@ def _summary(screening: Screening) -> str:
     return ", ".join(f"{factor.label} {elo_text(effect)}" for factor, effect in _ranked(screening)[:_MOST_SHOWN])
 
 
-def _print_results(screening: Screening, results: TrialResults) -> None:
+def _print_results(screening: Screening) -> None:
     """Print the effects of all factors, or a note that the results do not suffice."""
     from knightadder.workshop.match.match_report import elo_text
 
     ranked = _ranked(screening)
     if not ranked:
-        print(results.title())
+        print(title(screening))
         count, needed = len(screening.factors), screening.needed
         print(f"Too few results to estimate the effects of {count} factors: expected at least {needed} different pairs")
         return
@@ -128,4 +126,4 @@ def _print_results(screening: Screening, results: TrialResults) -> None:
         [factor.label, ", ".join(map(str, factor.off)), ", ".join(map(str, factor.on)), elo_text(effect)]
         for factor, effect in ranked
     ]
-    print_table(results, ("Factor", "Off", "On", "Elo, on against off"), rows)
+    print_table(screening, ("Factor", "Off", "On", "Elo, on against off"), rows)

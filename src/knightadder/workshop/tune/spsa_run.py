@@ -15,7 +15,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.files import check_new
 from knightadder.workshop.tune.spsa import R_END, Spsa, Tunable
-from knightadder.workshop.tune.trials_run import TrialResults, add_arguments, parameter_named, print_table, run_method
+from knightadder.workshop.tune.trials_run import add_arguments, parameter_named, print_table, run_method
 
 if TYPE_CHECKING:
     from knightadder.core.search.parameters import Parameter
@@ -97,8 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
                 draw(spsa, arguments.plot)
         return _summary(spsa)
 
-    def show(results: TrialResults) -> None:
-        _print_results(parameters, spsa, results)
+    def show() -> None:
+        _print_results(parameters, spsa)
         if draw:
             draw(spsa, arguments.plot)
 
@@ -148,13 +148,13 @@ def _summary(spsa: Spsa) -> str:
     return ", ".join(f"{tunable.name} {tunable.start} -> {theta:.2f}" for tunable, theta in moved[:_MOST_MOVED])
 
 
-def _print_results(parameters: Sequence[Parameter], spsa: Spsa, results: TrialResults) -> None:
+def _print_results(parameters: Sequence[Parameter], spsa: Spsa) -> None:
     """Print the values of all parameters, and the source lines that set them."""
     rows = []
     for tunable, theta in zip(spsa.tunables, spsa.theta, strict=True):
         change = f"{theta - tunable.start:+.2f}"
         rows.append([tunable.name, f"{tunable.start}", f"{theta:.2f}", change, f"{tunable.low}", f"{tunable.high}"])
-    print_table(results, ("Parameter", "Start", "Now", "Change", "Low", "High"), rows)
+    print_table(spsa, ("Parameter", "Start", "Now", "Change", "Low", "High"), rows)
     for parameter, theta in zip(parameters, spsa.theta, strict=True):
         name, _, low, high, meaning = parameter
         print(f'    Parameter("{name}", {round(theta)}, {low}, {high}, {json.dumps(meaning, ensure_ascii=False)}),')

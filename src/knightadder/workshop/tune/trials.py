@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,21 +39,25 @@ class Method(ABC):
     """A method that draws trials and learns from their results.
 
     A subclass calls this constructor last, because it draws the first trials. `names` are the parameters whose values
-    the trials contain. `total` is the number of all trials, and `done` the number of answered trials. `trials` contains
-    the next trials, which must be answered in this order.
+    the trials contain. `total` is the number of all trials, and `done` the number of answered trials. `counts` are the
+    games won, drawn and lost by the first set of each trial. `trials` contains the next trials, which must be answered
+    in this order.
     """
 
     def __init__(self, names: Iterable[str], total: int) -> None:
         self.names, self.total, self.done = tuple(names), total, 0
+        self.counts = [0, 0, 0]
         self.trials = deque(self._draw(number) for number in range(1, min(AHEAD, total) + 1))
 
-    def answer(self, result: int) -> Trial | None:
-        """Process the result of the first of `trials`: the first set's wins minus its losses.
+    def answer(self, results: Sequence[int]) -> Trial | None:
+        """Process the results of the first of `trials`: 1, 0 or -1 for each game, for the first set.
         Draw another trial. Return the new trial; None if the last trial has already been drawn.
         """
         trial = self.trials.popleft()
         self.done = trial.number
-        self._learn(trial, result)
+        for result in results:
+            self.counts[1 - result] += 1
+        self._learn(trial, sum(results))
         if trial.number + AHEAD > self.total:
             return None
         self.trials.append(self._draw(trial.number + AHEAD))
@@ -65,7 +69,7 @@ class Method(ABC):
 
     @abstractmethod
     def _learn(self, trial: Trial, result: int) -> None:
-        """Process the result of a trial, see `answer`."""
+        """Process the result of a trial: the first set's wins minus its losses."""
 
 
 class TrialPlayer:
@@ -107,11 +111,11 @@ class TrialPlayer:
         return [byte - 1 for byte in data]
 
 
-def run_trials(method: Method, pool: Pool, book: OpeningBook, on_results: Callable[[Sequence[int]], None]) -> None:
+def run_trials(method: Method, pool: Pool, book: OpeningBook) -> Iterator[list[int]]:
     """Play all trials, several at once, by a pool whose task is a `TrialPlayer`; EngineError if a worker fails.
 
-    The method receives the results in the order of the trials, even if they finish in a different order. After each
-    result, `on_results` is called with the results of the trial's games.
+    The method receives the results in the order of the trials, even if they finish in a different order. After that,
+    the results of the trial's games are yielded.
     """
     waiting, done = deque(method.trials), dict[int, list[int]]()
 
@@ -127,7 +131,7 @@ def run_trials(method: Method, pool: Pool, book: OpeningBook, on_results: Callab
         done[played.number] = TrialPlayer.results(data)
         while method.trials and method.trials[0].number in done:
             results = done.pop(method.trials[0].number)
-            trial = method.answer(sum(results))
+            trial = method.answer(results)
             if trial is not None:
                 waiting.append(trial)
-            on_results(results)
+            yield results

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import declare
-from knightadder.closing import Closing
 from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
 from knightadder.executor import add_workers, open_pool
@@ -61,7 +60,7 @@ def run_method(
     about: dict[str, Any],
     arguments: argparse.Namespace,
     summary: Callable[[], str],
-    show: Callable[[TrialResults], None],
+    show: Callable[[], None],
 ) -> int:
     """Play the missing trials of a method, show what it has learned, and return the exit status.
 
@@ -84,20 +83,20 @@ def run_method(
         "sources of the engine": source_digest(),
     }
     state: Path | None = arguments.state
-    with TrialResults(state, method, setup, arguments.restart) as results:
+    with kept_results(state, method, setup, arguments.restart) as keep:
         try:
             with going_on(lambda: f"The results are in {state}" if state and method.done else ""):
                 if method.trials:
-                    _play(method, results, book, limit, arguments, summary)
+                    _play(method, keep, book, limit, arguments, summary)
         finally:
             if method.done:
-                show(results)
+                show()
     return 0
 
 
 def _play(
     method: Method,
-    results: TrialResults,
+    keep: Callable[[Sequence[int]], None],
     book: OpeningBook,
     limit: int | TimeControl,
     arguments: argparse.Namespace,
@@ -106,69 +105,44 @@ def _play(
     book.check(method.total)
 
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
-    from knightadder.engine.loader import compile_core
 
     load_network(BUILT_IN_FILE)  # without a network, the values would be tuned for the classical evaluation
-    compile_core()  # before the playing processes start
+
+    def due(done: float) -> bool:
+        return done % arguments.interval == 0 or not method.trials
 
     player = TrialPlayer(method.names, limit, arguments.hash)
     with (
-        open_pool(player, arguments.cluster, arguments.concurrency) as pool,
-        _display(method, results, arguments.interval, summary, pool.place) as show,
+        open_pool(player, arguments.cluster, arguments.concurrency, core=True) as pool,
+        progress(method.total, method.done, "pairs", due=due, place=pool.place) as update,
     ):
-
-        def on_results(pair: Sequence[int]) -> None:
-            results.add(pair)
-            show()
-
-        run_trials(method, pool, book, on_results)
+        first, begun = method.done, time.perf_counter()
+        for results in run_trials(method, pool, book):
+            keep(results)
+            speed = 2 * (method.done - first) / max(time.perf_counter() - begun, 1e-9)
+            update(method.done, f"{speed:.2f} games/s  {_score(method)}  {summary()}")
 
 
 # --- the results ---------------------------------------------------------------------------------------------------
 
 
-class TrialResults(Closing):
-    """The results of all trials, in a journal from which a run continues; without a file, nothing is saved.
+@contextlib.contextmanager
+def kept_results(
+    file: Path | None, method: Method, setup: dict[str, Any], restart: bool = False
+) -> Iterator[Callable[[Sequence[int]], None]]:
+    """Keep the results of all trials in a journal, from which a run continues; without a file, nothing is saved.
 
-    On opening, the results in the journal are passed to the method. OptionError if the file belongs to another run, is
-    damaged, in use, or cannot be used.
+    On opening, the results in the journal are passed to the method. Yields a function that appends the results that the
+    method received last. OptionError if the file belongs to another run, is damaged, in use, or cannot be used.
     """
-
-    def __init__(self, file: Path | None, method: Method, setup: dict[str, Any], restart: bool = False) -> None:
-        self.counts = [0, 0, 0]  # games won, drawn and lost by the first set of values
-        self._method = method
-        with contextlib.ExitStack() as stack:
-            self._journal = stack.enter_context(Journal(file, {"format": FORMAT, **setup}, restart))
-            for number, results in self._journal.entries(_read):
-                if not method.trials:
-                    raise OptionError(f"{file} has more than {method.total} pairs: {REMEDY}")
-                if number != method.done + 1:
-                    raise OptionError(f"{file} lacks pair {method.done + 1}: {REMEDY}")
-                method.answer(sum(results))
-                self._count(results)
-            stack.pop_all()
-
-    def _count(self, results: Sequence[int]) -> None:
-        for result in results:
-            self.counts[1 - result] += 1
-
-    def add(self, results: Sequence[int]) -> None:
-        """Append the results that the method received last; OptionError if they cannot be written."""
-        self._journal.add(self._method.done, {"results": list(results)})
-        self._count(results)
-
-    def __str__(self) -> str:
-        """Return the counts as ``+5 =7 -4``."""
-        wins, draws, losses = self.counts
-        return f"+{wins} ={draws} -{losses}"
-
-    def title(self) -> str:
-        """Return a line with the number of pairs and the counts."""
-        return f"{self._method.done} of {self._method.total} pairs: {self} for the first of the two sets"
-
-    def close(self) -> None:
-        """Close the file."""
-        self._journal.close()
+    with Journal(file, {"format": FORMAT, **setup}, restart) as journal:
+        for number, results in journal.entries(_read):
+            if not method.trials:
+                raise OptionError(f"{file} has more than {method.total} pairs: {REMEDY}")
+            if number != method.done + 1:
+                raise OptionError(f"{file} lacks pair {method.done + 1}: {REMEDY}")
+            method.answer(results)
+        yield lambda results: journal.add(method.done, {"results": list(results)})
 
 
 def _read(entry: dict[str, Any]) -> tuple[int, list[int]]:
@@ -181,28 +155,22 @@ def _read(entry: dict[str, Any]) -> tuple[int, list[int]]:
 # --- showing -------------------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def _display(
-    method: Method, results: TrialResults, interval: int, summary: Callable[[], str], place: Callable[[], str]
-) -> Iterator[Callable[[], None]]:
-    """Show the progress: a bar on a terminal, else a line for each `interval` pairs of games and for the last."""
-    first, begun = method.done, time.perf_counter()
-
-    def speed() -> str:
-        return f"{2 * (method.done - first) / max(time.perf_counter() - begun, 1e-9):.2f} games/s"
-
-    def due(done: float) -> bool:
-        return done % interval == 0 or not method.trials
-
-    with progress(method.total, first, "pairs", due=due) as update:
-        yield lambda: update(method.done, f"{speed()}  {results}  {summary()}  {place()}".rstrip())
+def _score(method: Method) -> str:
+    """Return the games won, drawn and lost by the first sets, as ``+5 =7 -4``."""
+    wins, draws, losses = method.counts
+    return f"+{wins} ={draws} -{losses}"
 
 
-def print_table(results: TrialResults, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def title(method: Method) -> str:
+    """Return a line with the number of pairs and the results."""
+    return f"{method.done} of {method.total} pairs: {_score(method)} for the first of the two sets"
+
+
+def print_table(method: Method, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print the results, and a table of what a method has learned; all columns except the first contain numbers."""
     from rich.console import Console
 
     from knightadder.text_table import text_table
 
     console = Console() if sys.stdout.isatty() else Console(width=120)
-    console.print(text_table(headings, rows, title=results.title()))
+    console.print(text_table(headings, rows, title=title(method)))
