@@ -492,6 +492,16 @@ def test_bad_addresses(address, message):
     with pytest.raises(OptionError) as caught, open_pool(Square(), address, 0):
         pass
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"address": null}', '{"moves": 7}'])
+def test_a_file_of_something_else_is_refused_at_once(tmp_path, monkeypatch, content):
+    monkeypatch.setattr("distributed.utils.sleep", lambda seconds: pytest.fail("waits"))
+    file = tmp_path / "scheduler.json"
+    file.write_text(content)
+    with pytest.raises(OptionError) as caught, open_pool(Square(), str(file), 0):
+        pass
+    assert str(caught.value) == f"--cluster {file}: the file has no address of a scheduler"
     assert "\n" not in str(caught.value)
 
 

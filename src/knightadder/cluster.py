@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import pickle
 import signal
@@ -49,8 +50,8 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
                 target = dask.config.get("scheduler-address", None)
                 if target is None:
                     raise OptionError("--cluster config: Dask's configuration has no scheduler-address")
-            elif Path(address).is_file():  # read here, because a client waits only 0.1 s for a file being written
-                target = json_load_robust(address, timeout=_FILE_SECONDS)["address"]
+            elif Path(address).is_file():  # read here, because a client waits only 0.1 s for a complete file
+                target = _address_in(address)
             client = _CarefulClient(target)  # type: ignore[no-untyped-call]
             pool = stack.enter_context(workers_of(stack.enter_context(client), pickled))
         except EngineError:
@@ -59,6 +60,15 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
             reason = str(error).strip() or type(error).__name__
             raise OptionError(f"cannot connect to the cluster {address}: {reason}") from None
         yield pool
+
+
+def _address_in(file: str) -> str:
+    """Return the address in a scheduler's file; wait while the scheduler writes the file."""
+    # In a list, because Dask waits for a value that is not empty.
+    [value] = json_load_robust(file, load=lambda stream: [json.load(stream)], timeout=_FILE_SECONDS)
+    if not (isinstance(value, dict) and isinstance(address := value.get("address"), str)):
+        raise OptionError(f"--cluster {file}: the file has no address of a scheduler")
+    return address
 
 
 class _CarefulClient(Client):
