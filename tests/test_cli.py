@@ -173,6 +173,23 @@ def test_bad_arguments_end_with_status_2_and_a_message(capsys, engine, arguments
     assert engine == []
 
 
+@pytest.mark.parametrize(
+    ("words", "program", "suggested"),
+    [
+        (["anotate", "games.pgn"], "knightadder", "annotate"),
+        (["book", "fnd", "games.sqlite"], "knightadder book", "find"),
+        (["book", "find", "games.sqlite", "--piecs=Nd5"], "knightadder book find", "--pieces"),
+        (["analyse", "startpos", "--eval", "pest"], "knightadder analyse", "pesto"),
+    ],
+)
+def test_a_mistyped_word_is_answered_by_its_own_command_with_a_similar_word(capsys, words, program, suggested):
+    status, _, err = _run(capsys, *words)
+    assert status == 2
+    assert err.startswith(f"usage: {program} [-h]")
+    assert err.splitlines()[-1].startswith(f"{program}: error: ")
+    assert err.endswith(f"; did you mean {suggested}?\n")
+
+
 def test_an_option_out_of_range_ends_with_status_2(capsys, engine):
     status, out, err = _run(capsys, "analyse", "startpos", "--multipv", "1000")
     assert (status, out, engine) == (2, "", [])

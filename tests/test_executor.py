@@ -78,7 +78,7 @@ def test_what_a_task_raises():
 def test_a_process_that_is_killed(tmp_path):
     with (
         open_pool(Deadly(tmp_path), None, 2) as pool,
-        pytest.raises(EngineError, match=r"^a process of this run has ended unexpectedly$"),
+        pytest.raises(EngineError, match=r"^a worker process ended unexpectedly$"),
     ):
         list(pool.run(range(10)))
     assert multiprocessing.active_children() == []
@@ -389,7 +389,7 @@ def test_a_worker_of_another_version_is_refused(cluster, client, make_other, cap
     found, calls = squares(cluster.scheduler_address, 0, 30)
     assert found == {item: item * item for item in range(30)}
     assert str(client.run(os.getpid)[one]) not in calls
-    said = f"knightadder: {one} is not used: it has {has}, but needs Knightadder {version()}\n"
+    said = f"knightadder: the worker {one} is not used: it has {has}, but needs Knightadder {version()}\n"
     assert capsys.readouterr().err == said
     # No worker has yet another version.
     wanted, there = "1.2.3-d", version()
@@ -398,8 +398,8 @@ def test_a_worker_of_another_version_is_refused(cluster, client, make_other, cap
         squares(cluster.scheduler_address, 0, 30)
     assert sorted(capsys.readouterr().err.splitlines()) == sorted(
         [
-            f"knightadder: {one} is not used: it has {has}, but needs Knightadder {wanted}",
-            f"knightadder: {other} is not used: it has Knightadder {there}, but needs Knightadder {wanted}",
+            f"knightadder: the worker {one} is not used: it has {has}, but needs Knightadder {wanted}",
+            f"knightadder: the worker {other} is not used: it has Knightadder {there}, but needs Knightadder {wanted}",
         ]
     )
 
@@ -436,7 +436,7 @@ def test_a_worker_of_another_version_comes_in_the_middle_of_a_run(cluster, clien
             assert sorted(item for item, _ in pool.run(items()))[1:] == taken
         (other,) = client.nthreads().keys() - known
         what = "is not used: it has Knightadder 0.0.9-abc, but needs Knightadder"
-        assert said == [f"knightadder: {other} {what} {version()}\n"]
+        assert said == [f"knightadder: the worker {other} {what} {version()}\n"]
     finally:
         client.unregister_worker_plugin("other")
         client.run(_say_it_is_another, version())

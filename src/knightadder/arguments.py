@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from knightadder.engine.errors import OptionError
-from knightadder.engine.options import EVALUATION_NAMES
+from knightadder.engine.options import DEFAULT_EVALUATION, EVALUATION_NAMES
 from knightadder.foreign import MOST, parse_whole
 
 if TYPE_CHECKING:
@@ -84,9 +84,9 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--multipv": {"type": positive, "metavar": "N", "help": "number of best lines to show"},
     "--syzygy": {
         "metavar": "FOLDERS",
-        "help": "folders of Syzygy endgame tablebases, as for the UCI option SyzygyPath",
+        "help": "folders of Syzygy endgame tablebases, separated by colons (on Windows by semicolons)",
     },
-    "--eval": {"choices": EVALUATION_NAMES, "help": "evaluation to use"},
+    "--eval": {"choices": EVALUATION_NAMES, "help": f"evaluation to use (default: {DEFAULT_EVALUATION})"},
     "--eval-file": {"type": Path, "metavar": "FILE", "help": "network file to use instead of the built-in network"},
     "--option": {
         "action": "append",
@@ -115,7 +115,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--epochs": {"type": positive, "metavar": "N", "help": "number of passes over the positions"},
     "--positions": {"type": positive, "metavar": "N"},
     "--rate": {"type": positive_number, "metavar": "X"},
-    "--result-share": {"type": share, "metavar": "S", "help": "share of the game's result in the target"},
+    "--result-share": {"type": share, "metavar": "S", "help": "share of the game's result in the training target"},
 }
 
 # The UCI option that each argument sets, by the name of the argument's attribute.
@@ -150,7 +150,7 @@ def declare_player(command: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="NAME",
-        help="the player's name as in the games; may be given several times, for different spellings",
+        help="the player's name as written in the games; may be given several times, for different spellings",
     )
 
 

@@ -38,7 +38,7 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT, as in shells
 _EXAMPLES = """\
 examples:
   knightadder                              speak UCI on standard input and output, for a chess program
-  knightadder xboard                       the same for XBoard and WinBoard
+  knightadder xboard                       speak the protocol of XBoard and WinBoard
   knightadder play                         play and analyse on a board in the browser
   knightadder analyse startpos --depth 16
   knightadder analyse "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1" --time 5 --multipv 3
@@ -47,7 +47,7 @@ examples:
   knightadder report games.pgn --player "Anna Muster" -o anna.html
   knightadder drills repertoire white.pgn --side white    then: knightadder play --drills
   knightadder perft 5 --divide
-  knightadder bench                        search fixed positions: nodes, and nodes per second
+  knightadder bench                        count nodes and nodes per second in fixed searches
   knightadder book index games.pgn --out games.sqlite    then: knightadder book ask games.sqlite --moves e4 e5
   knightadder suite wac.epd --time 1       solve the positions of a test suite
   knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
@@ -122,6 +122,7 @@ def build_parser() -> "argparse.ArgumentParser":
 
     from knightadder.annotate import command as annotate
     from knightadder.books import command as book
+    from knightadder.command_parser import CommandParser
     from knightadder.drills import command as drills
     from knightadder.lichess import command as lichess
     from knightadder.puzzles import command as puzzles
@@ -135,7 +136,7 @@ def build_parser() -> "argparse.ArgumentParser":
     from knightadder.workshop.train import command as train
     from knightadder.workshop.tune import command as tune
 
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = CommandParser(
         prog="knightadder",
         description="A chess engine in plain Python, compiled by Numba. Without arguments it speaks UCI.",
         epilog=_EXAMPLES,
@@ -155,7 +156,7 @@ def build_parser() -> "argparse.ArgumentParser":
         command.set_defaults(run=speak)
 
     command = commands.add_parser(
-        "analyse", aliases=["analyze"], help="analyse a position until a limit is reached or Ctrl-C"
+        "analyse", aliases=["analyze"], help="analyse a position until a limit is reached or Ctrl-C is pressed"
     )
     command.add_argument("fen", nargs="+", metavar="FEN", help='position in Forsyth-Edwards notation, or "startpos"')
     declare(command, "--depth", "--time", "--nodes")
@@ -166,7 +167,7 @@ def build_parser() -> "argparse.ArgumentParser":
     command = commands.add_parser(
         "perft", help="count all move sequences of a given length, to check the move generator"
     )
-    command.add_argument("depth", type=positive, metavar="DEPTH", help="number of plies")
+    command.add_argument("depth", type=positive, metavar="DEPTH", help="length of the sequences in plies")
     command.add_argument("--fen", nargs="+", metavar="FEN", help="position (default: the start position)")
     command.add_argument("--divide", action="store_true", help="show the count for each first move")
     declare(command, "--chess960")

@@ -206,7 +206,7 @@ class _Cluster(Pool):
             self._refused.add(address)
             self._workers = {other: threads for other, threads in self._workers.items() if other != address}
             self._looked = -_LOOK_SECONDS
-            tell(f"{address} is not used: it has {found}, but needs Knightadder {version()}")
+            tell(f"the worker {address} is not used: it has {found}, but needs Knightadder {version()}")
 
     def workers(self) -> int:
         self._must_be_connected()

@@ -33,7 +33,7 @@ def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None
         "--cluster",
         metavar="ADDRESS",
         help="do the work on a Dask cluster; give the address of the scheduler (tcp://host:8786), the name of the "
-        "scheduler file, config (the address in Dask's configuration), or local:4 (four processes of this machine)",
+        "scheduler file, config (the address in Dask's configuration), or local:4 (four processes on this machine)",
     )
 
 
@@ -117,7 +117,7 @@ class _Processes(Pool):
             connection.send(item)
             result, error = connection.recv()
         except (EOFError, OSError):
-            raise EngineError("a process of this run has ended unexpectedly") from None
+            raise EngineError("a worker process ended unexpectedly") from None
         finally:
             self._free.put(connection)
         if error:

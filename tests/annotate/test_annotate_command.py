@@ -258,7 +258,7 @@ def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts,
     ("arguments", "message"),
     [
         (["--summary", "table.txt"], "expected a name that ends in .csv or .json"),
-        (["--summary", "same.csv", "--out", "same.csv"], "--out is not overwritten"),
+        (["--summary", "same.csv", "--out", "same.csv"], "this is also the file of --out, so it is not overwritten"),
         (["--out", "nowhere/out.pgn"], "there is no folder nowhere"),
         (["--out", "."], "cannot write .: it is a folder"),
         (["--summary", "folder.csv", "--force"], "cannot write folder.csv: it is a folder"),
@@ -430,9 +430,12 @@ def test_a_disk_that_becomes_full_and_on(tmp_path, monkeypatch, capsys):
     ("damage", "complaint"),
     [
         (b'{"game":1}', r".*unfinished, line 2 is damaged"),
-        (b'{"number":1}', r"what .*unfinished has of game 1 is damaged \(expected one evaluation"),
-        (b'{"number":1,"result":[[1,2,3]]}', r"what .*unfinished has of game 1 is damaged \(expected one evaluation"),
-        (b'{"number":1,"result":[7,7,7,7,7,7,7,7]}', r"what .*unfinished has of game 1 is damaged \(.*unpack"),
+        (b'{"number":1}', r"the record of game 1 in .*unfinished is damaged \(expected one evaluation"),
+        (
+            b'{"number":1,"result":[[1,2,3]]}',
+            r"the record of game 1 in .*unfinished is damaged \(expected one evaluation",
+        ),
+        (b'{"number":1,"result":[7,7,7,7,7,7,7,7]}', r"the record of game 1 in .*unfinished is damaged \(.*unpack"),
     ],
 )
 def test_a_damaged_checkpoint_is_one_line_and_kept(file, monkeypatch, capsys, damage, complaint):

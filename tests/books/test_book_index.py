@@ -160,7 +160,7 @@ def test_how_many_plies(games, out, capsys) -> None:
     before = out.read_bytes()
     assert run(games, "-o", out, "--plies", 2) == 2
     assert capsys.readouterr().err.splitlines()[-1] == (
-        f"knightadder: {out} has 1 plies of each game: leave out --plies, or give a different --out"
+        f"knightadder: {out} was made with --plies 1: leave out --plies, or give a different --out"
     )
     assert out.read_bytes() == before
 

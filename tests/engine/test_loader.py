@@ -126,4 +126,4 @@ def test_a_command_says_that_the_built_in_network_cannot_be_used(
     compile_core()
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("knightadder: the built-in network cannot be used: cannot read ")
-    assert line.endswith("; the evaluation is classical instead")
+    assert line.endswith("; the classical evaluation is used instead")

@@ -141,7 +141,9 @@ def test_without_the_built_in_network_the_evaluation_is_classical(
     engine.set_position(BOARD.fen())
     assert engine.evaluation() == classical
     assert engine.problem is not None
-    assert re.fullmatch(r"the built-in network cannot be used: .*; the evaluation is classical instead", engine.problem)
+    assert re.fullmatch(
+        r"the built-in network cannot be used: .*; the classical evaluation is used instead", engine.problem
+    )
     with pytest.raises(OptionError, match="option EvalFile: the built-in network cannot be used"):
         engine.set_option("EvalFile", "<built-in>")
     engine.set_option("EvalFile", str(file))  # which is used at once, since the option EvalType has not changed

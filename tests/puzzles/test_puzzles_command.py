@@ -118,7 +118,7 @@ def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(KeyboardInterrupt(), 130), (EngineError("a process of this run has ended unexpectedly"), 1)]
+    ("error", "status"), [(KeyboardInterrupt(), 130), (EngineError("a worker process ended unexpectedly"), 1)]
 )
 def test_what_was_found_is_kept(file, here, error, status, capsys):
     here(3, error)

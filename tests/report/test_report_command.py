@@ -51,7 +51,7 @@ def test_the_page_tells_what_was_measured(file, capsys):
     found = re.search(r"Against the 3 opponents with a rating, that is a performance of (\d+)\.", text)
     scored = sum(1 / (1 + 10 ** ((rating - int(found[1])) / 400)) for rating in (1600, 1400, 1700))
     assert scored == pytest.approx(1.5, abs=0.01)
-    assert "Too little to say much (fewer than 10 games): All, White, Black." in text
+    assert "Too few to compare (fewer than 10 games): All, White, Black." in text
     assert "1 of 3 games has clocks." in text and "1 game was lost on time." in text
     assert "2 games had a won position (Win% of at least 75) at some move: 1 won, 1 drawn, 0 lost." in text
     assert "with 7 nodes" in text
@@ -74,7 +74,7 @@ def test_a_game_between_two_of_the_names_is_one_for_each(tmp_path, capsys):
     assert report(file, "--player", "A", "--player", "B", "-o", out) == 0
     assert capsys.readouterr().err.count("is left out") == 1  # the broken game is told once
     text = re.sub(r"<[^>]*>", " ", out.read_text("utf-8"))
-    assert "1 points from 2 games: 50 %." in text
+    assert "1 point from 2 games: 50 %." in text
     assert re.search(r"White\s+1, 0, 0\s", text) and re.search(r"Black\s+0, 0, 1\s", text)
 
 

@@ -70,9 +70,9 @@ def test_a_puzzle_is_solved_on_the_board(page):
         page.locator(".solver .next").click()
     assert said(page) == "White to move: find a better move than the one in the game."
     play(page, "h5f3")
-    assert said(page) == "Qf3 is what was played in the game. Look for something better."
+    assert said(page) == "Qf3 was played in the game. Look for a better move."
     play(page, "e1e2")
-    assert said(page) == "Ke2 is not the best. Try again."
+    assert said(page) == "Ke2 is not good enough. Try again."
     play(page, "h5h5")  # a piece that is put down again
     play(page, "h5f7")
     assert said(page) == "Qxf7# is right."

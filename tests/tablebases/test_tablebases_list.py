@@ -86,7 +86,7 @@ def test_verifying_damaged_files(capsys: Output, folder: Path, monkeypatch: pyte
     if not terminal:
         assert err.splitlines() == [
             f"knightadder: {folder / 'KBvK.rtbw'}: empty",
-            f"knightadder: {folder / 'KNvK.rtbw'}: not a Syzygy file of the kind .rtbw",
+            f"knightadder: {folder / 'KNvK.rtbw'}: not a Syzygy .rtbw file",
             f"knightadder: {folder / 'KPvK.rtbw'}: its checksum is wrong",
             f"knightadder: {folder / 'KQvK.rtbw'}: truncated",
             f"knightadder: {folder / '[red] copy.rtbw'}: its name is not the name of a table",

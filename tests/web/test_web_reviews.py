@@ -285,7 +285,7 @@ def test_comments_marks_and_the_order_of_variations_are_changed_and_undone(tab):
     tab.ask("reorder", node=e6, up=True).ask("reorder", node=e5, up=False)
     assert tab.sans == ["e4", "e6", "e5", "c5"] and tab.game["game"] is None
     tab.ask("reorder", node=c5, up=False)
-    assert tab.error["text"] == "there is no other variation at this move"
+    assert tab.error["text"] == "this variation cannot be moved any further"
     assert [row["san"] for row in tab.tree.nodes()[1:]] == [node.san() for node in _all_nodes(tab.tree.game())]
     tab.ask("undo").ask("undo").ask("undo")
     assert tab.tree.pgn() == before and tab.history == {

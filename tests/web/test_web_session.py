@@ -381,7 +381,7 @@ def test_an_engine_that_fails_is_told(server):
 
 
 def test_an_engine_without_its_network_is_told(server, engine):
-    engine.problem = "the built-in network cannot be used; the evaluation is classical instead"
+    engine.problem = "the built-in network cannot be used; the classical evaluation is used instead"
     with open_tab(server) as tab:
         assert tab.notice["text"] == engine.problem
 

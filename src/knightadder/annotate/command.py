@@ -71,7 +71,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--no-explanations",
         dest="explain",
         action="store_false",
-        help="write no comments that explain the marked moves",
+        help="leave out the comments that explain the marked moves",
     )
     command.add_argument("--summary", type=Path, metavar="FILE", help="file for a table of the games: .csv or .json")
     command.add_argument(
@@ -81,7 +81,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="file for a table of all moves: .csv, .json or .parquet",
     )
     command.add_argument(
-        "--plot", type=Path, metavar="FOLDER", help="folder for graphs of the evaluations of each game"
+        "--plot", type=Path, metavar="FOLDER", help="folder for a graph of the evaluations of each game"
     )
     command.add_argument(
         "--plot-format", choices=("svg", "png"), default="svg", help="format of the graphs (default: svg)"
@@ -162,14 +162,15 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
         with needed_by("--plot", "annotate"):
             import matplotlib  # noqa: F401
     written = {"--out": out, "--summary": summary, "--moves": arguments.moves, "--plot": arguments.plot}
-    taken = {games.resolve(): "the file of games"}
+    taken = {games.resolve(): "this file contains the games"}
     for option, file in written.items():
         if file in (None, _STANDARD):
             continue
         place = file.resolve()
         if place in taken or (file.exists() and any(other.exists() and file.samefile(other) for other in taken)):
-            raise OptionError(f"{option} {file}: {taken.get(place, 'the file of games')} is not overwritten")
-        taken[place] = option
+            reason = taken.get(place, taken[games.resolve()])
+            raise OptionError(f"{option} {file}: {reason}, so it is not overwritten")
+        taken[place] = f"this is also the file of {option}"
     return _Files(name, games, out, kept.parent / f"{kept.name}.unfinished", summary, arguments.moves, arguments.plot)
 
 
@@ -324,7 +325,7 @@ def _write(
                     try:
                         evaluations = from_json(kept, board)
                     except ValueError as error:
-                        damage = f"what {files.unfinished} has of game {text.number} is damaged"
+                        damage = f"the record of game {text.number} in {files.unfinished} is damaged"
                         raise OptionError(f"{damage} ({error}): remove its line, or give --restart") from None
                     found = review(board, evaluations, unchanged if is_other else rescale)
                     annotate(game, found, entry.get("engine"), arguments.explain)

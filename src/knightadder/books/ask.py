@@ -27,14 +27,18 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "ask",
         help="show the moves played in a position",
         description="Show the moves played in a position in the games of an index, with their results, and the "
-        "highest rated of these games. The options choose which games count.",
+        "highest-rated of these games. The options choose which games count.",
     )
     add_filters(command)
     command.add_argument(
         "fen", nargs="*", default=["startpos"], metavar="FEN", help="position (default: the start position)"
     )
     command.add_argument(
-        "--moves", nargs="+", default=[], metavar="MOVE", help="moves from that position, such as e4 e5 Nf3"
+        "--moves",
+        nargs="+",
+        default=[],
+        metavar="MOVE",
+        help="moves to play from this position first, such as e4 e5 Nf3",
     )
     command.add_argument(
         "--games",
@@ -43,7 +47,9 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         metavar="N",
         help=f"maximum number of games to list (default: {_MOST})",
     )
-    command.add_argument("--latest", action="store_true", help="list the latest games, not the highest rated ones")
+    command.add_argument(
+        "--latest", action="store_true", help="list the latest games instead of the highest-rated games"
+    )
     command.set_defaults(run=run)
 
 

@@ -21,17 +21,21 @@ def add_filters(command: argparse.ArgumentParser) -> None:
     """Declare the index file, the options of the filter, and the options for the list of games."""
     command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
     group = command.add_argument_group("games that count")
-    group.add_argument("--min-rating", type=positive, metavar="N", help="minimum average of both ratings")
-    group.add_argument("--max-rating", type=positive, metavar="N", help="maximum average of both ratings")
-    group.add_argument("--since", metavar="DATE", help="first date: 2024, 2024-03 or 2024-03-15")
-    group.add_argument("--until", metavar="DATE", help="last date")
+    group.add_argument("--min-rating", type=positive, metavar="N", help="minimum average of the two players' ratings")
+    group.add_argument("--max-rating", type=positive, metavar="N", help="maximum average of the two players' ratings")
+    group.add_argument("--since", metavar="DATE", help="first date, such as 2024, 2024-03 or 2024-03-15")
+    group.add_argument("--until", metavar="DATE", help="last date, written as for --since")
     group.add_argument(
-        "--speed", nargs="+", default=[], choices=_SPEEDS, help="speeds of the games, by their time control"
+        "--speed",
+        nargs="+",
+        default=[],
+        choices=_SPEEDS,
+        help="only games of these speeds, which follow from the time control",
     )
-    group.add_argument("--player", metavar="NAME", help="games of this player")
-    group.add_argument("--color", choices=("white", "black"), help="the player's colour")
-    group.add_argument("--result", choices=("1-0", "1/2-1/2", "0-1"), help="result of the game")
-    command.add_argument("--pgn", type=Path, metavar="FILE", help="also write the games that are listed to this file")
+    group.add_argument("--player", metavar="NAME", help="only games of this player")
+    group.add_argument("--color", choices=("white", "black"), help="only games in which --player has this colour")
+    group.add_argument("--result", choices=("1-0", "1/2-1/2", "0-1"), help="only games with this result")
+    command.add_argument("--pgn", type=Path, metavar="FILE", help="also write the listed games to this file")
 
 
 def read_filter(arguments: argparse.Namespace) -> GameFilter:

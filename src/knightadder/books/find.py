@@ -16,12 +16,15 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command = kinds.add_parser(
         "find",
         help="find games by pieces on squares or by material",
-        description="Find the games of an index that have a position with certain pieces on squares, or with certain "
-        "material. All games are replayed.",
+        description="Find the games of an index in which a position has certain pieces on certain squares, or certain "
+        "material. The search replays all games.",
     )
     add_filters(command)
     command.add_argument(
-        "--pieces", default="", metavar="MEN", help="pieces on squares, such as 'Nd5 Pe4 pd6'; -d4 is an empty square"
+        "--pieces",
+        default="",
+        metavar="MEN",
+        help="White's pieces (capitals), Black's pieces and empty squares, such as 'Nd5 Pe4 pd6 -d4'",
     )
     command.add_argument("--material", default="", metavar="MEN", help="all pieces of both sides, such as KRPvKR")
     command.add_argument(
@@ -30,9 +33,9 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     command.set_defaults(run=run)
     command = kinds.add_parser(
         "duplicates",
-        help="find games that an index has twice, with different headers or cut short",
-        description="Show games of an index that are probably the same: one game begins with all moves of the other, "
-        "and the players have similar names. Nothing is changed.",
+        help="find games that an index contains twice, with different headers or without the last moves",
+        description="Show groups of games that are probably the same game: one begins with all moves of the other, and "
+        "the players have similar names. The index is not changed.",
     )
     command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
     command.set_defaults(run=run_duplicates)
@@ -58,7 +61,7 @@ def run_duplicates(arguments: argparse.Namespace) -> int:
     with Explorer(arguments.file) as explorer:
         groups = explorer.duplicates()
     if not groups:
-        print("No two games of the index are nearly the same.")
+        print("The index contains no game twice.")
     for group in groups:
         for place, game in enumerate(group):
             print(("  " if place else "") + game_line(game))

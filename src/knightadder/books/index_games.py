@@ -76,9 +76,8 @@ def _plies(out: Path, wanted: int | None) -> int:
 
     with Explorer(out) as explorer:
         if wanted not in (None, explorer.plies):
-            raise OptionError(
-                f"{out} has {explorer.plies} plies of each game: leave out --plies, or give a different --out"
-            )
+            made = f"{out} was made with --plies {explorer.plies}"
+            raise OptionError(f"{made}: leave out --plies, or give a different --out")
         return explorer.plies
 
 

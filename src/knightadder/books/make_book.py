@@ -46,7 +46,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         type=positive,
         default=1,
         metavar="N",
-        help="number of games in which a move must have been played (default: 1)",
+        help="minimum number of games in which a move was played (default: 1)",
     )
     command.set_defaults(run=run)
 

@@ -85,7 +85,7 @@ def _add_left(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     command = kinds.add_parser(
         "left",
         help="show where games left your repertoire",
-        description="Show where a player's games left the repertoires, by a move of the player or of the opponent.",
+        description="Show where a player's games left the repertoires, and whether the player or the opponent did.",
     )
     declare_player(command)
     declare_file(command)

@@ -52,7 +52,7 @@ class Evaluator:
                 self._load(file)
             except OptionError as error:
                 fill_tables(self.tables, CLASSICAL)
-                self.problem = f"{error}; the evaluation is classical instead"
+                self.problem = f"{error}; the classical evaluation is used instead"
 
     @property
     def name(self) -> str:

@@ -29,9 +29,9 @@ _UNAUTHORIZED = 401
 _EPILOG = """\
 All options except --config, --log, --verbose and --upgrade may also be given in the TOML file of --config, with
 underscores instead of hyphens; UCI options go into its table [options]. The command line takes precedence. The token is
-read from the
-environment variable LICHESS_TOKEN, unless --token-file names a file. After Ctrl-C, the bot accepts no more challenges
-and exits when all games are over; a second Ctrl-C resigns them. docs/lichess.md describes how to make a bot account.
+read from the environment variable LICHESS_TOKEN, unless --token-file names a file. After Ctrl-C, the bot accepts no
+more challenges and exits when all games are over; a second Ctrl-C resigns the running games. docs/lichess.md describes
+how to make a bot account.
 """
 
 
@@ -63,8 +63,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     group.add_argument("--modes", type=_words, metavar="LIST", help="accepted modes (default: rated,casual)")
     group.add_argument("--opponents", metavar="WHO", help="accepted opponents: all, humans or bots (default: all)")
-    group.add_argument("--min-rating", type=int, metavar="N", help="lowest rating of a challenger")
-    group.add_argument("--max-rating", type=int, metavar="N", help="highest rating of a challenger")
+    group.add_argument("--min-rating", type=int, metavar="N", help="minimum rating of a challenger")
+    group.add_argument("--max-rating", type=int, metavar="N", help="maximum rating of a challenger")
     declare(group, "--concurrency", help="number of games at the same time (default: 1)")
     group.add_argument("--games", type=int, metavar="N", help="exit after N games")
     group.add_argument(
@@ -84,10 +84,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--move-overhead",
         type=int,
         metavar="MS",
-        help="minimum time to allow for each move besides thinking, such as network delay (default: 100)",
+        help="time in milliseconds to allow for the delay of each move, at least (default: 100)",
     )
     group.add_argument(
-        "--correspondence-seconds", type=float, metavar="S", help="thinking time of a move in correspondence games"
+        "--correspondence-seconds", type=float, metavar="S", help="thinking time per move in correspondence games"
     )
 
     group = command.add_argument_group("manners")

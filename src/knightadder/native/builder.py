@@ -106,7 +106,7 @@ class _Piece(codegen.JITCodeLibrary):
     """The lowered code of one function, kept as text."""
 
     texts: ClassVar[list[str]] = []
-    on_text: ClassVar[Callable[[int], None]]  # called with the number of texts so far
+    on_text: ClassVar[Callable[[], None]]  # called after each new text
 
     def __init__(self, generator, name):
         codegen.CodeLibrary.__init__(self, generator, name)
@@ -115,7 +115,7 @@ class _Piece(codegen.JITCodeLibrary):
 
     def add_ir_module(self, ir_module):
         self.texts.append(cgutils.normalize_ir_text(str(ir_module)))
-        _Piece.on_text(len(self.texts))
+        _Piece.on_text()
 
     def finalize(self):
         self._finalized = True
@@ -279,8 +279,12 @@ def _front_end(exports: list[program.Export], report: Callable[[int, int], None]
     arrayobj.fix_integer_index = _index
     _remember_calls()
     teach_numba()
-    functions = len(jit.KERNELS) + len(exports)
-    _Piece.on_text = staticmethod(lambda done: report(done, max(done, functions)))
+    functions = [*jit.KERNELS, *exports]
+
+    def count() -> None:  # a function counts once, even if it has several bodies; Numba's own functions do not count
+        report(sum(bool(_taught[function].overloads) for function in functions), len(functions))
+
+    _Piece.on_text = staticmethod(count)
     for export in exports:
         _taught[export] = _jit(export.function)
         cpu_target.typing_context.insert_global(export, types.Dispatcher(_taught[export]))
@@ -289,6 +293,7 @@ def _front_end(exports: list[program.Export], report: Callable[[int, int], None]
         dispatcher.compile(tuple(map(numba_type, export.signature.arguments)))
         [compiled] = dispatcher.overloads.values()
         _Piece.texts.append(_shim(context, compiled.fndesc, export))
+    count()
     _check_bodies()
     called = [(function, returns) for function, returns in jit.SELF_CALLS.values() if _taught[function].overloads]
     _Piece.texts.extend(_second_name(context, *kernel) for kernel in called)

@@ -17,10 +17,10 @@ _VALUE = re.compile(r"\svalue(?!\S)")
 HELP = """\
 Knightadder speaks the Universal Chess Interface (UCI), for use from a chess program. By hand:
   position startpos | fen FEN [moves M1 M2 ...]   set up a position
-  go [depth N] [movetime MS] [nodes N] [infinite] ...   search it; stop ends the search
+  go [depth N] [movetime MS] [nodes N] [infinite] ...   search the position; stop ends the search
   go perft N                        count the leaves of the move tree, move by move
   d, eval                           show the position; explain its static evaluation
-  setoption name NAME value VALUE   change an option; uci lists them
+  setoption name NAME value VALUE   change an option; uci lists all options
   bench [DEPTH]                     search a fixed set of positions
   quit"""
 

@@ -39,7 +39,9 @@ The page is one HTML file. The same command continues an interrupted run. docs/r
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``report``."""
-    command = commands.add_parser("report", help="report how a player plays, as a web page", description=_DESCRIPTION)
+    command = commands.add_parser(
+        "report", help="write a report on how a player plays, as a web page", description=_DESCRIPTION
+    )
     declare_player(command)
     declare(command, "--out", default=Path("report.html"), metavar="FILE.html", help="file for the page")
     command.add_argument(

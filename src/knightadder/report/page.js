@@ -1,4 +1,4 @@
-// The puzzles of the page. Everything that is needed is in the page: positions, legal moves, good moves and lines.
+// The puzzles of the report. The page contains all their data: positions, legal moves, good moves and lines.
 "use strict";
 
 const puzzles = JSON.parse(document.getElementById("puzzle-data").textContent);
@@ -6,8 +6,8 @@ const find = (name) => document.querySelector(`.solver ${name}`);
 const solved = new Set();
 const files = "abcdefgh";
 let current = 0;
-let from = null; // the square that is chosen
-let over = false; // whether the puzzle is solved, or its solution shown
+let from = null; // the selected square; null if there is none
+let over = false; // whether the puzzle is solved, or its solution has been shown
 
 /** The pieces of a position by square, from its FEN. */
 function piecesOf(fen) {
@@ -68,7 +68,7 @@ function open(number) {
   find(".line").textContent = "";
   find(".previous").disabled = current === 0;
   find(".next").disabled = current === puzzles.length - 1;
-  say(`${puzzle.white ? "White" : "Black"} to move: find a better move than the one in the game.`);
+  say(`${puzzle.white ? "White" : "Black"} to move: find a better move than in the game.`);
   draw(puzzle.fen, "");
   count();
 }
@@ -82,7 +82,7 @@ function show(good) {
   over = true;
   from = null;
   draw(good.after, good.uci);
-  find(".line").textContent = `${good.line}. In the game: ${puzzle.played}. ${puzzle.explanation} The chances fell from ${puzzle.before} % to ${puzzle.after} %.`;
+  find(".line").textContent = `${good.line}. In the game: ${puzzle.played}. ${puzzle.explanation} The winning chances fell from ${puzzle.before} % to ${puzzle.after} %.`;
 }
 
 function play(move) {
@@ -98,8 +98,8 @@ function play(move) {
   }
   from = null;
   draw(puzzle.fen, "");
-  if (move.san === puzzle.played) say(`${move.san} is what was played in the game. Look for something better.`, "wrong");
-  else say(`${move.san} is not the best. Try again.`, "wrong");
+  if (move.san === puzzle.played) say(`${move.san} was played in the game. Look for a better move.`, "wrong");
+  else say(`${move.san} is not good enough. Try again.`, "wrong");
 }
 
 function press(square) {

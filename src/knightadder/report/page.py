@@ -134,7 +134,9 @@ def _with_margin(mean: Mean | None, factor: float = 1.0, digits: int = 1) -> str
 
 
 def _points(value: float) -> str:
-    return f"{value:g}".replace(".5", "½").replace("0½", "½") if value < 1 else f"{value:g}".replace(".5", "½")
+    """Return a number of points as text, such as ``½ point``, ``1 point`` or ``2½ points``."""
+    number = "½" if value == 1 / 2 else f"{value:g}".replace(".5", "½")
+    return f"{number} point{'' if 0 < value <= 1 else 's'}"
 
 
 def _rating(results: Results) -> str:
@@ -192,12 +194,13 @@ def _results(games: Sequence[PlayerGame]) -> str:
         return "<p>No game has a result.</p>"
     total = rows["All"]
     assert total.share is not None
-    words = f"{_points(total.points)} points from {_games(total.games)}: {_percent(total.share.value)}"
+    words = f"{_points(total.points)} from {_games(total.games)}: {_percent(total.share.value)}"
     if total.share.margin is not None and total.games >= FEW_GAMES:
         words += f" ± {_percent(total.share.margin)}"
     words += "."
     if total.performance is not None:
-        words += f" Against the {total.rated} opponents with a rating, that is a performance of {total.performance}."
+        opponents = counted(total.rated, "opponent")
+        words += f" Against the {opponents} with a rating, that is a performance of {total.performance}."
     table = _table(
         ("", "Won, drawn, lost", "Score %", "Performance", "Accuracy %"),
         (
@@ -222,7 +225,7 @@ def _few(names: Sequence[str], least: str) -> str:
     """Return a sentence about the rows that have too few games or moves."""
     if not names:
         return ""
-    return f'<p class="soft">Too little to say much (fewer than {least}): {escape(", ".join(names))}.</p>'
+    return f'<p class="soft">Too few to compare (fewer than {least}): {escape(", ".join(names))}.</p>'
 
 
 def _quality_table(rows: Mapping[str, Quality]) -> str:
@@ -269,7 +272,7 @@ def _times(games: Sequence[PlayerGame]) -> str:
     rows = figures.by_time_left(games)
     timed = sum(any(each.time_left for each in game.moves) for game in games)
     if not rows:
-        return "<p>The games have no clocks ([%clk] and the tag TimeControl), so nothing can be said.</p>"
+        return "<p>The games have no clocks ([%clk] and the tag TimeControl), so the time left is unknown.</p>"
     lost = sum(game.lost_on_time for game in games)
     words = f"{timed} of {_games(len(games))} {'has' if timed == 1 else 'have'} clocks. {_weakest(rows)}"
     trouble = rows.get(TROUBLE)
@@ -285,7 +288,7 @@ def _kinds(games: Sequence[PlayerGame]) -> str:
         return "<p>There is no move marked ? or ??.</p>"
     count, lost = sum(each.count for each in rows), sum(each.lost for each in rows)
     words = (
-        f"{count} mistakes and blunders (? and ??) in {_games(len(games))} lost {lost / len(games):.2f} expected "
+        f"{counted(count, 'mistake')} (marked ? or ??) in {_games(len(games))} lost {lost / len(games):.2f} expected "
         f"points per game. The most expensive kind: {KINDS[rows[0].kind][0].lower()}{KINDS[rows[0].kind][1:]}."
     )
     table = _table(
@@ -333,7 +336,7 @@ def _turning(games: Sequence[PlayerGame]) -> str:
             f"{'drawn' if game.points else 'lost'} {_where(game)}</li>"
             for game, move in missed[:_SHOWN_GAMES]
         )
-        parts.append(f"<h3>Won, but not won in the end</h3><ul>{items}</ul>")
+        parts.append(f"<h3>Won positions that were not won in the end</h3><ul>{items}</ul>")
     return "".join(parts)
 
 
@@ -367,13 +370,17 @@ def _openings(games: Sequence[PlayerGame]) -> str:
     )
     more = len(rows) - _SHOWN_OPENINGS
     rest = (
-        f'<p class="soft">{more} more with at most {rows[_SHOWN_OPENINGS].results.games} games each.</p>'
+        f'<p class="soft">{counted(more, "more opening")}, with at most '
+        f"{_games(rows[_SHOWN_OPENINGS].results.games)} each.</p>"
         if more > 0
         else ""
     )
     enough = sorted((each for each in rows if each.results.games >= FEW_OF_AN_OPENING), key=lambda each: each.order)
     if len(enough) < 2:
-        said = f"<p>No two openings have {FEW_OF_AN_OPENING} games, too few to call one strong or weak.</p>"
+        said = (
+            f"<p>Fewer than two openings have at least {FEW_OF_AN_OPENING} games, so no opening is called strong or "
+            "weak.</p>"
+        )
         worst = enough or rows[:_SHOWN_SPOTS]
     else:
         strong, weak = enough[-1], enough[0]

@@ -10,8 +10,8 @@ from knightadder.tablebases.names import MOST_MEN
 LICHESS = "https://tablebase.lichess.ovh/tables/standard/"
 
 _DOWNLOAD = f"""\
-Fetch the Syzygy tables with up to {MOST_MEN} men, about 1 GB. Sound files in the folder stay as they are, and an
-interrupted download continues. Each file is checked by the checksum within it.
+Fetch the Syzygy tables with up to {MOST_MEN} men, about 1 GB. Undamaged files in the folder are kept, and an
+interrupted download continues. Each file is checked by the checksum that it contains.
 """
 _URL_HELP = (
     "address of the files, or of the folders 3-4-5-wdl and 3-4-5-dtz that contain them "
@@ -24,11 +24,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser("tablebases", help="list, verify or download endgame tablebases")
     kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    kind = kinds.add_parser("list", help="list the Syzygy tables that are present and those that are missing")
+    kind = kinds.add_parser("list", help="list which Syzygy tables are present and which are missing")
     _add_folders(kind)
     kind.set_defaults(run=_list)
 
-    kind = kinds.add_parser("verify", help="check the files by their checksums")
+    kind = kinds.add_parser("verify", help="find damaged tables by their checksums")
     _add_folders(kind)
     kind.set_defaults(run=_verify)
 

@@ -33,7 +33,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "play",
         help="play and analyse on a board in the browser",
-        description="Serve a board to play against the engine and to analyse on, and open it in the browser.",
+        description="Serve a board for games against the engine and for analysis, and open it in the browser.",
     )
     command.add_argument(
         "--host",
@@ -71,7 +71,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="FILE",
         help="index of games for the opening explorer, made by `knightadder book index`",
     )
-    command.add_argument("--drills", action="store_true", help="begin with the drills: your mistakes and repertoires")
+    command.add_argument(
+        "--drills", action="store_true", help="open the page of drills, which trains your mistakes and repertoires"
+    )
     declare_file(command)
     command.add_argument(
         "--games-file",

@@ -159,7 +159,7 @@ class GameTree:
         siblings = [] if node.parent is None else node.parent.variations
         place = next((number for number, each in enumerate(siblings) if each is node), 0) + (-1 if up else 1)
         if node.parent is None or not 0 <= place < len(siblings):
-            raise MessageError("there is no other variation at this move")
+            raise MessageError("this variation cannot be moved any further")
         old = place + 1 if up else place - 1
         siblings[old], siblings[place] = siblings[place], siblings[old]
         return place

@@ -263,7 +263,7 @@ def test_a_table_that_changes_between_two_searches_is_reported(searcher: Searche
     (tmp_path / "KPvK.rtbz").write_bytes(b"")
     reports = searcher.search(Limits(depth=3), WON_PAWN).reports
     assert [news.text for news in reports if isinstance(news, Message)] == [
-        f"{tmp_path / 'KPvK.rtbz'}: has been changed, and is not used any more"
+        f"{tmp_path / 'KPvK.rtbz'}: the file has changed and is no longer used"
     ]
     assert not any(isinstance(news, Message) for news in searcher.search(Limits(depth=3), WON_PAWN).reports)
 

@@ -134,7 +134,7 @@ SYMBOLS = 38
     [
         (b"", "empty"),
         (b"\xd7\x66", "truncated, or its header is damaged"),
-        (b"RIFF" + SOUND[4:], "not a Syzygy file of the kind .rtbz"),
+        (b"RIFF" + SOUND[4:], "not a Syzygy .rtbz file"),
         (SOUND[:-1], "truncated"),
         (SOUND[:80], "truncated, or its header is damaged"),
         (SOUND[:-64], "truncated, or its header is damaged"),
@@ -184,7 +184,7 @@ def test_a_file_that_is_made_shorter_is_used_no_more(tables: np.record, folder: 
     file = folder / "KRvK.rtbz"
     with file.open("r+b") as stream:
         stream.truncate(0)
-    assert tablebases.drop_changed() == [f"{file}: has been changed, and is not used any more"]
+    assert tablebases.drop_changed() == [f"{file}: the file has changed and is no longer used"]
     assert tablebases.drop_changed() == []
     assert (tablebases.wdl(MATE_IN_ONE), tablebases.dtz(MATE_IN_ONE)) == (2, None)
     assert "KRvK" not in tablebases.dtz_names

@@ -74,7 +74,7 @@ class SyzygyFile:
         self._symbols: list[NDArray[np.uint32]] = []
         self._at = 0
         if self._bytes(4) != _MAGIC[path.suffix]:
-            raise TableError(f"not a Syzygy file of the kind {path.suffix}")
+            raise TableError(f"not a Syzygy {path.suffix} file")
         if len(self._data) % 64 != CHECKSUM:
             raise TableError("truncated")
         table.address = self._data.ctypes.data

@@ -100,7 +100,7 @@ class Tablebases:
         for name in changed:
             self._register(self.paths[name], -1)
             del self._files[name]
-        return [f"{self.paths.pop(name)}: has been changed, and is not used any more" for name in changed]
+        return [f"{self.paths.pop(name)}: the file has changed and is no longer used" for name in changed]
 
     def _game_of(self, position: Game | str) -> Game:
         if isinstance(position, Game):

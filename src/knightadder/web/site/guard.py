@@ -76,7 +76,7 @@ class Guard:
     def _instead(self, request: HTTPConnection) -> Response | None:
         """Return the answer to a request that is not passed to the application; None if it is passed on."""
         if not is_own_host(request.headers.get("host", ""), self._host):
-            return PlainTextResponse("this server has another name", status_code=421)
+            return PlainTextResponse("the server does not answer requests to this host name", status_code=421)
         if self._is_token(request.query_params.get("token")):
             answer = RedirectResponse("/", status_code=303)  # removes the token from the address
             answer.set_cookie(_cookie_name(request), self._token, httponly=True, samesite="lax")

@@ -65,7 +65,7 @@ class Tab:
                 end = await self._converse(websocket)
         if self._newest is websocket:
             return end
-        await _close(websocket, _TAKEN_OVER, "the tab has another connection")
+        await _close(websocket, _TAKEN_OVER, "the tab has a newer connection")
         return End.REPLACED
 
     async def _converse(self, websocket: WebSocket) -> End:
@@ -128,7 +128,7 @@ class Tabs:
         tab = self._named.get(name)
         if tab is None:
             if self._open >= MAX_TABS:
-                await _close(websocket, _TRY_AGAIN_LATER, f"there are {self._open} tabs already; close one")
+                await _close(websocket, _TRY_AGAIN_LATER, f"{self._open} tabs are already open; close one of them")
                 return
             self._open += 1
             tab = Tab(self._make_session)

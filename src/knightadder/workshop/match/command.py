@@ -59,7 +59,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--engine",
         action="append",
         default=[],
-        help="an engine (default cmd: this program); may be given several times",
+        help="an engine and its keys; without cmd, the engine is this program; may be given several times",
     )
     engines.add_argument(
         "--each",

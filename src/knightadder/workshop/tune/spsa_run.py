@@ -40,7 +40,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         action="append",
         default=[],
         metavar="[NAME=]R",
-        help="size of the last step as a share of the perturbation, for all parameters or for one; may be given "
+        help="size of the last step as a share of the perturbation, for all parameters or one parameter; may be given "
         f"several times (default: {R_END:g}, for tens of thousands of pairs; fewer pairs need a greater value)",
     )
     command.add_argument(

@@ -44,21 +44,21 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         command,
         "--result-share",
         default=0.7,
-        help="share of the game's result in the target; the rest is the expected result from the search's score",
+        help="share of the game's result in the target; the rest of the target comes from the search's score",
     )
     command.add_argument(
         "--k",
         type=positive_number,
         metavar="K",
-        help="scale of a centipawn in the logistic function (default: the scale that fits the starting values); a "
-        "scale twice as large halves the values",
+        help="scale of the logistic function from centipawns to expected results (default: fitted to the starting "
+        "values); doubling the scale halves the tuned values",
     )
     command.add_argument("--start", type=Path, metavar="FILE", help="starting values (default: the engine's own)")
     declare(command, "--out", help=f"file for the values (default: {_VALUES} in the folder)")
     command.add_argument(
         "--install",
         action="store_true",
-        help="also replace the engine's own values, of which a copy is kept in the folder",
+        help="also replace the engine's own values, after copying them to the folder",
     )
     declare(command, "--seed")
     command.set_defaults(run=run)

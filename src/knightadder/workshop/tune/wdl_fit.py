@@ -44,8 +44,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``wdl``."""
     command = commands.add_parser(
         "wdl",
-        help="fit the win, draw and loss probabilities",
-        description="Fit the model of wins, draws and losses to games; prints the lines for engine/wdl.py.",
+        help="fit the model of win, draw and loss probabilities",
+        description="Fit the model of win, draw and loss probabilities to games; print the lines for engine/wdl.py.",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn", help="games of `knightadder match`")
     command.add_argument("--player", metavar="NAME", help="use only the moves of players whose names contain this text")

@@ -1,0 +1,36 @@
+"""The parser of the command line: argparse's, with errors that name similar words and show the right usage."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose subparsers report unknown options themselves, so that their own usage is shown.
+
+    An unknown option or subcommand is reported with the most similar known word.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments as argparse does. Unknown arguments end the program, in this parser or a subparser."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            suggested = "".join(_suggestion(word, self._option_string_actions) for word in unknown[:1])
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{suggested}")
+        return parsed, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += _suggestion(str(value), map(str, action.choices or ()))
+            raise
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    """Return a question that names the known word most similar to a word; empty if no word is similar."""
+    found = difflib.get_close_matches(word.partition("=")[0], list(known), n=1)
+    return f"; did you mean {found[0]}?" if found else ""
