@@ -454,9 +454,9 @@ def test_options_that_no_line_holds_are_refused_in_one_line(engine: Engine, opti
 
 @pytest.mark.parametrize("name", ["MultiPV", "multipv", "Ponder", "UCI_AnalyseMode", "UCI_Chess960", "UCI_ShowWDL"])
 def test_what_each_call_sets_is_not_for_options(engine: Engine, name: str) -> None:
-    with pytest.raises(OptionError, match=f"^option {name}: the library sets it itself"):
+    with pytest.raises(OptionError, match=f"^option {name}: the library sets this option"):
         engine.configure({name: 1})
-    with pytest.raises(OptionError, match=f"^option {name}: the library sets it itself"):
+    with pytest.raises(OptionError, match=f"^option {name}: the library sets this option"):
         Engine(options={name: 1})
     assert name not in engine.options
 

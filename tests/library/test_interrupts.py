@@ -115,7 +115,7 @@ if not (child := os.fork()):
         try:
             call()
         except knightadder.EngineError as error:
-            assert str(error) == "the engine was searching when this process was forked: make another one"
+            assert str(error) == "the engine was searching when this process was forked: create a new engine"
         else:
             raise AssertionError
     engine.close()

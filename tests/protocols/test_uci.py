@@ -245,7 +245,7 @@ def test_a_bad_line_is_answered_with_one_line_and_changes_nothing(
     ],
 )
 def test_after_a_position_that_is_refused_there_is_none(talk: Conversation, line: str, answer: str) -> None:
-    none = "info string there is no position: the last one was refused"
+    none = "info string there is no position: the last position was refused"
     assert talk.ask("position startpos moves a2a3") == []
     assert talk.ask(line) == [answer]
     talk.engine.calls.clear()

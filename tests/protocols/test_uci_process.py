@@ -16,7 +16,7 @@ from knightadder.core.layout import MAX_DEPTH
 MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1"  # Ra8
 CHECKMATE = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 STALEMATE = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
-NO_POSITION = "info string there is no position: the last one was refused"
+NO_POSITION = "info string there is no position: the last position was refused"
 
 
 @pytest.fixture(scope="module")

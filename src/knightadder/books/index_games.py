@@ -28,8 +28,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "index",
         help="index games for the opening explorer",
         description="Index the games of PGN files by their positions, for `book ask`, the board (`play --explorer`) "
-        "and the library. If the index exists, games that it does not contain yet are added. An interrupted run is "
-        "continued by the same command.",
+        "and the library. New games are added to an existing index. The same command continues an interrupted run.",
     )
     declare(command, "files")
     declare(command, "--out", required=True, metavar="GAMES.sqlite", help="index to write or to add to")

@@ -57,8 +57,8 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
     command = kinds.add_parser(
         "repertoire",
         help="train a repertoire from PGN files with variations",
-        description="Make a drill of each position of a repertoire. The files must contain the whole repertoire of the "
-        "side: give the command again after each change. Unchanged positions keep their progress.",
+        description="Make a drill of each position of a repertoire. The files must contain the side's whole "
+        "repertoire. After a change of the files, give the command again; unchanged positions keep their progress.",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="FILE.pgn", help="files of one side's repertoire")
     command.add_argument(

@@ -61,7 +61,7 @@ def _text(name: str, value: Setting) -> str:
     if not isinstance(value, str | int) or not text.isprintable():
         raise OptionError(f"option {name}: expected one line of text, a whole number, True or False, not {value!r:.60}")
     if name.lower() in _OWN:
-        raise OptionError(f"option {name}: the library sets it itself, from the arguments of each call")
+        raise OptionError(f"option {name}: the library sets this option from the arguments of each call")
     return os.pathsep.join(folders_of(text)) if name.lower() == "syzygypath" else text
 
 

@@ -284,7 +284,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
         if self._closed:
             raise EngineTerminatedError(CLOSED)
         if not self._is_here():
-            raise EngineTerminatedError("the engine does not run in this process: make another one")
+            raise EngineTerminatedError("the engine does not run in this process: create a new engine")
 
     def _call(self, work: Coroutine[object, object, T], timeout: float | None = None) -> T:
         task: asyncio.Task[T] | None = None

@@ -15,7 +15,7 @@ from knightadder.library.loading import logger
 from knightadder.library.results import Analysis, Line, line_of
 from knightadder.library.waiting import LOOK_UP
 
-LOST = "the engine was searching when this process was forked: make another one"
+LOST = "the engine was searching when this process was forked: create a new engine"
 
 
 class Feed:

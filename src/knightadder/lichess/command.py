@@ -84,10 +84,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--move-overhead",
         type=int,
         metavar="MS",
-        help="time in milliseconds to allow for the delay of each move, at least (default: 100)",
+        help="minimum time to subtract for the delay of each move, in milliseconds (default: 100)",
     )
     group.add_argument(
-        "--correspondence-seconds", type=float, metavar="S", help="thinking time per move in correspondence games"
+        "--correspondence-seconds",
+        type=float,
+        metavar="S",
+        help="thinking time per move in correspondence games (default: 30)",
     )
 
     group = command.add_argument_group("manners")
@@ -95,22 +98,25 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--draw-score",
         type=int,
         metavar="CP",
-        help="offer and accept draws while the score is at most CP centipawns from zero (0: never)",
+        help="offer and accept draws while the score is at most CP centipawns from zero (0: never; default: 10)",
     )
     group.add_argument(
-        "--resign-score", type=int, metavar="CP", help="resign when the engine is CP centipawns behind (0: never)"
+        "--resign-score",
+        type=int,
+        metavar="CP",
+        help="resign when the engine is CP centipawns behind (0: never; default: 900)",
     )
     group.add_argument(
         "--resign-moves",
         type=int,
         metavar="N",
-        help="resign only after N moves in a row with a score of --resign-score or lower (0: never)",
+        help="number of moves in a row behind by --resign-score before the bot resigns (0: never; default: 4)",
     )
     group.add_argument(
         "--abort-after",
         type=float,
         metavar="S",
-        help="abort a game if the opponent makes no first move within this time (default: 30)",
+        help="abort a game if the opponent makes no first move within S seconds (default: 30)",
     )
     group.add_argument(
         "--greeting",

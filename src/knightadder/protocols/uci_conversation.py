@@ -35,7 +35,7 @@ from knightadder.protocols.conversation import PATIENCE, TICK, Command, Connecti
 from knightadder.protocols.uci_text import HELP, format_info, format_result, parse_go, parse_position, parse_setoption
 from knightadder.text import one_line
 
-_NO_POSITION = "there is no position: the last one was refused"
+_NO_POSITION = "there is no position: the last position was refused"
 
 
 @dataclass(slots=True)
@@ -163,7 +163,7 @@ class Uci(Conversation):
 
     def _tell_of_wait(self, command: Command) -> None:
         if self._activity is not None and self._activity.endless:
-            self._say(f"{command.name} waits for the search to end, which takes a stop")
+            self._say(f"{command.name} waits for the end of the search: send stop to end the search now")
 
     def _become_idle(self) -> None:
         self._activity = None

@@ -189,7 +189,7 @@ export class Board {
 
   // --- moving ---
 
-  /** Lock the board, so that no piece can be moved, or unlock it. */
+  /** Lock or unlock the board. On a locked board, no piece can be moved. */
   lock(locked) {
     this.locked = locked;
     this.cancelPromotion?.();

@@ -50,7 +50,7 @@ export class Drawing {
     if (this.on) this.board.focus(this.board.focused);
   }
 
-  /** Allow the draw mode, or turn it off and disable its button. */
+  /** Enable the button of the draw mode; or disable the button and turn the draw mode off. */
   allow(allowed) {
     this.button.disabled = !allowed;
     if (!allowed && this.on) this.turn(false);

@@ -1,4 +1,4 @@
-// Makes the elements that modules add to the page.
+// Makes elements, for modules that add elements to the page.
 
 export const byId = (id) => document.getElementById(id);
 

@@ -1,4 +1,4 @@
-// What the pages of puzzles and drills have in common: a board to answer on, the status, hints, and the keys.
+// The common part of the pages of puzzles and drills: the board, the status, hints and keys.
 
 import { ask } from "./ask.js";
 import { Board } from "./board.js";
@@ -10,8 +10,9 @@ import { startTheme } from "./theme.js";
 
 export class Exercise {
   /**
-   * @param {string} name the page's name, for the way back from the board
-   * @param {{onMove: (move: string) => void, onChoice: () => void}} events the user has moved, or chosen other exercises
+   * @param {string} name the page's name, for the link back from the board's page
+   * @param {{onMove: (move: string) => void, onChoice: () => void}} events `onMove` gets the user's move; `onChoice` is
+   *   called after the user has chosen which exercises to show
    * @param {Object<string, () => void>} actions id of a button -> its action; the first letter of the id is its key
    */
   constructor(name, { onMove, onChoice }, actions) {
@@ -28,7 +29,7 @@ export class Exercise {
     byId("choice").addEventListener("change", onChoice);
   }
 
-  /** Ask the server and give its answer; after an error, show the error and give null. */
+  /** Send a request and return the server's answer. If that fails, show the error and return null. */
   async ask(path, options = {}) {
     byId("problem").hidden = true;
     const found = await ask(path, options);
@@ -38,13 +39,13 @@ export class Exercise {
     return null;
   }
 
-  /** Show a position in which the user is to find a move. */
+  /** Show a position in which the user must find a move. */
   pose(position, title, detail) {
     this.hints = 0;
     this.show(position, false, title, detail);
   }
 
-  /** Show the position at the end of an exercise; null if there is no exercise. */
+  /** Show the position at the end of an exercise. Without an exercise to show, `position` is null. */
   finish(position, title, detail) {
     this.show(position, true, title, detail);
   }
@@ -63,7 +64,7 @@ export class Exercise {
     showTitle(byId("status"), title, detail);
   }
 
-  /** Give a hint for this move: first the piece to move, then its destination. */
+  /** Give a hint: the first hint shows the piece to move, the second its destination. */
   hint(move) {
     const [from, to] = [move.slice(0, 2), move.slice(2, 4)];
     this.hints += 1;
@@ -71,13 +72,13 @@ export class Exercise {
     else this.board.setArrows([[from, to]]);
   }
 
-  /** Show a game on the board, with the way back to this page. */
+  /** Show a game on the board's page, with a link back to this page. */
   handOver(game) {
     handOver(game, this.name);
   }
 }
 
-/** Fill a list with choices, pairs of text and value. Select the value `chosen` if the list has it, otherwise the first. */
+/** Fill a list with choices, each a pair of text and value. Select the choice with the value `chosen`, or else the first. */
 export function offer(id, choices, chosen) {
   byId(id).replaceChildren(...choices.map(([text, value]) => new Option(text, value)));
   byId(id).value = choices.some(([, value]) => value === chosen) ? chosen : choices[0][1];

@@ -56,7 +56,7 @@ export class Graph {
   }
 }
 
-/** A list of the dot for a marked move; empty without a mark or a score. `share` is the place in the line, from 0 to 1. */
+/** An array with the dot of a marked move; empty if the move has no mark or no score. `share` is the dot's x, from 0 to 1. */
 function mark(node, share) {
   const kind = judgement(node.nags);
   if (!kind || !node.score) return [];

@@ -15,7 +15,7 @@ export class Keeping {
     this.texts.clear();
     this.file = this.index = null;
     this.edited = {}; // game index -> PGN of each game that differs from the file
-    this.places = {}; // game index -> place among the user's saved games, of each game that is saved
+    this.places = {}; // game index -> the game's place among the user's saved games; a game that is not saved has none
   }
 
   /** The message that restores this tab on a new server; null if nothing is stored. */

@@ -22,7 +22,7 @@ export class MoveMenu {
       this.open(Number(button.dataset.node), button);
     });
     list.addEventListener("pointerdown", (event) => this.press(event));
-    // When the finger is lifted, the browser would focus the move, which closes the menu.
+    // Otherwise lifting the finger would focus the move, and so close the menu.
     list.addEventListener("touchend", (event) => this.touched && event.cancelable && event.preventDefault());
     list.addEventListener("click", (event) => {
       if (this.touched) event.stopImmediatePropagation();
@@ -59,7 +59,7 @@ export class MoveMenu {
     const below = Math.min(box.bottom, innerHeight) + 4;
     this.element.style.left = `${Math.max(4, Math.min(box.left, innerWidth - width - 4))}px`;
     this.element.style.top = `${Math.max(4, below + height < innerHeight ? below : Math.min(box.top, innerHeight) - height - 4)}px`;
-    if (!this.element.contains(document.activeElement)) this.back = document.activeElement; // if not, the menu is open already
+    if (!this.element.contains(document.activeElement)) this.back = document.activeElement; // otherwise the menu has the focus already
     this.shown[0].focus();
   }
 

@@ -20,7 +20,7 @@ export class Moments {
   constructor(element, button, actions) {
     Object.assign(this, { element, button, actions });
     this.list = null; // the moments, as the server describes them
-    this.open = null; // the moment to try again
+    this.open = null; // the chosen moment, in which the user looks for a better move
     this.node = null; // the node on the board
     this.solved = false;
     this.searching = false;
@@ -32,7 +32,7 @@ export class Moments {
     element.querySelector(".show").addEventListener("click", () => this.showBest());
   }
 
-  /** Take the moments of the game and the node on the board; `list` is null until the moments have been searched for. */
+  /** Show the game's moments, and follow the node on the board. `list` is null before the search for moments. */
   update(list, node) {
     if (JSON.stringify(list) !== JSON.stringify(this.list)) {
       this.list = list;

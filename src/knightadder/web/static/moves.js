@@ -81,7 +81,7 @@ export class MoveList {
       return;
     }
     button.setAttribute("aria-current", "true");
-    // scrollIntoView would also scroll the page, on a phone away from the board.
+    // Only the list is scrolled. scrollIntoView would also scroll the page, on a phone until the board is out of view.
     const [top, box] = [button.offsetTop, this.element];
     if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight) {
       // The first visible row is shown whole, unless a long variation fills the list.

@@ -42,13 +42,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="play no games, but add the games of PGN files with scores in comments, such as match games",
+        help="instead of playing, add the games of PGN files with scores in comments, such as games of `match`",
     )
     command.add_argument(
         "--merge",
         type=Path,
         metavar="FILE",
-        help="file for the quiet positions of all games, 32 bytes each; with --positions, at most N positions",
+        help="write the quiet positions of all games to this file, 32 bytes each; --positions limits their number",
     )
     games = command.add_argument_group("games")
     games.add_argument(
@@ -76,7 +76,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=not_negative,
         default=8,
         metavar="N",
-        help="number of random moves after the opening; half of the games have one more (default: 8)",
+        help="number of random moves after the opening; half of the games get one more random move (default: 8)",
     )
     declare(games, "--hash", default=1, help="size of each player's hash table")
     declare(games, "--restart", help="remove the games in the folder, and begin again")

@@ -75,7 +75,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         action="append",
         default=[],
         metavar="NAME",
-        help="use only this engine of the file; may be given several times",
+        help="use only this engine of the --engines file; may be given several times",
     )
 
     games = command.add_argument_group("games")
@@ -142,7 +142,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--check-pv",
         choices=("last", "all", "none"),
         default="last",
-        help="check the moves of the last principal variation, of all, or of none (default: last)",
+        help="which principal variations of each search to check (default: last)",
     )
     declare(output, "--interval")
     command.set_defaults(run=run)

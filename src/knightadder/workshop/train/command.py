@@ -59,7 +59,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--export",
         type=Path,
         metavar="FILE",
-        help="file for the weights of the run: NumPy arrays for a name in .npz, bullet's layout for a name in .bin",
+        help="file for the weights of the run: a name.npz gets NumPy arrays, a name.bin gets bullet's layout",
     )
     exchange.add_argument(
         "--import",
@@ -152,7 +152,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--last-result-share",
         type=share,
         metavar="S",
-        help="result share of the last step; the share changes evenly from --result-share to it (default: no change)",
+        help="result share of the last step, reached linearly from --result-share (default: no change)",
     )
     training.add_argument(
         "--exponent",
