@@ -214,7 +214,7 @@ def test_values_pass_between_python_and_compiled_code(whole: tuple[Path, str]) -
     assert chosen == [7, [math.comb(9, k) for k in range(10)], [1, 5, 10]]
     assert framed
     done = [number for number, _ in steps]
-    assert done == sorted(done)
+    assert done == sorted(set(done))
     assert {total for _, total in steps} == {done[-1]}  # the last step is the total that every step names
 
 

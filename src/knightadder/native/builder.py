@@ -281,8 +281,14 @@ def _front_end(exports: list[program.Export], report: Callable[[int, int], None]
     teach_numba()
     functions = [*jit.KERNELS, *exports]
 
+    reported = -1
+
     def count() -> None:  # a function counts once, even if it has several bodies; Numba's own functions do not count
-        report(sum(bool(_taught[function].overloads) for function in functions), len(functions))
+        nonlocal reported
+        done = sum(bool(_taught[function].overloads) for function in functions)
+        if done > reported:
+            reported = done
+            report(done, len(functions))
 
     _Piece.on_text = staticmethod(count)
     for export in exports:
