@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,8 +40,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
     A new version of somebody else's package may warn as it likes. Numba names a file in place of a module.
     """
-    names = {file.stem for file in Path(__file__).parent.rglob("*.py")}
-    ours = rf"knightadder(\.|$)|({'|'.join(sorted(names))})$|.*[/\\](src[/\\]knightadder|tests)[/\\]"
+    tests = Path(__file__).parent
+    names = {file.stem for file in tests.rglob("*.py")}
+    root = re.escape(str(tests.parent)).replace(":", ".")  # a colon ends a field of a filter
+    ours = rf"knightadder(\.|$)|({'|'.join(sorted(names))})$|{root}[/\\](src[/\\]knightadder|tests)[/\\]"
     config.getini("filterwarnings").insert(0, f"error:::{ours}")
 
 

@@ -219,6 +219,14 @@ def test_illegal_positions_may_have_a_value() -> None:
     assert evaluate_many(np.zeros(3, PACKED), illegal=7).tolist() == [7, 7, 7]
 
 
+def test_a_record_whose_king_can_be_taken_is_not_unpacked() -> None:
+    records = pack(["startpos", "4k3/8/8/8/8/8/8/4RK2 b - - 0 1"])
+    records["stm_ep"][1] &= 127  # White to move
+    for function in (unpack, unpack_fens):
+        with pytest.raises(PositionError, match=r"^illegal position 1: the side that is not to move is in check \("):
+            function(records)
+
+
 def test_records_without_kings_are_not_unpacked() -> None:
     records = pack(FENS[:3])
     records["pieces"][1] = 0

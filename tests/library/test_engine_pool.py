@@ -51,6 +51,19 @@ def test_an_engine_is_used_by_one_at_a_time() -> None:
         assert two.play("startpos", SHORT).move in MOVES
 
 
+def test_its_text_says_what_its_engines_do() -> None:
+    with EnginePool(2, hash_mb=1) as pool:
+        with pool.lend() as engine:
+            stream = engine.stream("startpos")
+            assert [repr(each) for each in (pool, engine, stream)] == [
+                "<EnginePool: 1 of 2 engines in use, 0 callers waiting>",
+                "<Engine: searching>",
+                "<Stream: searching>",
+            ]
+        assert [repr(each) for each in (engine, stream)] == ["<Engine: idle>", "<Stream: done>"]
+    assert [repr(each) for each in (pool, engine)] == ["<EnginePool: closed>", "<Engine: closed>"]
+
+
 def test_callers_come_in_their_order() -> None:
     async def work(pool: EnginePool) -> None:
         order: list[int] = []

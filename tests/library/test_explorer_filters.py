@@ -181,6 +181,10 @@ def test_near_duplicates(tmp_path) -> None:
         ({"speeds": ("fast",)}, "unknown speed 'fast': there are ultrabullet, bullet, blitz"),
         ({"result": "*"}, "the result must be 1-0, 1/2-1/2 or 0-1, not '\\*'"),
         ({"color": True}, "a colour needs the name of a player"),
+        ({"player": "Ann", "color": "black"}, "color must be chess.WHITE or chess.BLACK, not 'black'"),
+        ({"min_rating": 10**30}, "a rating must be a whole number from 0 to 99999, not 1000000"),
+        ({"max_rating": "2400"}, "a rating must be a whole number from 0 to 99999, not '2400'"),
+        ({"until": 24}, "expected a date such as 2024, 2024-03 or 2024-03-15, not 24"),
     ],
 )
 def test_wrong_filters_are_one_line(values, complaint) -> None:

@@ -77,6 +77,17 @@ def test_to_cancel_a_task_ends_its_search() -> None:
     within_time(work)
 
 
+def test_a_wait_that_is_cancelled_leaves_the_end_of_the_analysis_to_others() -> None:
+    async def work(engine: UciProtocol) -> None:
+        analysis = await engine.analysis(BOARD)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(analysis.wait(), 0.05)
+        analysis.stop()
+        assert (await analysis.wait()).move in BOARD.legal_moves
+
+    within_time(work)
+
+
 def test_tasks_wait_their_turn_in_order() -> None:
     async def work(engine: UciProtocol) -> None:
         done: list[int] = []

@@ -48,6 +48,7 @@ CASTLING = line("f1h1", fen="4k3/8/8/8/8/8/8/5K1R w K - 0 1")
         (MATED, "<Line 1: #, depth 12, no move>"),
         (ANALYSIS, "<Analysis: e4, +0.35, depth 12, 2 lines>"),
         (Analysis((MATED,), None, None), "<Analysis: no move, #, depth 12, 1 line>"),
+        (Analysis((), None, None), "<Analysis: no line>"),
         (PlayResult(chess.Move.from_uci("e2e4"), None, line(*PV)), "<PlayResult: e4, +0.35, depth 12>"),
     ],
 )
@@ -138,6 +139,9 @@ def test_an_analysis_and_a_move_are_plain_values() -> None:
     }
     played = PlayResult(chess.Move.from_uci("e2e4"), chess.Move.from_uci("e7e5"), line(*PV)).to_dict()
     assert played == {**line(*PV).to_dict(), "move": "e2e4", "ponder": "e7e5"}
+    without_lines = Analysis((), None, None)  # as `analyse_many` may give for an illegal position
+    assert without_lines.to_dict() == {"fen": None, "best_move": None, "ponder": None, "lines": []}
+    assert without_lines._repr_html_() is None
 
 
 def test_lines_are_infos_of_python_chess() -> None:

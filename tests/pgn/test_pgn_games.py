@@ -177,9 +177,15 @@ def test_comments_to_the_end_of_a_line_are_kept():
     assert nodes[2].variations[1].comment == "Philidor"
 
 
+def test_a_remark_between_tags_and_moves_is_a_comment_before_the_first_move():
+    text = GameText(1, 1, '[Event "x"]\n; played\n% escaped\n\n; in the park\n1. e4 *')
+    assert remarks(text) == "% escaped\n"
+    assert parse(text).comment == "played in the park"
+
+
 def test_remarks_before_a_game():
     text = GameText(1, 1, f"% escaped\n; a remark\n{ONE}")
-    assert remarks(text) == "% escaped\n; a remark\n"
+    assert remarks(text) == "% escaped\n; a remark\n" and not parse(text).comment
     assert remarks(GameText(1, 1, ONE)) == ""
     assert parse(text).headers["Event"] == "one"
     assert parse(GameText(1, 1, "; nothing else\n% at all")) is None

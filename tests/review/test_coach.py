@@ -7,7 +7,7 @@ from chess.engine import Cp, InfoDict, Limit, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate
 from game_texts import read_game
 
-from knightadder import explain
+from knightadder import Analysis, explain
 from knightadder.review.coach import KINDS, fault_of, with_explanation
 from knightadder.review.game_evaluation import ScoredLine, SearchedPosition
 from knightadder.review.notes import annotate
@@ -129,6 +129,8 @@ def test_the_result_of_any_engine_is_explained():
         explain(board, chess.Move.from_uci("e1e3"), before, after)
     with pytest.raises(ValueError, match="has no score"):
         explain(board, move, before, InfoDict())
+    with pytest.raises(ValueError, match="has no line"):
+        explain(board, move, before, Analysis((), None, None))
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,9 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
     if not _is_packed(records):
         raise TypeError(f"expected an array of packed positions, not {type(records).__name__}")
     _check_array(records)
-    return list(_fens(records, chess960))
+    texts = list(_fens(records, chess960))
+    pack(texts)  # raises an error if the side that is not to move is in check
+    return texts
 
 
 def _fens(records: NDArray[np.void], chess960: bool = False, illegal: str | None = None) -> Iterator[str]:

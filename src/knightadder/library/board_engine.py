@@ -269,6 +269,11 @@ class Engine(Closing):
         if self._feed:
             self._feed.stop()
 
+    def __repr__(self) -> str:
+        searching = self._feed is not None and self._feed.analysis is None
+        state = "closed" if self._closed or self._lost else "searching" if searching else "idle"
+        return f"<Engine: {state}>"
+
     def close(self) -> None:
         """Stop the running search and close the engine, which cannot be used afterwards."""
         self._closed = True

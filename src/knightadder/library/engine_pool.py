@@ -173,6 +173,12 @@ class EnginePool(Closing):
         for engine in engines:
             engine.close()
 
+    def __repr__(self) -> str:
+        if self._closed:
+            return "<EnginePool: closed>"
+        used = len(self._engines) - len(self._idle)
+        return f"<EnginePool: {used} of {self._most} engines in use, {len(self._waiting)} callers waiting>"
+
     async def __aenter__(self) -> Self:
         return self
 

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -58,7 +59,7 @@ from knightadder.library.loading import load_core
 from knightadder.pgn.bulk import new_reader, tables
 from knightadder.pgn.game_records import moves_by_code
 from knightadder.pgn.games import text_of
-from knightadder.text import plain_name
+from knightadder.text import counted, plain_name
 
 if TYPE_CHECKING:
     from knightadder.library.explorer_file import Games, Moves
@@ -78,6 +79,7 @@ SPEEDS = {
 _SPEED_NAMES = (None, *SPEEDS)
 _DECIDED = RESULTS[1:4]
 _DATE = re.compile(r"(\d{4})(?:[-./](\d{1,2})(?:[-./](\d{1,2}))?)?")
+_MOST_RATING = 99_999
 _LETTERS = " PNBRQK  pnbrqk"  # letters of the pieces, by their numbers
 _SUGGESTED = 5
 _KEPT = 8  # number of positions whose lists stay in memory; a list of a million games takes six megabytes
@@ -119,6 +121,9 @@ class GameFilter:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "speeds", tuple(self.speeds))
+        for rating in (self.min_rating, self.max_rating):
+            if rating is not None and not (isinstance(rating, Integral) and 0 <= rating <= _MOST_RATING):
+                raise OptionError(f"a rating must be a whole number from 0 to {_MOST_RATING}, not {rating!r:.60}")
         for date in (self.since, self.until):
             if date is not None:
                 date_limits(date)
@@ -127,6 +132,8 @@ class GameFilter:
                 raise OptionError(f"unknown speed {speed!r:.60}: there are {', '.join(SPEEDS)}")
         if self.result is not None and self.result not in _DECIDED:
             raise OptionError(f"the result must be 1-0, 1/2-1/2 or 0-1, not {self.result!r:.60}")
+        if not isinstance(self.color, bool | None):
+            raise OptionError(f"color must be chess.WHITE or chess.BLACK, not {self.color!r:.60}")
         if self.color is not None and self.player is None:
             raise OptionError("a colour needs the name of a player")
 
@@ -297,6 +304,9 @@ class Explorer(Closing):
 
     def __len__(self) -> int:
         return len(self._facts)
+
+    def __repr__(self) -> str:
+        return f"<Explorer: {self._path}, {counted(len(self), 'game')}>"
 
     def moves(self, position: Position, wanted: GameFilter | None = None) -> list[ExplorerMove]:
         """Return the moves that were played in a position, the most frequent first.
@@ -629,7 +639,7 @@ def date_text(code: int) -> str | None:
 
 def date_limits(text: str) -> tuple[int, int]:
     """Return the first and the last date code of a year, month or day; OptionError if the text is none of these."""
-    match = _DATE.fullmatch(text.strip())
+    match = _DATE.fullmatch(str(text).strip())
     year, month, day = (int(part) if part else 0 for part in match.groups()) if match else (0, 0, 0)
     if not year or not (match and (match[2] is None or 1 <= month <= 12) and (match[3] is None or 1 <= day <= 31)):
         raise OptionError(f"expected a date such as 2024, 2024-03 or 2024-03-15, not {text!r:.60}")

@@ -239,7 +239,7 @@ class UciProtocol(chess.engine.UciProtocol):
                 multipv=self._lines(multipv),
                 root_moves=root_moves,
             )
-            result = AnalysisResult(stop=stream.stop)
+            result = _AnalysisResult(stop=stream.stop)
             self._stream, self._analysis = stream, self.loop.create_task(self._post(stream, result, info))
         return result
 
@@ -370,6 +370,13 @@ class UciProtocol(chess.engine.UciProtocol):
         elif line.bound is Bound.UPPER:
             info["upperbound"] = True  # type: ignore[typeddict-unknown-key]
         return info
+
+
+class _AnalysisResult(AnalysisResult):
+    """A result whose end remains known if a caller that waits for it is cancelled, for example after a timeout."""
+
+    async def wait(self) -> BestMove:
+        return await asyncio.shield(self._finished)
 
 
 class _Transport(asyncio.SubprocessTransport):

@@ -146,7 +146,7 @@ class Analysis(Tabular):
     Attributes
     ----------
     lines : tuple of Line
-        The latest line of each rank, best first; at least one.
+        The latest line of each rank, best first; at least one after a search.
     best_move : chess.Move or None
         The move to play; ``None`` in checkmate and stalemate.
     ponder : chess.Move or None
@@ -160,6 +160,8 @@ class Analysis(Tabular):
     @property
     def best(self) -> Line:
         """The best line."""
+        if not self.lines:
+            raise ValueError("the analysis has no line")
         return self.lines[0]
 
     @property
@@ -180,7 +182,7 @@ class Analysis(Tabular):
     def to_dict(self) -> dict[str, Cell | Rows]:
         """Return plain values: ``fen``, both moves in UCI notation, and ``lines``, as by `Line.to_dict`."""
         return {
-            "fen": self.fen,
+            "fen": self.fen if self.lines else None,
             "best_move": self.best_move.uci() if self.best_move else None,
             "ponder": self.ponder.uci() if self.ponder else None,
             "lines": self._rows(),
@@ -194,11 +196,13 @@ class Analysis(Tabular):
         return [line.to_info() for line in self.lines]
 
     def __repr__(self) -> str:
+        if not self.lines:
+            return "<Analysis: no line>"
         lines = f"{len(self.lines)} lines" if len(self.lines) > 1 else "1 line"
         return f"<Analysis: {_name(self.best_move, self.fen)}, {_summary(self.best)}, {lines}>"
 
-    def _repr_html_(self) -> str:
-        return _html(self.lines)
+    def _repr_html_(self) -> str | None:
+        return _html(self.lines) if self.lines else None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -315,7 +315,8 @@ class SimpleEngine(chess.engine.SimpleEngine):
 class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
     """The lines of a running analysis, returned by `SimpleEngine.analysis`.
 
-    It is an iterator over dictionaries. As a context manager, it stops the analysis at the end of the block.
+    It is an iterator over dictionaries. As a context manager, it stops the analysis at the end of the block. An
+    exception in a waiting caller, such as Ctrl-C, also stops it.
     """
 
     simple_engine: SimpleEngine
@@ -337,7 +338,7 @@ class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
 
     def wait(self) -> BestMove:
         """Wait for the end of the analysis, and return the best move."""
-        return self.simple_engine._call(self.inner.wait())
+        return self._wait_for(self.inner.wait())
 
     def would_block(self) -> bool:
         """Whether `get` would have to wait for the engine."""
@@ -356,7 +357,14 @@ class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
 
     def next(self) -> InfoDict | None:
         """Wait for a line and return it; ``None`` if there are no more."""
-        return self.simple_engine._call(self.inner.next())
+        return self._wait_for(self.inner.next())
+
+    def _wait_for(self, work: Coroutine[object, object, T]) -> T:
+        try:
+            return self.simple_engine._call(work)
+        except BaseException:
+            self.stop()
+            raise
 
     def __iter__(self) -> Self:
         return self

@@ -164,6 +164,9 @@ class Stream:
         """Stop the search soon. The result is the best that it has found by then."""
         self._feed.stop()
 
+    def __repr__(self) -> str:
+        return f"<Stream: {'done' if self.done else 'searching'}>"
+
     def __del__(self) -> None:
         self.stop()
 

@@ -177,15 +177,15 @@ def text_of(game: chess.pgn.Game, columns: int | None = 80) -> str:
 
 
 def remarks(text: GameText) -> str:
-    """Return the escaped lines of a game, and the comments to the end of a line before its moves, each with its end."""
+    """Return the escaped lines of a game, and the comments to the end of a line before it, each with its end."""
     result = ""
-    in_moves = False
+    begun = False
     for _, found in _lines_of(text):
         for token in found:
-            in_moves = in_moves or token.kind in _MOVETEXT
+            begun = begun or token.kind not in REMARKS
             if token.kind is TokenType.ESCAPE:
                 result += token.text.rstrip("\n") + "\n"
-            elif token.kind is TokenType.REMARK and not in_moves:
+            elif token.kind is TokenType.REMARK and not begun:
                 result += f"; {token.text}\n"
     return result
 
@@ -259,7 +259,7 @@ class _Reading:
             if self._lines and self._lines[0].moved and self._result is None:
                 self._gap = self._gap or token.line
         elif kind is TokenType.COMMENT or kind is TokenType.REMARK:
-            if self._lines or kind is TokenType.COMMENT:
+            if kind is TokenType.COMMENT or not self._empty:  # a remark before the tags is not part of the game
                 self._comment(token.text if kind is TokenType.COMMENT else token.text.replace("}", ")"))
         elif kind is TokenType.UNCLOSED:
             self._fail(f"the comment that begins in line {token.text} has no closing brace")
