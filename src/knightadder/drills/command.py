@@ -27,7 +27,7 @@ Drills are positions to play on the board, with spaced repetition: your own mist
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``drills`` with its own subcommands."""
     command = commands.add_parser(
-        "drills", help="train your mistakes and repertoires, with spaced repetition", description=_DESCRIPTION
+        "drills", help="learn from mistakes and practise repertoires, with spaced repetition", description=_DESCRIPTION
     )
     kinds = command.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_repertoire(kinds)

@@ -72,8 +72,8 @@ class Game:
     def set_up_bitboards(self, numbers: NDArray[np.uint64], fullmove: int, moves: Sequence[str] = ()) -> bool:
         """Set up a position from bitboards, which is much faster than from a FEN, and play moves from it.
 
-        `numbers` is that of `set_up_bitboards` in ``core/api/playing.py``, and `fullmove` the move number. Return False
-        if the position is illegal; an illegal move raises a `PositionError`. In both cases nothing changes.
+        ``core/api/playing.py`` describes `numbers`; `fullmove` is the move number. Return False if the position is
+        illegal; an illegal move raises a `PositionError`. In both cases nothing changes.
         """
         if not playing.set_up_bitboards(self._tables, self._spare, numbers):
             return False

@@ -294,7 +294,7 @@ class Engine(Closing):
                 self._pondering.feed.stop()
                 self._pondering = None
             if self._feed:
-                # The caller's own search could last forever, because only the caller ends it.
+                # Waiting for the caller's own search could last forever, because only the caller can end it.
                 if not self._feed.ending and self._caller is not None and self._caller[0] == caller[0]:
                     raise EngineError("the engine is searching")
                 self._feed.result()

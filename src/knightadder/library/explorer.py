@@ -325,7 +325,7 @@ class Explorer(Closing):
         PositionError
             If the argument is not a legal chess position.
         OptionError
-            If no game has the player of the filter.
+            If the player in the filter has no games in the index.
         """
         board = board_of(position)
         rows, _ = self._count(board, wanted, None, MOST_GAMES, False)  # the same as for `games` by default

@@ -103,7 +103,7 @@ def analyse_many(
     PositionError, OptionError, EngineError
         As for `evaluate_many`. OptionError also if a folder does not exist or there is too little memory.
     ValueError, TypeError
-        If the limit sets none of its kinds above, or a number is invalid.
+        If the limit sets none of depth, nodes, mate and time, or a number is invalid.
     """
     settings = _settings(limit, multipv, hash_mb, evaluation, syzygy_path, illegal)
     count = None if workers is None else whole("workers", workers, 1)

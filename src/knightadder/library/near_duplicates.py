@@ -23,10 +23,10 @@ _YEARS = 1  # maximum difference in years between the dates of the same game in 
 
 
 def similar_games(texts: Sequence[Text], facts: Facts) -> list[list[int]]:
-    """Return groups of numbers of games that are probably the same; the longest game of each group comes first."""
+    """Return groups of games that are probably the same, as lists of their numbers, the longest game first."""
     groups: dict[int, list[int]] = {}  # the group of each game
-    # In this order, a game comes after all games whose moves it continues. Only other continuations of those games come
-    # between.
+    # In this order, a game comes after every game whose moves it continues. The games between the two also continue the
+    # moves of the first.
     order = sorted(text for text in texts if len(text[1]) >= 2 * LEAST_PLIES)
     lengths = {number: len(moves) for _, moves, number in order}
     beginnings: list[Text] = []

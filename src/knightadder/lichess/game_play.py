@@ -86,7 +86,7 @@ class GamePlay:
         self._distrusted = 0  # events of connections with this number or a lower one are out of date
         self._answered: tuple[str, ...] | None = None  # the moves of the position in which the bot last moved
         self._unsure: _Answer | None = None  # a move that may or may not have arrived
-        self._missed: tuple[str, ...] | None = None  # the moves before a bot move that the server then did not list
+        self._missed: tuple[str, ...] | None = None  # the moves of the last full description that lacked the bot's move
         self._abort_at: float | None = None
         self._claim_at: float | None = None
         self._replied: tuple[str, ...] | None = None  # the moves of the position in which an offer was last answered

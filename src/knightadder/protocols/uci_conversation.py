@@ -2,14 +2,14 @@
 
 Where the protocol leaves a choice, this engine behaves as follows:
 
-- ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is loaded in the background.
-  All other commands wait for the core, in order.
+- ``uci``, ``debug``, ``register`` and ``help`` are answered at once, even while the core is still loading. All
+  other commands wait for the core, in order.
 - While a changed core is being compiled, each step is reported to an interface that waits for ``readyok`` or a move.
 - ``isready`` waits until the memory of the hash table is filled, unless only ``quit`` follows.
 - During a search, ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
   need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
-  the search has ended and its ``bestmove`` is sent, so that a script may be piped in. If only ``stop`` can end the
-  search, an ``info string`` says so. ``d`` waits only if such commands wait before it.
+  the search has ended and its ``bestmove`` has been sent, so that a script may be piped in. If only ``stop`` can end
+  the search, an ``info string`` says so. ``d`` waits only if such commands wait before it.
 - ``xboard`` as the very first command switches to the other protocol (`xboard.py`).
 - At ``quit``, as at the end of input, commands already received are carried out. Then the last search is stopped, and
   the engine exits after its ``bestmove``. ``go perft`` and ``bench`` run to their end, because a partial count is

@@ -3,9 +3,9 @@
 The engine itself keeps the game, the clocks and its side, and knows when it has to move. Where the protocol leaves a
 choice, this engine behaves as follows:
 
-- ``protover`` and unknown commands are answered at once, even while the core is loaded in the background;
-  ``feature done=1`` reports the end of loading. All other commands wait for that, in order. ``quit`` ends a search
-  without a move, but commands that wait for the core are carried out first.
+- ``protover`` and unknown commands are answered at once, even while the core is still loading; ``feature done=1``
+  reports the end of loading. All other commands wait for that, in order. ``quit`` ends a search without a move, but
+  commands that wait for the core are carried out first.
 - While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
   protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
   search, and no move is played. Options interrupt pondering and analysis, which then continue.

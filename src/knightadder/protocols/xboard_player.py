@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine
 
 _WHITE, _BLACK = 0, 1
-# Seconds of silence at the start of pondering. An interface may take output between the engine's move and the answer
-# to its ping for an analysis of that move.
+# Seconds of silence at the start of pondering. An interface may mistake output between the engine's move and the
+# answer to its ping for an analysis of that move.
 _SILENCE = 0.2
 _POLL_SECONDS = 1.0  # a wait without a timeout would block Ctrl-C
 

@@ -516,9 +516,7 @@ def test_without_scipy_only_errors_and_ratings_are_left_out(tmp_path, two, engin
     arguments = [*two, "--games", "4", "--state", str(log), "--interval", "4"]
     done = _without_scipy(*arguments)
     assert done.returncode == 0
-    assert done.stderr == (
-        f"knightadder: SciPy is not installed, so the errors of Elo and ratings are left out: {command}\n"
-    )
+    assert done.stderr == (f"knightadder: SciPy is not installed, so Elo errors and ratings are left out: {command}\n")
     assert len(_log(log)) == 4
     assert re.search(r"^4/4 .* Elo [+-]\d+\.\d ± unknown  LOS \d", done.stdout, re.MULTILINE)
     assert re.search(r"\| \d-\d-\d \| [+-]\d+\.\d \[unknown\] \|", done.stdout)

@@ -146,7 +146,7 @@ def _widen_window(worker, score):
 
 @kernel
 def _sort_line(worker):
-    """Move the line just searched before all worse lines of the same rank."""
+    """Move the line that was just searched in front of all worse lines of the same rank."""
     line = worker.pv_index
     found = worker.root_moves[line]
     while worker.pv_index > 0:

@@ -12,8 +12,8 @@ from .position import make
 
 @inlined
 def is_repetition(worker, pos, ply):
-    """Return whether the search scores the position as a draw by repetition. After the root, one earlier occurrence is
-    enough; up to the root, two are needed, as in the rule. ``worker.keys`` must hold the keys up to this ply.
+    """Return whether the search scores the position as a draw by repetition. One earlier occurrence after the root is
+    enough; otherwise two are needed, as in the rule. ``worker.keys`` must hold the keys up to this ply.
     """
     here = worker.key_count + ply
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), here)

@@ -8,8 +8,9 @@ The pieces of a position are numbered in groups. The *leading* group comes first
 - With pawns, the leading group has the pawns of one side. Its *leading pawn* is the pawn nearest to the edge and, on
   that file, to its first rank. The board is mirrored so that the leading pawn stands on files a to d.
 
-Each later group is a set of equal pieces. The set of its squares is numbered among all sets of free squares
-(combinatorial number system). The number of a position is the sum of the groups' numbers, each multiplied by a factor.
+Each later group is a set of equal pieces. The number of the group is the index of the set of squares on which it
+stands, among all sets of that many free squares (combinatorial number system). The number of a position is the sum of
+the groups' numbers, each multiplied by a factor.
 The order is Ronald de Man's (https://github.com/syzygy1/tb).
 """
 

@@ -34,7 +34,7 @@ SYZYGY_PAIRS = record(  # a compressed array of a Syzygy file: the values for on
     ("block_bits", np.int64),  # binary logarithm of the size of a block in bytes
     ("blocks", np.int64),
     ("min_length", np.int64),  # minimum length of a code, in bits
-    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # lowest code by length, left-aligned; 0 from the greatest length on
+    ("bases", np.uint64, MAX_CODE_LENGTH + 1),  # lowest code by length, left-aligned; 0 for the longest codes
     ("first_symbols", np.uint16, MAX_CODE_LENGTH + 1),  # symbol of the lowest code, by length
     # Address of the symbols' 32-bit words: left symbol or value | (right symbol << 12) | ((value count - 1) << 24).
     ("symbols", np.uint64),

@@ -23,8 +23,8 @@ export class Players {
    * Set the clocks; null hides them.
    *
    * @param {?{white: ?number, black: ?number, running: ?string, since: number}} clock `white` and `black` are the
-   *   seconds left, null if unknown; `running` is the side whose clock runs, null if both stand; `since` is the value of
-   *   performance.now() when these seconds were measured
+   *   seconds left, null if unknown; `running` is the side whose clock runs, null if neither does; `since` is the value
+   *   of performance.now() when these seconds were measured
    */
   setClock(clock) {
     this.clock = clock;

@@ -1,5 +1,5 @@
-// Shows how both sides played the line on the board, by accuracy, numbers of marked moves and average loss, and the name of
-// the line's opening.
+// Shows how well each side played in the line on the board: accuracy, number of moves with each mark, and average loss.
+// The name of the line's opening is shown too.
 
 const COLUMNS = [
   ["accuracy", "Accuracy", "Accuracy in percent, by Lichess's formula"],

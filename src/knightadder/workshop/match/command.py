@@ -162,7 +162,7 @@ def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Stand
 
     match, state = Match(arguments), _state(arguments)
     if not HAS_SCIPY:
-        tell(f"SciPy is not installed, so the errors of Elo and ratings are left out: {install_command('workshop')}")
+        tell(f"SciPy is not installed, so Elo errors and ratings are left out: {install_command('workshop')}")
     with MatchLog(state, match.setup(), match.pairings, arguments.restart) as journal:
         standings = Standings(match.pairings, journal.records)
         try:

@@ -26,7 +26,7 @@ AHEAD = 32
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Two sets of values, `plus` and `minus`, to be played against each other.
-    `signs` has +1 for each number whose greater value, or each factor whose change, is in the first set, else -1.
+    `signs` has +1 for each number whose greater value is in `plus`, or each factor whose change is in `plus`, else -1.
     """
 
     number: int  # number of the trial, from 1
@@ -40,7 +40,7 @@ class Method(ABC):
 
     A subclass calls this constructor last, because it draws the first trials. `names` are the parameters whose values
     the trials contain. `total` is the number of all trials, and `done` the number of answered trials. `counts` are the
-    games won, drawn and lost by the first set of each trial. `trials` contains the next trials, which must be answered
+    games won, drawn and lost by the `plus` of each trial. `trials` contains the next trials, which must be answered
     in this order.
     """
 
@@ -50,8 +50,8 @@ class Method(ABC):
         self.trials = deque(self._draw(number) for number in range(1, min(AHEAD, total) + 1))
 
     def answer(self, results: Sequence[int]) -> Trial | None:
-        """Process the results of the first of `trials`: 1, 0 or -1 for each game, for the first set.
-        Draw another trial. Return the new trial; None if the last trial has already been drawn.
+        """Process the results of ``trials[0]``: 1, 0 or -1 for each game, from the view of `plus`. Then draw a new
+        trial and return it; None if the last trial has already been drawn.
         """
         trial = self.trials.popleft()
         self.done = trial.number
@@ -69,11 +69,11 @@ class Method(ABC):
 
     @abstractmethod
     def _learn(self, trial: Trial, result: int) -> None:
-        """Process the result of a trial: the first set's wins minus its losses."""
+        """Process the result of a trial: the wins of `plus` minus its losses."""
 
 
 class TrialPlayer:
-    """The task that plays a trial: it maps a trial with its opening to the results of the first set, see `results`."""
+    """The task that plays a trial: it maps a trial with its opening to the results of `plus`, see `results`."""
 
     def __init__(self, names: Sequence[str], limit: int | TimeControl, megabytes: int) -> None:
         self._names, self._limit, self._megabytes = names, limit, megabytes

@@ -156,7 +156,7 @@ def _read(entry: dict[str, Any]) -> tuple[int, list[int]]:
 
 
 def _score(method: Method) -> str:
-    """Return the games won, drawn and lost by the first sets, as ``+5 =7 -4``."""
+    """Return the games won, drawn and lost by `plus`, in all trials, as ``+5 =7 -4``."""
     wins, draws, losses = method.counts
     return f"+{wins} ={draws} -{losses}"
 
