@@ -33,7 +33,7 @@ from knightadder.review.accuracy import capped
 from knightadder.review.game_evaluation import SearchedPosition, evaluate, from_json, to_json
 from knightadder.review.judgement import Judgement, judge
 from knightadder.review.review import review
-from knightadder.uci.analyst import UciAnalyst
+from knightadder.worker_engine import UciAnalyst
 
 KNOTS = (0, 250, 500, 1000, 2500)  # centipawns of this engine
 

@@ -18,9 +18,9 @@ LAYERS = (
     ("cli",),
     ("annotate", "web", "lichess", "workshop", "tablebases", "books", "protocols", "puzzles", "report"),
     ("",),  # the package itself, which gives the library's names
-    ("review", "uci"),
+    ("review", "worker_engine"),
     ("library",),
-    ("cluster", "digests", "executor", "extras", "files", "motifs", "pgn", "pool", "rules", "runs"),
+    ("cluster", "digests", "executor", "extras", "files", "motifs", "pgn", "pool", "rules", "runs", "uci"),
     ("engine",),
     ("core.api",),
     ("core.tables", "core.worker"),

@@ -16,10 +16,9 @@ import pytest
 from fake_analyst import FakeAnalyst, Here
 from full_disk import nearly_full
 
-from knightadder import cli
+from knightadder import cli, worker_engine
 from knightadder.annotate import command
 from knightadder.runs import Journal
-from knightadder.uci import worker_engine
 
 SCHOLAR = """\
 [Event "one"]

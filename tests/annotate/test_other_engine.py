@@ -20,7 +20,7 @@ from knightadder.review.accuracy import play, unchanged
 from knightadder.review.game_evaluation import evaluate
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
-from knightadder.uci.analyst import UciAnalyst
+from knightadder.worker_engine import UciAnalyst
 
 GAME = """[White "One"]
 [Black "Two"]

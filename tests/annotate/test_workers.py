@@ -12,11 +12,11 @@ import pytest
 from fake_analyst import FakeAnalyst
 from game_texts import read_game
 
+from knightadder import worker_engine
 from knightadder.annotate.workers import BlockEvaluator, evaluate_games
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.review.game_evaluation import blocks, evaluate_block, to_json
-from knightadder.uci import worker_engine
-from knightadder.uci.worker_engine import WorkerEngine
+from knightadder.worker_engine import WorkerEngine
 
 LIMIT = chess.engine.Limit(nodes=1)
 LONG = " ".join(itertools.islice(itertools.cycle(["Nf3", "Nf6", "Ng1", "Ng8"]), 50))

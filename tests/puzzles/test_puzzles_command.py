@@ -17,7 +17,7 @@ from knightadder.puzzles.finding import Findings, Found
 from knightadder.puzzles.puzzle import Solution
 from knightadder.puzzles.puzzle_maker import GameResult, PuzzleMaker, ScannedGame, result_of
 from knightadder.puzzles.reading import read_puzzles
-from knightadder.uci.worker_engine import WorkerEngine
+from knightadder.worker_engine import WorkerEngine
 
 ENGINE = WorkerEngine(None, {"Hash": "1"})
 SCHOLAR = '[Event "one"]\n[Site "https://lichess.org/abcdefgh"]\n\n1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0\n\n'

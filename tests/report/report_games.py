@@ -4,8 +4,8 @@ import contextlib
 
 from fake_analyst import FakeAnalyst, Here
 
+from knightadder import worker_engine
 from knightadder.report import command
-from knightadder.uci import worker_engine
 
 GAMES = """[Event "one"]
 [White "Anna <i>Muster</i>"]

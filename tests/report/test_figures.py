@@ -23,7 +23,7 @@ from knightadder.report.figures import player_game
 from knightadder.report.study import GameOfPlayer, GameStudy, studied
 from knightadder.review.accuracy import rescale
 from knightadder.review.game_evaluation import SearchedPosition, to_json
-from knightadder.uci.worker_engine import WorkerEngine
+from knightadder.worker_engine import WorkerEngine
 
 LIMIT = Limit(nodes=1)
 

@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
-    from knightadder.uci.analyst import read_engine
+    from knightadder.uci.uci_engine import read_engine
 
     limit = search_limit(arguments, _NODES)
     engine, own_options = read_engine(arguments.engine)
@@ -215,8 +215,8 @@ def _evaluate(
     from knightadder.native.processors import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
     from knightadder.review.game_evaluation import blocks
-    from knightadder.uci.analyst import same_engine
-    from knightadder.uci.worker_engine import WorkerEngine
+    from knightadder.uci.uci_engine import same_engine
+    from knightadder.worker_engine import WorkerEngine
 
     broken = positions = 0
     begun: dict[int, float] = {}  # the evaluated share of each running game

@@ -18,7 +18,7 @@ from knightadder.review.game_evaluation import (
     evaluate_block,
     to_json,
 )
-from knightadder.uci.worker_engine import WorkerEngine
+from knightadder.worker_engine import WorkerEngine
 
 # A function that runs a task on items and yields each item with its result, in any order, as `Pool.run` does.
 Run: TypeAlias = Callable[[Iterable[Block]], Iterable[tuple[Block, bytes]]]

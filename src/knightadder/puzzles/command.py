@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.pgn.game_files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, result_of
-    from knightadder.uci.analyst import read_engine
-    from knightadder.uci.worker_engine import WorkerEngine
+    from knightadder.uci.uci_engine import read_engine
+    from knightadder.worker_engine import WorkerEngine
 
     engine, own_options = read_engine(arguments.engine)
     out: Path | None = arguments.out

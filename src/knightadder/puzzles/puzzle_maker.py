@@ -23,7 +23,7 @@ from knightadder.puzzles.rating import rate
 from knightadder.puzzles.themes import kind_of, themes_of
 from knightadder.review.accuracy import rescale, unchanged
 from knightadder.review.game_evaluation import SearchedPosition, at_the_end, evaluation_of
-from knightadder.uci.worker_engine import WorkerEngine
+from knightadder.worker_engine import WorkerEngine
 
 _LICHESS_GAME = re.compile(r"https?://lichess\.org/\w{8}(?=$|\w{4}$|/|#|\?)")
 _LAST_OPENING_MOVE = 20  # as on Lichess; later positions have little to do with the opening

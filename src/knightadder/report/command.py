@@ -127,8 +127,8 @@ def _study(
     from knightadder.report.figures import player_game
     from knightadder.report.page import write_page
     from knightadder.report.study import GameStudy, studied
-    from knightadder.uci.analyst import read_engine
-    from knightadder.uci.worker_engine import WorkerEngine
+    from knightadder.uci.uci_engine import read_engine
+    from knightadder.worker_engine import WorkerEngine
 
     limit = search_limit(arguments, _NODES)
     engine, own_options = read_engine(arguments.engine)

@@ -18,7 +18,7 @@ from knightadder.review.game_evaluation import SearchedPosition, evaluate, evalu
 from knightadder.review.judgement import Judgement
 from knightadder.review.move_table import AnnotatedMove, moves_table
 from knightadder.review.review import Review, review
-from knightadder.uci.worker_engine import WorkerEngine
+from knightadder.worker_engine import WorkerEngine
 
 _CHOICES = 5  # number of moves to compare in the position of a mistake
 _MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)

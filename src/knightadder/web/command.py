@@ -143,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _other_engine(words: list[str]) -> Callable[[], CompanionEngine]:
     """Return a function that makes a tab's second engine; OptionError if the engine's program does not exist."""
-    from knightadder.uci.analyst import read_engine
+    from knightadder.uci.uci_engine import read_engine
     from knightadder.web.other_engine import CompanionEngine
 
     command, options = read_engine(words)

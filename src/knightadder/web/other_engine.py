@@ -12,9 +12,10 @@ import chess
 import chess.engine
 
 from knightadder.engine.errors import EngineError
-from knightadder.uci.analyst import UciEngine, line_of
 from knightadder.uci.client import resolve_command
+from knightadder.uci.uci_engine import UciEngine
 from knightadder.web.views import View, lines_view
+from knightadder.worker_engine import line_of
 
 if TYPE_CHECKING:
     from chess.engine import InfoDict

@@ -19,7 +19,7 @@ from command_line import run_command
 from waiting import TIMEOUT, eventually
 
 from knightadder.engine.errors import EngineError
-from knightadder.uci import analyst as uci_engine
+from knightadder.uci import uci_engine
 from knightadder.workshop.problems import read_problems
 from knightadder.workshop.suite import command
 from knightadder.workshop.suite import solver as module

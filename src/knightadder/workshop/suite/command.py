@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status."""
     import chess.engine
 
-    from knightadder.uci.analyst import read_engine, same_engine
+    from knightadder.uci.uci_engine import read_engine, same_engine
     from knightadder.workshop.problems import read_problems
     from knightadder.workshop.suite.solver import Solver, read_answer
 

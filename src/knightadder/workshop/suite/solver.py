@@ -10,7 +10,7 @@ import chess.engine
 
 from knightadder.engine.errors import EngineError
 from knightadder.foreign import parse_json
-from knightadder.uci.analyst import UciEngine
+from knightadder.uci.uci_engine import UciEngine
 from knightadder.workshop.problems import Problem
 
 _SCORE = re.compile(r"(#)?([+-]?\d{1,9})")  # a score as python-chess writes it
