@@ -12,9 +12,10 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from knightadder.engine.errors import OptionError
+from knightadder.foreign import parse_toml
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some network file systems
 
@@ -36,6 +37,16 @@ def reading(file: Path | str) -> contextlib.AbstractContextManager[None]:
 def writing(file: Path | str) -> contextlib.AbstractContextManager[None]:
     """Turn an OSError in a ``with`` block that writes a file into an OptionError."""
     return doing("write", file)
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """Return the values of a TOML file; OptionError if it cannot be read, or is not TOML."""
+    with reading(file):
+        data = file.read_bytes()
+    try:
+        return parse_toml(data)
+    except ValueError as error:
+        raise OptionError(f"{file}: {error}") from None
 
 
 def make_folder(folder: Path, parents: bool = True) -> None:

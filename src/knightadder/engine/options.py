@@ -15,6 +15,11 @@ DEFAULT_EVALUATION = "nnue"  # the evaluation of the engine and of the library
 BUILT_IN = "<built-in>"  # stands for the network file that comes with the engine
 
 
+def value_text(value: object) -> str:
+    """Return the value of an option as UCI writes it: ``true`` and ``false`` in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """The declaration of an option, with the names of python-chess's ``chess.engine.Option``.

@@ -57,7 +57,7 @@ def texts_of(settings: Mapping[str, Setting]) -> dict[str, str]:
 def _text(name: str, value: Setting) -> str:
     if not isinstance(name, str) or not name.isprintable():
         raise OptionError(f"unknown option: {name!r:.60}")
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = options.value_text(value)
     if not isinstance(value, str | int) or not text.isprintable():
         raise OptionError(f"option {name}: expected one line of text, a whole number, True or False, not {value!r:.60}")
     if name.lower() in _OWN:

@@ -7,10 +7,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from knightadder.engine.errors import OptionError
-from knightadder.engine.options import Options
+from knightadder.engine.options import Options, value_text
 from knightadder.engine.settlement import Settlement
-from knightadder.files import reading
-from knightadder.foreign import parse_toml
+from knightadder.files import read_toml
 from knightadder.lichess.challenges import MODES, OPPONENTS, SPEEDS, VARIANTS, Policy
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -80,7 +79,7 @@ class BotSettings(Policy):
                 raise OptionError(f"options: the bot sets {option} itself")
         checked = Options()
         for option, value in self.engine_options().items():
-            checked.set(option, str(value).lower() if isinstance(value, bool) else str(value))
+            checked.set(option, value_text(value))
         for option, number in self.settlement().items():
             Settlement().set(option, str(number))
 
@@ -100,12 +99,7 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
     """Combine the settings of a TOML file and of the command line; both use the names of `BotSettings`."""
     values: dict[str, Any] = {}
     if file:
-        with reading(file):
-            try:
-                values = parse_toml(file.read_bytes())
-            except ValueError as error:  # raised by the TOML parser, or by a wrong encoding
-                raise OptionError(f"{file}: {error}") from None
-        values = {_checked_name(name, file): value for name, value in values.items()}
+        values = {_checked_name(name, file): value for name, value in read_toml(file).items()}
     merged = {**values, **arguments}
     if "options" in values:
         table = _checked("options", values["options"])

@@ -12,8 +12,9 @@ from typing import Any
 from knightadder.arguments import KeyValues
 from knightadder.digests import PACKAGE, digest_of, source_digest
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.files import reading
-from knightadder.foreign import parse_toml, whole_or_none
+from knightadder.engine.options import value_text
+from knightadder.files import read_toml
+from knightadder.foreign import whole_or_none
 from knightadder.frozen import FROZEN, own_command
 from knightadder.uci.client import UciClient, resolve_command, split_words
 from knightadder.uci.trace import Trace
@@ -181,11 +182,7 @@ def read_competitors(
 
 def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
     """Return the engines of a TOML file as ``key=value`` words."""
-    with reading(file):
-        try:
-            entries = parse_toml(file.read_bytes()).get("engine", [])
-        except ValueError as error:
-            raise OptionError(f"{file}: {error}") from None
+    entries = read_toml(file).get("engine", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise OptionError(f"{file}: expected tables [[engine]]")
     unknown = set(only) - {str(entry.get("name")) for entry in entries}
@@ -199,14 +196,9 @@ def _words(entry: Mapping[str, Any]) -> Iterable[str]:
     """Return a table of a TOML file as ``key=value`` words."""
     for key, value in entry.items():
         if isinstance(value, dict):
-            yield from (f"{key}.{name}={_text(inner)}" for name, inner in value.items())
+            yield from (f"{key}.{name}={value_text(inner)}" for name, inner in value.items())
         elif key != "usual":
-            yield f"{key}={_text(value)}"
-
-
-def _text(value: object) -> str:
-    """Return a value of a TOML file in UCI's notation."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+            yield f"{key}={value_text(value)}"
 
 
 def _competitor(own: KeyValues, common: KeyValues) -> Competitor:

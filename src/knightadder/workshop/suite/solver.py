@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import chess.engine
 
@@ -62,13 +61,13 @@ class Solver:
 
     def __call__(self, index: int) -> bytes:
         """Return the engine's answer to the problem with this index, for `read_answer`."""
-        return json.dumps(self._solve(self._problems[index])).encode()
+        return json.dumps(asdict(self._solve(self._problems[index]))).encode()
 
     def close(self) -> None:
         """Terminate the engine, even in the middle of a search; may be called from any thread."""
         self._engine.close()
 
-    def _solve(self, problem: Problem) -> dict[str, Any]:
+    def _solve(self, problem: Problem) -> _Told:
         """Search the problem as a new game; return the engine's name, its move, and the moments of its search."""
         board = problem.board
         found: SearchMoment | None = None
@@ -87,13 +86,7 @@ class Solver:
 
         place = f"{problem.name}, {board.fen()}"
         played = self._engine.search(board, self._limit, note, place=place, game=object())
-        return {
-            "engine": self._engine.name,
-            "played": played and played.uci(),
-            "score": score,
-            "end": asdict(end),
-            "found": found and asdict(found),
-        }
+        return _Told(self._engine.name or "", played.uci() if played else None, score, end, found)
 
 
 def read_answer(data: bytes, problem: Problem) -> tuple[str, Answer]:
