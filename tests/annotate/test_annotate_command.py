@@ -39,7 +39,7 @@ def pools(monkeypatch, request):
     asked = []
 
     @contextlib.contextmanager
-    def open_pool(task, cluster, processes):
+    def open_pool(task, cluster, processes, core=False):
         asked.append(processes)
         yield Here(task)
 

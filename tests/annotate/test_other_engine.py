@@ -40,7 +40,7 @@ def here(monkeypatch):
     """Work in this process, and close the task at the end, as a pool does."""
 
     @contextlib.contextmanager
-    def open_pool(task, cluster, processes):
+    def open_pool(task, cluster, processes, core=False):
         with contextlib.closing(task):
             yield Here(task)
 

@@ -48,7 +48,7 @@ def here(monkeypatch):
     ends = [None, None]
 
     @contextlib.contextmanager
-    def open_pool(task, cluster, processes):
+    def open_pool(task, cluster, processes, core=False):
         yield _Pool(task, *ends)
 
     def end(after, error):

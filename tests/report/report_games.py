@@ -73,7 +73,7 @@ def use_pool(monkeypatch):
     """Let the command use the pool, and analysts that need no engine."""
 
     @contextlib.contextmanager
-    def open_pool(task, cluster, processes):
+    def open_pool(task, cluster, processes, core=False):
         yield Pool(task)
 
     monkeypatch.setattr(command, "open_pool", open_pool)
