@@ -68,7 +68,7 @@ def test_a_puzzle_is_solved_on_the_board(page):
     puzzles = page.evaluate("puzzles.map((puzzle) => puzzle.played)")
     for _ in range(puzzles.index("Qf3")):
         page.locator(".solver .next").click()
-    assert said(page) == "White to move: find a better move than the one in the game."
+    assert said(page) == "White to move: find a better move than in the game."
     play(page, "h5f3")
     assert said(page) == "Qf3 was played in the game. Look for a better move."
     play(page, "e1e2")
@@ -80,7 +80,7 @@ def test_a_puzzle_is_solved_on_the_board(page):
     assert (
         page.locator(".solver .line")
         .inner_text()
-        .startswith("4. Qxf7#. In the game: Qf3. Misses mate in 1. The chances fell ")
+        .startswith("4. Qxf7#. In the game: Qf3. Misses mate in 1. The winning chances fell ")
     )
     assert "piece-wq" in page.locator(".solver [data-square=f7]").get_attribute("class")
     play(page, "e1e2")  # it is over
