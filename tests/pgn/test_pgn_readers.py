@@ -149,7 +149,7 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tasks run in this process, and find and evaluate nothing."""
 
     @contextlib.contextmanager
-    def open_pool(task: Callable[[Any], Any], cluster: object, processes: int) -> Iterator[Here]:
+    def open_pool(task: Callable[[Any], Any], cluster: object, processes: int, **_: object) -> Iterator[Here]:
         yield Here(task)
 
     monkeypatch.setattr("knightadder.puzzles.command.open_pool", open_pool)

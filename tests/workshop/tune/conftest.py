@@ -14,7 +14,7 @@ def short_games(monkeypatch):
 def no_games(monkeypatch):
     """See to it that no game is begun."""
 
-    def open_pool(*_):
+    def open_pool(*_, **__):
         raise AssertionError
 
     monkeypatch.setattr("knightadder.workshop.tune.trials_run.open_pool", open_pool)
