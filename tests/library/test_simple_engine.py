@@ -172,7 +172,8 @@ def test_options_of_a_call_are_for_this_call(engine: SimpleEngine) -> None:
     assert (engine.protocol.config["Hash"], engine.protocol.config["Move Overhead"]) == (2, 40)
     engine.ping()
     assert (engine.protocol.config["Hash"], engine.protocol.config["Move Overhead"]) == (16, 30)
-    engine.configure({"Move Overhead": 20, "Clear Hash": None})
+    engine.configure({"Move Overhead": 20, "Clear Hash": None, "OwnBook": 0})
+    assert engine.protocol.config["OwnBook"] is False
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
 from pathlib import Path
 
@@ -250,6 +251,18 @@ def test_games_of_a_file_and_what_is_broken(tmp_path):
 def test_the_files_that_a_command_names(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ONE.encode())))
     with game_files(["a.pgn", "-"]) as ((name, file), (standard, copy)):
-        assert (name, file, standard) == ("a.pgn", Path("a.pgn"), "stdin")
+        assert (name, file, standard) == ("a.pgn", Path("a.pgn"), "standard input")
         assert [text.text for text in read_texts(copy)] == [ONE]
     assert not copy.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pipe has no path")
+def test_a_pipe_that_a_command_names_is_read_as_often_as_needed():
+    source, target = os.pipe()
+    os.write(target, ONE.encode())
+    os.close(target)
+    with game_files([f"/dev/fd/{source}"]) as [(name, copy)]:
+        assert name == f"/dev/fd/{source}"
+        for _ in range(2):
+            assert [text.text for text in read_texts(copy)] == [ONE]
+    os.close(source)

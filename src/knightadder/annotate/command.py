@@ -93,13 +93,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status."""
-    if arguments.file != _STANDARD:
-        return _annotate(_files(arguments, arguments.file, str(arguments.file)), arguments)
-    from knightadder.pgn.game_files import standard_input
+    from knightadder.pgn.game_files import game_files
 
-    with standard_input() as games:
-        arguments.out = arguments.out or _STANDARD
-        return _annotate(_files(arguments, games, "standard input"), arguments)
+    with game_files([str(arguments.file)]) as [(name, games)]:
+        if games != arguments.file:  # a copy of standard input or of a pipe
+            arguments.out = arguments.out or _STANDARD
+        return _annotate(_files(arguments, games, name), arguments)
 
 
 def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
@@ -127,7 +126,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     with Journal(files.unfinished, {"format": 4, **same}, arguments.restart) as journal:
         if len(journal):
             print(f"Continuing after {len(journal)} of {total} games", file=sys.stderr)
-        kept = arguments.file != _STANDARD or files.out != _STANDARD
+        kept = files.games == arguments.file or files.out != _STANDARD
         with going_on(lambda: f"{len(journal)} of {total} games are in {files.unfinished}" if kept else ""):
             _evaluate(files.games, total, journal, limit, engine, options, arguments)
         if content_digest(files.games) != digest:

@@ -306,6 +306,8 @@ class UciProtocol(chess.engine.UciProtocol):
             if value is None and option.type != "button":
                 raise chess.engine.EngineError(f"option {name} needs a value")
             value = option.parse(value)
+            if option.type == "check":
+                value = bool(value)  # python-chess leaves 0 as it is
             if value is None or value != self.config.get(name):
                 changed[option.name] = value
         if changed:

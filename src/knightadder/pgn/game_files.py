@@ -229,19 +229,28 @@ def text_lines(file: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def standard_input() -> Iterator[Path]:
-    """Copy standard input to a temporary file, because commands read their games several times; yield its path."""
+def _copied(pipe: str) -> Iterator[Path]:
+    """Copy a pipe, or ``-`` for standard input, to a temporary file, because commands read their games several times;
+    yield its path.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "games.pgn")
-        with file.open("wb") as stream:
-            shutil.copyfileobj(sys.stdin.buffer, stream)
+        with contextlib.ExitStack() as stack:
+            source = sys.stdin.buffer if pipe == "-" else stack.enter_context(Path(pipe).open("rb"))
+            shutil.copyfileobj(source, stack.enter_context(file.open("wb")))
         yield file
 
 
 @contextlib.contextmanager
 def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
-    """Yield the files that a command names, each as its name for the user and its path. ``-`` is standard input."""
+    """Yield the files that a command names, each as its name for the user and its path. ``-`` is standard input.
+
+    A pipe, as a shell's ``<(...)`` gives it, may be named, too.
+    """
     with contextlib.ExitStack() as stack:
         yield [
-            ("stdin", stack.enter_context(standard_input())) if name == "-" else (name, Path(name)) for name in names
+            ("standard input" if name == "-" else name, stack.enter_context(_copied(name)))
+            if name == "-" or Path(name).is_fifo()
+            else (name, Path(name))
+            for name in names
         ]
