@@ -77,6 +77,8 @@ def test_what_is_no_book_is_refused(tmp_path: Path, content: bytes) -> None:
         Book(file)
     with pytest.raises(OptionError, match=r"missing\.bin: No such file or directory$"):
         Book(tmp_path / "missing.bin")
+    with pytest.raises(OptionError, match=r"it is not a Polyglot book$"):
+        Book(tmp_path)
 
 
 def use(searcher: Searcher, file: Path, **options: str) -> None:

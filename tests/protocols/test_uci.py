@@ -179,6 +179,18 @@ def test_after_stop_the_next_position_and_search_need_not_wait_for_bestmove(talk
     assert talk.engine.calls == ["go", "stop", "set_position startpos e2e4", "go"]
 
 
+@pytest.mark.parametrize("first", ["ponderhit", "stop"])
+def test_a_second_ponder_hit_is_for_the_search_that_waits(talk: Conversation, first: str) -> None:
+    talk.engine.answers.clear()
+    go = "go ponder wtime 300 btime 300"
+    talk.send(go, first, go, "ponderhit", "uci")
+    talk.read_until("uciok")  # all of it has been heard before the first search has ended
+    talk.engine.answers.set()
+    talk.read_until("bestmove")
+    talk.read_until("bestmove")
+    assert talk.engine.calls == ["go", first, "go", "ponderhit"]
+
+
 @pytest.mark.parametrize(
     ("begin", "end", "call"),
     [("go infinite", "stop", "stop"), ("go ponder wtime 300 btime 300", "ponderhit", "ponderhit")],

@@ -493,6 +493,7 @@ def test_analysis_goes_on_and_starts_again_with_every_change(talk: Talk) -> None
         ("undo", chess.STARTING_FEN),
         ("setboard 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"),
         ("memory 8", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"),
+        ("white", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"),
         ("new", chess.STARTING_FEN),
     ]:
         assert talk.think(command) == []

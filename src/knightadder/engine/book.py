@@ -27,7 +27,7 @@ class Book:
         not_a_book = OptionError(f"cannot read the book {file}: it is not a Polyglot book")
         try:
             size = Path(file).stat().st_size
-            if not size or size % _ENTRY_BYTES:
+            if not size or size % _ENTRY_BYTES or not Path(file).is_file():
                 raise not_a_book
             self._reader = chess.polyglot.open_reader(file)
         except OSError as error:

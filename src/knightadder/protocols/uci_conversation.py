@@ -154,12 +154,10 @@ class Uci(Conversation):
 
     def _is_meant_for_waiting_go(self, command: Command) -> bool:
         """Return whether a command belongs to a search that waits for the engine, or for another search to end."""
-        running = self._activity is not None and not self._activity.stopping
-        return (
-            not running
-            and command.name in ("stop", "ponderhit")
-            and any(waiting.name == "go" for waiting in self._waiting)
-        )
+        if command.name not in ("stop", "ponderhit") or all(waiting.name != "go" for waiting in self._waiting):
+            return False
+        running = self._activity
+        return running is None or running.stopping or (command.name == "ponderhit" and not running.pondering)
 
     def _tell_of_wait(self, command: Command) -> None:
         if self._activity is not None and self._activity.endless:

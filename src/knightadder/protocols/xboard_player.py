@@ -314,7 +314,9 @@ class XBoardPlayer:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Forget scores, draw offer and expected reply because the position is new; in analysis mode, analyse it."""
+        """Forget scores, draw offer and expected reply, because the position or the engine's side is new. In analysis
+        mode, analyse the position.
+        """
         self._settlement.reset()
         self._draw_offered = False
         self._reply = None
@@ -352,13 +354,16 @@ class XBoardPlayer:
 
     def white(self, text: str) -> None:
         """Play Black; an obsolete command, because the position decides whose turn it is."""
-        self.interrupt()
-        self._side = _BLACK
+        self._change_side(_BLACK)
 
     def black(self, text: str) -> None:
         """Play White; an obsolete command, because the position decides whose turn it is."""
+        self._change_side(_WHITE)
+
+    def _change_side(self, side: int) -> None:
         self.interrupt()
-        self._side = _WHITE
+        self._side = side
+        self._go_on()
 
     def move_now(self, text: str = "") -> None:
         """Stop thinking and move."""
