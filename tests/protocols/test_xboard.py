@@ -219,6 +219,15 @@ def test_a_ping_waits_until_the_engine_is_ready_and_what_follows_waits_behind_it
     assert talk.read_until("pong 2") == ["pong 1", "Illegal move: e2e5", "pong 2"]
 
 
+def test_a_command_that_ends_a_search_comes_before_those_that_wait_behind_it(talk: Talk) -> None:
+    talk.engine.ready = False
+    assert talk.ask("ping 1", "go", "new", "usermove e2e4") == []
+    talk.engine.ready = True
+    assert talk.read() == "pong 1"
+    talk.engine.wait_for_search(2)
+    assert talk.answer("e7e5") == ["move e7e5"]
+
+
 def test_the_end_of_input_waits_until_the_engine_is_ready(talk: Talk) -> None:
     talk.engine.ready = False
     talk.send("ping 1", "usermove e2e5")

@@ -244,18 +244,12 @@ class Conversation(ABC):
             self._tell_of_wait(command)
         return True
 
-    def _receive_waiting(self) -> None:
+    def _carry_out_waiting(self) -> None:
+        """Carry out the waiting commands in order, as if they were received now. Some may then wait again."""
         waiting, self._waiting = self._waiting, deque()
         for command in waiting:
             if not self._postpones(command):
                 self._carry_out(command)
-
-    def _carry_out_waiting(self) -> None:
-        """Carry out the waiting commands in order, until one must wait again."""
-        while self._waiting and not self._must_wait(self._waiting[0], False):
-            self._carry_out(self._waiting.popleft())
-        if self._waiting:
-            self._tell_of_wait(self._waiting[0])
 
     def _mind_waiting(self) -> None:
         """Carry out the waiting commands once the engine is ready. Every other wait ends with an event."""

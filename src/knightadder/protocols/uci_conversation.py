@@ -185,7 +185,7 @@ class Uci(Conversation):
     def _engine_loaded(self, messages: list[str]) -> None:
         for message in messages:
             self._say(message)
-        self._receive_waiting()
+        self._carry_out_waiting()
 
     def _loading_failed(self, error: EngineError) -> None:
         self._say(str(error))

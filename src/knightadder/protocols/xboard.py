@@ -165,7 +165,7 @@ class XBoard(Conversation):
         self._end_features()
         for message in messages:
             self._loaded_player.comment(message)
-        self._receive_waiting()
+        self._carry_out_waiting()
 
     def _loading_failed(self, error: EngineError) -> None:
         self._output.write(f"tellusererror {one_line(str(error))}")
