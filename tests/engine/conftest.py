@@ -16,7 +16,8 @@ def engine(shared_engine: Engine) -> Iterator[Engine]:
     shared_engine.new_game()
     shared_engine.set_position()
     yield shared_engine
-    shared_engine.close()
+    shared_engine.stop()
+    shared_engine.wait()
 
 
 @pytest.fixture

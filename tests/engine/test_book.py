@@ -13,6 +13,7 @@ import pytest
 from searcher import Searcher
 
 from knightadder.engine.book import Book, encode
+from knightadder.engine.engine import Engine
 from knightadder.engine.errors import OptionError
 from knightadder.engine.limits import Limits
 
@@ -112,6 +113,13 @@ def test_the_engine_tells_the_moves_of_its_book(searcher: Searcher, file: Path) 
     assert searcher.engine.book_moves() == {"e2e4": 60, "d2d4": 30, "g1f3": 10}
     searcher.engine.set_position(CASTLING)
     assert searcher.engine.book_moves() == {"e1g1": 1}
+
+
+def test_closing_the_engine_closes_its_book(file: Path) -> None:
+    engine = Engine()
+    engine.set_option("BookFile", str(file))
+    engine.close()
+    assert engine.book_moves() == {}
 
 
 def test_the_book_is_left_out_of_analysis_and_late_in_the_game(searcher: Searcher, file: Path) -> None:

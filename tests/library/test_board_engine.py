@@ -14,6 +14,7 @@ from typing import Any
 import chess
 import chess.engine
 import chess.polyglot
+import psutil
 import pytest
 from chess.engine import Cp, Limit, Mate
 
@@ -538,6 +539,13 @@ def test_a_closed_engine_says_so() -> None:
     engine.close()
     with pytest.raises(EngineError, match="has been closed"):
         engine.play(chess.Board(), Limit(depth=1))
+
+
+def test_a_closed_engine_has_freed_its_memory() -> None:
+    engine = Engine(hash_mb=128)
+    before = psutil.Process().memory_info().rss
+    engine.close()
+    assert before - psutil.Process().memory_info().rss > 64 << 20
 
 
 def test_closing_ends_a_search() -> None:

@@ -106,6 +106,16 @@ def test_a_pool_without_waiting_serves_as_many_as_it_has_engines() -> None:
         assert pool.play("startpos", SHORT).move in MOVES
 
 
+def test_after_an_interrupted_return_the_pool_makes_another_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(options: object) -> None:
+        raise KeyboardInterrupt
+
+    with EnginePool(1, hash_mb=1, timeout=200) as pool:
+        with pytest.raises(KeyboardInterrupt), pool.lend() as engine:
+            monkeypatch.setattr(engine, "configure", interrupt)
+        assert pool.play("startpos", SHORT).move in MOVES
+
+
 def test_a_caller_that_waits_too_long_is_refused_and_no_engine_is_lost() -> None:
     async def work(pool: EnginePool) -> None:
         async with pool.lend_async():

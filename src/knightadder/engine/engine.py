@@ -201,11 +201,14 @@ class Engine:
         return self._game.perft(depth, bulk, self.options.chess960)
 
     def close(self) -> None:
-        """Stop a running search, and wait for its result, so that the engine's memory can be freed."""
+        """Stop a running search, wait for its result, and free memory and files. No search can begin afterwards."""
         self.stop()
         self.wait()
-        self.hurry()
         self._search = None  # it refers to the hash table, and through its listeners to the engine
+        self._replace_table(1)
+        self._workers = []
+        self._tablebases = Tablebases(self._tables, ())
+        self._open_book("")
 
     def _new_search(self, table: HashTable, limits: Limits, report: Report, done: Callable[[Result], None]) -> Search:
         tables, workers, tablebases, game = self._tables, self._workers, self._tablebases, self._game

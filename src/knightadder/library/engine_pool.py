@@ -262,22 +262,22 @@ class EnginePool(Closing):
 
     def _take_back(self, engine: Engine) -> None:
         """Stop the search of an engine, reset its options, and lend it to the next caller."""
-        usable = True
+        usable = False
         try:
-            engine.stop()
-            options = engine.options
-            engine.configure({name: old for name, old in self._settings.items() if options[name].value != old})
-        except EngineError:  # a caller has closed the engine, or the process was forked
-            usable = False
-        with self._lock:
-            if engine not in self._engines:  # the pool has been closed
-                return
-            if usable:
-                self._hand_out(engine)
-            else:
-                self._engines.remove(engine)
-                if self._waiting:
-                    self._makes_one()
+            # Raises an EngineError if a caller has closed the engine, or the process was forked.
+            with contextlib.suppress(EngineError):
+                engine.stop()
+                options = engine.options
+                engine.configure({name: old for name, old in self._settings.items() if options[name].value != old})
+                usable = True
+        finally:  # even after Ctrl-C, another engine can take the place of this one
+            with self._lock:
+                if usable and engine in self._engines:
+                    self._hand_out(engine)
+                elif engine in self._engines:  # the pool has not been closed
+                    self._engines.remove(engine)
+                    if self._waiting:
+                        self._makes_one()
 
     def _survive_fork(self) -> None:
         """Forget the callers of the other process, and the engines that they use."""
