@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.strength import DEFAULT_ELO, FULL_SKILL, MAX_ELO, MIN_ELO, Handicap, handicap_for
@@ -13,6 +13,8 @@ T = TypeVar("T")
 EVALUATION_NAMES = ("classical", "pesto", "nnue")
 DEFAULT_EVALUATION = "nnue"  # the evaluation of the engine and of the library
 BUILT_IN = "<built-in>"  # stands for the network file that comes with the engine
+MAX_HASH_MB = 33_554_432  # maximum of the option Hash, in MiB
+MAX_LINES = 256  # maximum of the option MultiPV
 
 
 def value_text(value: object) -> str:
@@ -82,11 +84,11 @@ class Option:
 _NOT_IN_A_LINE = "\0\n\r"  # on most systems, file names cannot contain these characters either
 
 OPTIONS = (
-    Option("Hash", "spin", 16, 1, 33_554_432),
+    Option("Hash", "spin", 16, 1, MAX_HASH_MB),
     Option("Clear Hash", "button"),
     Option("Threads", "spin", 1, 1, 512),
     Option("Ponder", "check", False),
-    Option("MultiPV", "spin", 1, 1, 256),
+    Option("MultiPV", "spin", 1, 1, MAX_LINES),
     Option("Move Overhead", "spin", 20, 0, 5000),
     Option("nodestime", "spin", 0, 0, 10_000),
     Option("UCI_Chess960", "check", False),
@@ -112,11 +114,12 @@ class _Setting(Generic[T]):
     """An attribute of `Options`: the value of an option, of the type `kind`."""
 
     def __init__(self, name: str, kind: type[T]) -> None:
-        self._name = name
+        self._name, self._kind = name, kind
 
     def __get__(self, options: "Options", owner: type["Options"]) -> T:
-        value: Any = options._values[self._name]
-        return value  # type: ignore[no-any-return]
+        value = options[self._name]
+        assert isinstance(value, self._kind)
+        return value
 
 
 class Options:

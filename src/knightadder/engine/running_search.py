@@ -10,14 +10,11 @@ calling thread, with one call of the core for all depths.
 """
 
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from queue import SimpleQueue
 from random import Random
-from typing import TypeAlias
 
 import numpy as np
 
@@ -27,6 +24,7 @@ from knightadder.core.search import transposition
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Message, Result
+from knightadder.engine.kept_threads import run_in_thread
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, no_moves
@@ -453,34 +451,3 @@ def _split(nodes: int, threads: int) -> list[int]:
     share = nodes // threads
     helpers = [share] * (threads - 1) if share else []
     return [nodes - sum(helpers), *helpers]
-
-
-# --- threads that are kept ------------------------------------------------------------------------------------------
-
-# Starting a thread takes longer than a short search, so a few threads are kept for the next piece of work.
-_MAX_KEPT = 4
-
-_Work: TypeAlias = Callable[[], None]
-_kept: list[SimpleQueue[_Work]] = []  # queues of the idle threads, in which each waits for work
-
-
-def run_in_thread(work: _Work, name: str) -> None:
-    """Do some work, which must not raise an error, in a separate thread. `name` is used if a new thread is started; a
-    `RuntimeError` is raised if the system allows no more threads.
-    """
-    try:
-        _kept.pop().put(work)
-    except IndexError:
-        threading.Thread(target=_run, args=(SimpleQueue(), [work]), name=name, daemon=True).start()
-
-
-def _run(more: SimpleQueue[_Work], first: list[_Work]) -> None:
-    """Do the first work, and then wait for more. No reference to finished work is kept."""
-    first.pop()()
-    while len(_kept) < _MAX_KEPT:
-        _kept.append(more)
-        more.get()()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_kept.clear)  # a forked process has only the thread that forked

@@ -17,7 +17,7 @@ from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import load_engine
-from knightadder.engine.options import Options
+from knightadder.engine.options import MAX_LINES, Options
 from knightadder.library.boards import (
     Move,
     Position,
@@ -36,8 +36,6 @@ from knightadder.library.stream import LOST, Feed, Stream
 
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine as Core
-
-MOST_LINES = 256  # the maximum of the option MultiPV
 
 _CLOCK_KEPT = 0.9  # minimum share of the expected clock for which pondering continues as the next search
 _THREADS_END = 1.0  # maximum seconds that a fork waits for the threads of a finished search; usually milliseconds
@@ -354,7 +352,7 @@ class Engine(Closing):
         self, board: chess.Board, limits: Limits, caller: _Caller, multipv: int = 1, *, analysing: bool = False
     ) -> Feed:
         fen, root, moves = root_of(board)
-        multipv = whole("multipv", multipv, 1, MOST_LINES)
+        multipv = whole("multipv", multipv, 1, MAX_LINES)
         for name, value in ("UCI_Chess960", board.chess960), ("UCI_AnalyseMode", analysing), ("MultiPV", multipv):
             if self._core.options[name] != value:
                 self._core.set_option(name, str(value).lower())

@@ -26,12 +26,11 @@ from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import parse_uci
-from knightadder.engine.options import Options
+from knightadder.engine.options import MAX_HASH_MB, MAX_LINES, Options
 from knightadder.engine.running_search import Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import Positions, pack_from, positions_in, remembering
 from knightadder.library.blocks import Elsewhere, Threads, results_elsewhere
-from knightadder.library.board_engine import MOST_LINES
 from knightadder.library.boards import Position, board_of, limits_without_clock, position_of, whole
 from knightadder.library.engine_options import Folders, folders_of
 from knightadder.library.loading import logger
@@ -40,7 +39,6 @@ from knightadder.library.shared import Stock, tables_of
 from knightadder.native.processors import processors
 from knightadder.native.records import new_record
 
-_MOST_HASH = 33_554_432  # maximum of the option Hash, in MiB
 _MOST_MEGABYTES = 16  # default maximum of the hash table
 _NODES_A_MEGABYTE = 1 << 15  # half the number of entries in a megabyte
 _DEEPEST = 20  # plies; deeper searches get the largest table in any case
@@ -194,8 +192,8 @@ def _settings(
     illegal: Analysis | None,
 ) -> _Settings:
     limits = limits_without_clock(limit)
-    lines = whole("multipv", multipv, 1, MOST_LINES)
-    megabytes = _megabytes(limits, lines) if hash_mb is None else whole("hash_mb", hash_mb, 1, _MOST_HASH)
+    lines = whole("multipv", multipv, 1, MAX_LINES)
+    megabytes = _megabytes(limits, lines) if hash_mb is None else whole("hash_mb", hash_mb, 1, MAX_HASH_MB)
     name = evaluation_of(tables_of(evaluation))  # resolved here, because a worker's default may differ
     if not isinstance(illegal, Analysis | None):
         raise TypeError(f"illegal must be an Analysis, not {illegal!r:.60}")

@@ -17,8 +17,9 @@ from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.explain.breakdown import Breakdown, Term, break_down
 from knightadder.engine.explain.worths import piece_worths
 from knightadder.engine.game import Game
+from knightadder.engine.kept_threads import run_in_thread
+from knightadder.engine.limits import MAX_PERFT_DEPTH
 from knightadder.engine.notation import squares_of
-from knightadder.engine.running_search import run_in_thread
 from knightadder.engine.wdl import material_of_sets, win_draw_loss
 from knightadder.library.boards import Move, Position, bitboards_of, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers, panel
@@ -31,7 +32,6 @@ from knightadder.library.waiting import result_of
 _LEAST, _MOST = -900, 1700
 _STEP = 100  # all values are multiples of this, in centipawns
 
-_DEEPEST = 60  # plies of perft; the core has room for about three times as many
 _SIZE = 400  # size of a board in pixels
 
 
@@ -212,7 +212,7 @@ def perft(board: Position, depth: int) -> int:
     ValueError, TypeError
         If the depth is out of range or not a whole number.
     """
-    if whole("depth", depth, 0, _DEEPEST) == 0:
+    if whole("depth", depth, 0, MAX_PERFT_DEPTH) == 0:
         legal_moves(board)  # raises an error for an illegal position
         return 1
     return sum(divide(board, depth).values())
@@ -220,7 +220,7 @@ def perft(board: Position, depth: int) -> int:
 
 def divide(board: Position, depth: int) -> dict[chess.Move, int]:
     """Count the leaves of the tree of legal moves by first move; see `perft`. The depth must be at least 1."""
-    depth = whole("depth", depth, 1, _DEEPEST)
+    depth = whole("depth", depth, 1, MAX_PERFT_DEPTH)
     board = board_of(board)
     fen = fen_of(board)  # without the moves that led to it
     games, counts, stop = _games(), Future[dict[str, int]](), np.zeros(1, np.uint64)

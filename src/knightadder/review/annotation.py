@@ -11,7 +11,8 @@ import chess.pgn
 from chess.engine import PovScore
 
 from knightadder.engine.errors import PositionError
-from knightadder.library.board_engine import MOST_LINES, Engine
+from knightadder.engine.options import MAX_LINES
+from knightadder.library.board_engine import Engine
 from knightadder.library.boards import board_of, limits_without_clock, whole
 from knightadder.library.frames import Cell, Tabular
 from knightadder.opening_names import Opening
@@ -111,7 +112,7 @@ def annotate_game(
         raise PositionError(f"the game is broken: {game.errors[0]!s:.200}")
     board = _end_of(game)
     limits_without_clock(limit)
-    whole("multipv", multipv, 1, MOST_LINES)
+    whole("multipv", multipv, 1, MAX_LINES)
     if engine is None:
         with Engine() as own:
             return annotate_game(game, limit, multipv=multipv, engine=own, explain=explain)

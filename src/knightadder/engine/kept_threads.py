@@ -1,0 +1,36 @@
+"""Threads for short pieces of work, such as searches. Starting a thread takes longer than a short search, so a few
+threads are kept for the next piece of work.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import TypeAlias
+
+_MAX_KEPT = 4
+
+_Work: TypeAlias = Callable[[], None]
+_kept: list[SimpleQueue[_Work]] = []  # queues of the idle threads, in which each waits for work
+
+
+def run_in_thread(work: _Work, name: str) -> None:
+    """Do some work, which must not raise an error, in a separate thread. `name` is used if a new thread is started; a
+    `RuntimeError` is raised if the system allows no more threads.
+    """
+    try:
+        _kept.pop().put(work)
+    except IndexError:
+        threading.Thread(target=_run, args=(SimpleQueue(), [work]), name=name, daemon=True).start()
+
+
+def _run(more: SimpleQueue[_Work], first: list[_Work]) -> None:
+    """Do the first work, and then wait for more. No reference to finished work is kept."""
+    first.pop()()
+    while len(_kept) < _MAX_KEPT:
+        _kept.append(more)
+        more.get()()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_kept.clear)  # a forked process has only the thread that forked
