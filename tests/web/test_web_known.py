@@ -3,6 +3,7 @@
 import json
 import re
 import struct
+import threading
 from urllib.parse import urlencode
 
 import chess
@@ -10,7 +11,7 @@ import chess.polyglot
 import chess.syzygy
 import pytest
 from board_server import BoardServer
-from board_tab import get
+from board_tab import PATIENCE, get, open_tab
 from on_page import LAYOUTS, analyse_tab, click_move, expect_moves, set_up, start_game
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
@@ -81,6 +82,32 @@ def test_the_server_is_asked_by_fen(server):
     assert answer.status == 400 and "a FEN must have 4 to 6 fields" in body
     answer, body = get(server, "/known?" + urlencode({"fen": "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1"}))
     assert answer.status == 400 and "illegal" in body
+
+
+def test_other_tabs_work_while_the_tables_are_loaded(server, monkeypatch):
+    """The first question may compile the core; others come meanwhile."""
+    loaded, asked = threading.Event(), threading.Semaphore(0)
+
+    def find(self, board):
+        asked.release()
+        loaded.wait(PATIENCE)
+        return []
+
+    monkeypatch.setattr(Known, "tablebase_moves", find)
+    server.make_engine = StandInEngine
+    path = "/known?" + urlencode({"fen": chess.STARTING_FEN})
+    askers = [threading.Thread(target=get, args=(server, path)) for _ in range(40)]
+    try:
+        for asker in askers:
+            asker.start()
+        asked.acquire()
+        with open_tab(server) as tab:
+            tab.ask("load_pgn", pgn="1. e4 *")
+            assert tab.sans == ["e4"]
+    finally:
+        loaded.set()
+        for asker in askers:
+            asker.join()
 
 
 def test_a_file_that_is_no_book_is_one_line(tmp_path, capsys):

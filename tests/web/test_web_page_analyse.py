@@ -65,6 +65,35 @@ def test_a_line_is_previewed_and_played(page):
     expect(page.locator("#preview")).to_be_hidden()
 
 
+def test_the_keyboard_goes_along_a_line_and_keeps_its_place(page):
+    _analyse(page)
+    page.locator("#lines [data-move]").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#lines li:first-child [data-move='1']")).to_be_focused()
+    expect(page.locator("#preview")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#moves [data-node]")).to_have_count(2)
+    expect(page.locator(".engine").first).to_be_focused()  # the line has gone
+    page.get_by_role("button", name="Undo").press("Enter")
+    expect(page.locator("#moves [data-node]")).to_have_count(0)
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    expect(page.locator("#moves-card")).to_be_focused()
+    page.get_by_role("button", name="Redo").press("Enter")
+    expect(page.locator("#moves [data-node]")).to_have_count(2)
+    page.get_by_role("button", name="Load PGN").press("Enter")
+    page.keyboard.insert_text("1. e4 e5 *")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect_moves(page, "e4", "e5")
+    expect(page.get_by_role("button", name="Load PGN")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect_shown(page, "e4")
+    page.locator("#moves [aria-current]").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#moves [aria-current]")).to_be_focused()  # Tab stops once in the list
+    assert page.locator("#moves [tabindex='0']").all_text_contents() == ["e5"]
+
+
 def test_a_move_begun_is_not_lost_when_the_engine_is_turned_on(page):
     set_up(page, "7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
     take_up(page, "e1")
@@ -268,6 +297,20 @@ def test_everything_is_in_reach_on_a_phone(open_page):
     page.get_by_role("button", name="Edit board").tap()
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     assert page.locator("#board").bounding_box()["width"] >= 320
+    page.get_by_role("button", name="Cancel", exact=True).tap()
+    for tab in ("Play", "Analyse"):
+        page.get_by_role("tab", name=tab).tap()
+        low = page.locator("button:visible, select:visible, .segments label:visible, #setup input[type=range]:visible")
+        heights = low.evaluate_all("(all) => all.map((e) => [e.getBoundingClientRect().height, e.outerHTML])")
+        assert [html for height, html in heights if height < 34] == []
+
+
+def test_enough_moves_are_in_sight_on_a_phone_in_landscape(open_page):
+    page = open_page(844, 390, has_touch=True, is_mobile=True)
+    load_pgn(page, LONG_PGN)
+    expect(page.locator("#moves [data-node]")).to_have_count(40)
+    page.locator("#moves-card").evaluate("(e) => e.scrollIntoView()")
+    assert _rows_in_sight(page, 390) >= 4
 
 
 def test_nothing_overlaps_whatever_the_size(page):

@@ -100,6 +100,35 @@ def test_shapes_are_drawn_by_a_finger(engine, open_page, size):
     _expect_shapes(page, "Rg1f3")
 
 
+def test_shapes_drawn_before_the_server_answers_are_all_kept(engine, open_page):
+    held = []
+
+    def connect(socket):
+        server = socket.connect_to_server()
+        server.on_message(
+            lambda message: held.append((socket, message)) if "nodes" in message else socket.send(message)
+        )
+
+    def answer(page):
+        while not held:
+            page.wait_for_timeout(5)
+        socket, message = held.pop(0)
+        socket.send(message)
+
+    page = open_page(sockets=connect)
+    answer(page)  # the tree, which has nodes as well
+    for name in "ab":
+        _draw(page, f"{name}2", f"{name}4")
+    answer(page)  # knows the first arrow only
+    page.wait_for_timeout(50)
+    _draw(page, "c2", "c4")
+    for _ in "bc":
+        answer(page)
+    _draw(page, "d4", "d4")
+    answer(page)
+    _expect_shapes(page, "Ga2a4", "Gb2b4", "Gc2c4", "Gd4")
+
+
 def test_shapes_belong_to_a_position_and_go_into_the_pgn(page):
     load_pgn(page, "1. e4 e5 *")
     expect_moves(page, "e4", "e5")

@@ -78,6 +78,13 @@ def test_it_is_not_played_after_a_draw(engine, page):
     _expect_premove(page)
 
 
+def test_escape_cancels_it(engine, thinking):
+    drag_move(thinking, "g1", "f3")
+    _expect_premove(thinking, "g1", "f3")
+    thinking.keyboard.press("Escape")
+    _expect_premove(thinking)
+
+
 def test_another_move_takes_its_place(engine, thinking):
     drag_move(thinking, "g1", "f3")
     drag_move(thinking, "b1", "c3")

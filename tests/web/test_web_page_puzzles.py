@@ -149,7 +149,7 @@ def test_the_solution_is_analysed_on_the_board_and_the_way_back_is_there(page):
     expect(page.get_by_role("tab", name="Analyse")).to_have_attribute("aria-selected", "true")
     expect_moves(page, "Nxc5", "Kd8", "Nb7+")
     expect_piece(page, "e4", "N")
-    page.get_by_role("link", name="Puzzles").click()
+    page.get_by_role("link", name="Puzzles").press("Enter")
     expect(page.locator("#count")).to_have_text("1 of 3")
 
 

@@ -1,6 +1,9 @@
 """The user's games: what is kept, by which rules, and what is said if it cannot be kept."""
 
+import contextlib
 import json
+import sqlite3
+import threading
 from unittest.mock import Mock
 from urllib.request import Request, urlopen
 
@@ -144,6 +147,25 @@ def test_a_game_that_goes_on_replaces_no_saved_variation(server, saved):
     )
 
 
+def test_after_undo_to_the_game_before_it_went_on_saving_makes_no_second_entry(server, saved):
+    with open_tab(server) as tab:
+        tab.ask("new_game", color="white")
+        tab.play("e4", "a5")
+        tab.ask("save_game")  # waits for what is written before
+        place, pgn = tab.newest["place"]["place"], tab.tree.pgn()
+    with open_tab(server) as tab:  # a new session, as after a restart
+        tab.ask("restore", edited={"0": pgn}, places={"0": place}, path=[0, 0])
+        tab.ask("new_game", color="white", start="here")
+        tab.play("d4", "a4").ask("resign").ask("undo").ask("save_game")
+        assert tab.sans == ["e4", "a5"]
+        [game] = saved.find("", 0, 10)[0]
+        assert "d4" not in saved.get(game.number)[0]
+        tab.ask("redo")  # brings the moves back: they are saved again
+        tab.ask("save_game")
+        [game] = saved.find("", 0, 10)[0]
+        assert "2. d4 a4" in saved.get(game.number)[0] and game.result == "0-1"
+
+
 def test_a_deleted_game_does_not_come_back_when_it_is_shown_again(server, saved):
     with open_tab(server) as tab:
         for move in ("e4", "d4"):
@@ -175,10 +197,29 @@ def test_a_problem_while_playing_is_told_once(server, saved):
         tab.ask("save_game")
         assert tab.notice["text"].startswith("this game is not saved: cannot use the games in")
         del tab.newest["notice"]
-        tab.play("d4", "a4")
+        tab.play("d4", "a4").ask("resign")
         tab.ask("save_game")
         assert "notice" not in tab.newest
         assert tab.error["text"].startswith("cannot use the games in")
+        saved.file.unlink()
+        tab.ask("go_to", node=0).ask("undo").ask("redo")  # whatever shows the game again saves it
+        saved.delete(0)  # waits for what is written
+        tab.ask("open_saved", number=1)
+        assert tab.sans == ["e4", "a5", "d4", "a4"]
+
+
+def test_other_tabs_work_while_the_file_is_locked(server, saved):
+    with contextlib.closing(sqlite3.connect(saved.file)) as lock, open_tab(server) as tab:
+        lock.execute("BEGIN EXCLUSIVE")
+        askers = [threading.Thread(target=ask, args=(server, "/games?search=")) for _ in range(40)]
+        for asker in askers:
+            asker.start()
+        tab.ask("load_pgn", pgn="1. e4 *")
+        waiting = [asker.is_alive() for asker in askers]
+        lock.rollback()
+        for asker in askers:
+            asker.join()
+    assert all(waiting) and tab.sans == ["e4"]
 
 
 def test_text_that_is_no_game_is_refused(saved):

@@ -43,6 +43,17 @@ class GameFile:
     number: int = field(default_factory=_numbers.__next__)  # identifies the file for the page
 
 
+@dataclass(slots=True)
+class Entry:
+    """The entry of a game among the user's games: its place, None if the game is not saved.
+
+    `kept` holds the last move and the result of the last automatic save.
+    """
+
+    place: SavedPlace | None = None
+    kept: tuple[chess.pgn.GameNode, str] | None = None
+
+
 class Edit:
     """The parts of a desk that an edit changes, in their state before the edit. `name` describes the edit to the user.
     `nodes` are the nodes that the edit changes, including the parents of nodes that it adds or removes.
@@ -84,7 +95,8 @@ Step: TypeAlias = Edit | Swap
 
 class Desk:
     """A tree with its reviews, the game that is played in it, and the steps to undo and redo.
-    The tree is the game `index` of `file`.
+    The tree is the game `index` of `file`. `entry` is the game's entry among the user's games; a game that goes
+    on at a new desk shares the entry of the desk before.
     """
 
     def __init__(
@@ -96,8 +108,7 @@ class Desk:
         self.file = file or GameFile()
         self.index = index
         self.file.desks[index] = self
-        self.saved: SavedPlace | None = self.file.places.get(index)  # the place among the user's games
-        self.kept: tuple[chess.pgn.GameNode, str] | None = None  # last move and result at the last automatic save
+        self.entry = Entry(self.file.places.get(index))
         self._undo: list[Step] = []
         self._redo: list[Step] = []
 

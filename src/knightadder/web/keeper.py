@@ -12,6 +12,8 @@ from knightadder.web.messages import MessageError
 from knightadder.web.views import View, place_view
 
 if TYPE_CHECKING:
+    import chess.pgn
+
     from knightadder.web.desk import Desk
     from knightadder.web.saved_games import SavedGames, SavedPlace
 
@@ -33,8 +35,8 @@ class Keeper:
         game = desk.game
         if self._games is None or game is None or desk.tip.ply() <= game.start_ply:
             return
-        if desk.kept != (now := (desk.tip, game.result)):
-            desk.kept = now
+        if desk.entry.kept != _state(desk):
+            desk.entry.kept = _state(desk)
             task = asyncio.create_task(self._keep(desk, _text(desk)))
             self._tasks.add(task)  # the event loop itself does not keep the task alive
             task.add_done_callback(self._tasks.discard)
@@ -44,6 +46,7 @@ class Keeper:
             await self._write(desk, text)
             self._told = None
         except OptionError as error:
+            desk.entry.kept = None  # so that the next call tries again
             if self._told != (problem := f"this game is not saved: {error}"):
                 self._told = problem
                 self._send({"type": "notice", "text": problem})
@@ -51,11 +54,13 @@ class Keeper:
     async def save(self, desk: Desk) -> None:
         """Save the game of a desk; OptionError if that fails."""
         await self._write(desk, _text(desk), once=True)
+        desk.entry.kept = _state(desk)
 
     async def _write(self, desk: Desk, text: str, once: bool = False) -> None:
         games = self._checked()
         async with self._writing:  # so that games are saved in the order of the calls
-            desk.saved = await asyncio.to_thread(games.put, text, dict(desk.tree.game.headers), desk.saved, once)
+            entry, headers = desk.entry, dict(desk.tree.game.headers)
+            entry.place = await asyncio.to_thread(games.put, text, headers, entry.place, once)
         self._send(place_view(desk))
 
     async def open(self, number: int) -> tuple[bytes, SavedPlace]:
@@ -73,6 +78,11 @@ class Keeper:
         if self._games is None:
             raise MessageError("this board keeps no games")
         return self._games
+
+
+def _state(desk: Desk) -> tuple[chess.pgn.GameNode, str] | None:
+    """Return what decides whether a game against the engine must be saved again: its last move and its result."""
+    return None if desk.game is None else (desk.tip, desk.game.result)
 
 
 def _text(desk: Desk) -> str:

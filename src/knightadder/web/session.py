@@ -181,7 +181,7 @@ class Session:
         self._worker.new_game()
         desk = Desk(tree, game)
         if goes_on:
-            desk.saved = self._desk.saved
+            desk.entry = self._desk.entry
         await self._change_to(desk.follow(self._desk, "the new game"))
 
     async def _play(self, message: messages.Play) -> None:
@@ -465,7 +465,7 @@ class Session:
         content, place = await self._keeper.open(message.number)
         loaded = await _load(content, 0)
         desk = Desk(loaded.tree)
-        desk.saved = place
+        desk.entry.place = place
         await self._change_to(desk.follow(self._desk, "the opened game"))
         self._tell_problems(loaded)
 

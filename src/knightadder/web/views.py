@@ -45,7 +45,7 @@ def games_view(desk: Desk) -> View:
 
 def place_view(desk: Desk) -> View:
     """Describe the place of a desk's game among the user's games; the page keeps it for a restart of the server."""
-    place = None if desk.saved is None else [desk.saved.number, desk.saved.version]
+    place = None if desk.entry.place is None else [desk.entry.place.number, desk.entry.place.version]
     return {"type": "place", "file": desk.file.number, "index": desk.index, "place": place}
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import chess
@@ -27,7 +27,8 @@ class Known:
     def __init__(self, book: Book | None = None, folders: Sequence[str] = ()) -> None:
         self._book = book
         self._folders = folders
-        self._lock = threading.Lock()
+        # A thread of its own, for one call after the other: the first loads the compiled core, which may take minutes.
+        self._thread = ThreadPoolExecutor(1, "tablebases")
         self._tables: tuple[Tablebases, Game] | None = None
 
     def routes(self) -> list[Route]:
@@ -35,8 +36,7 @@ class Known:
         return [position_route("/known", self._view)]
 
     async def _view(self, board: chess.Board, _: Mapping[str, str]) -> View:
-        # The first call loads the compiled core, which takes a while.
-        tables = await asyncio.to_thread(self.tablebase_moves, board)
+        tables = await asyncio.get_running_loop().run_in_executor(self._thread, self.tablebase_moves, board)
         return {"book": self.book_moves(board), "tables": tables}
 
     def book_moves(self, board: chess.Board) -> list[View]:
@@ -51,11 +51,10 @@ class Known:
         """
         from knightadder.engine.notation import to_uci
 
-        with self._lock:
-            tablebases, game = self._tables or self._open()
-            game.set_up(board.fen())
-            known = [] if tablebases.wdl(game) is None else game.legal_moves()
-            rows = [(tablebases.wdl_after(game, move), tablebases.dtz_after(game, move), move) for move in known]
+        tablebases, game = self._tables or self._open()
+        game.set_up(board.fen())
+        known = [] if tablebases.wdl(game) is None else game.legal_moves()
+        rows = [(tablebases.wdl_after(game, move), tablebases.dtz_after(game, move), move) for move in known]
         if any(wdl is None for wdl, _, _ in rows):
             return []
         # Wins come first, then draws, then losses; shorter wins and longer losses lead.

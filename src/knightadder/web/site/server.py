@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ from knightadder.web.site.guard import Guard
 from knightadder.web.site.known import Known
 from knightadder.web.site.piece_images import piece_routes
 from knightadder.web.site.saving import saved_routes
+from knightadder.web.site.serving import MAX_CONNECTIONS
 from knightadder.web.site.tabs import Tabs
 from knightadder.web.site.training import Training
 
@@ -74,6 +77,8 @@ def make_app(
 
 @contextlib.asynccontextmanager
 async def _lifespan(tabs: Tabs, _: Starlette) -> AsyncIterator[None]:
+    # More threads than clients: however many wait for a locked file, a tab gets a thread at once.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2 * MAX_CONNECTIONS, "board"))
     yield
     await tabs.close()
 

@@ -89,12 +89,14 @@ export class Board {
   }
 
   flip(flipped = !this.flipped) {
+    const focused = this.element.contains(document.activeElement);
     this.flipped = flipped;
     this.buildSquares();
     for (const [square, piece] of this.shown) this.move(piece.element, square);
     this.refresh();
     this.setArrows(...this.arrows);
     this.setShapes(this.shapes);
+    if (focused) this.focus(this.focused);
   }
 
   /** The column and row of a square on the screen, counted from the top left. */
@@ -254,9 +256,9 @@ export class Board {
   }
 
   pointerDown(event) {
-    if (event.button !== 0 || event.target.closest(".promotion")) return;
+    if (event.target.closest(".promotion")) return;
     event.preventDefault(); // keeps the focus off the board, so that the arrow keys still walk through the moves
-    if (this.locked || this.drawing) return;
+    if (event.button !== 0 || this.locked || this.drawing) return;
     const from = this.squareAt(event.clientX, event.clientY);
     const piece = this.shown.get(from);
     const movable = piece && (this.editing || this.position.legal[from]);

@@ -11,11 +11,13 @@ export class Drawing {
    * @param {import("./board.js").Board} board
    * @param {{button: HTMLButtonElement, tools: HTMLElement}} elements `button` turns the draw mode on and off; `tools`
    *   has a radio button for each colour and a button that removes all shapes
-   * @param {(shapes: string[]) => void} onDraw gets the shapes of the position, such as "Gd2d4" and "Rd4"
+   * @param {(shapes: string[]) => number | null} onDraw gets the shapes of the position, such as "Gd2d4" and "Rd4"; gives
+   *   the number of its node, or null if it could not send them
    */
   constructor(board, { button, tools }, onDraw) {
     Object.assign(this, { board, button, tools, onDraw });
     this.shapes = [];
+    this.sent = new Map(); // node -> its newest shapes, until the server reports them
     this.hints = []; // additional shapes, which the user did not draw
     this.begun = null; // the shape being drawn
     this.from = null; // the first square of a shape that the keyboard has begun
@@ -149,7 +151,20 @@ export class Drawing {
   }
 
   replace(shapes) {
+    const before = this.shapes;
     this.show(shapes); // does not wait for the server: the user may draw the next shape before its answer
-    this.onDraw(shapes);
+    const node = this.onDraw(shapes);
+    if (node === null) this.show(before);
+    else this.sent.set(node, shapes);
+  }
+
+  /** Correct the server's nodes: until it has all shapes that were sent, its shapes are older than the user's. */
+  correct(nodes) {
+    for (const node of nodes) {
+      const newest = this.sent.get(node.id);
+      if (!newest) continue;
+      if (String([...newest].sort()) === String([...node.shapes].sort())) this.sent.delete(node.id);
+      else node.shapes = newest;
+    }
   }
 }

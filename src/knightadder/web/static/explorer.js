@@ -66,7 +66,8 @@ export class Explorer {
 }
 
 function render({ moves, games, problem }) {
-  if (!moves.length) return [element("p", "explorer-none", problem ?? "No game has a move from this position")];
+  if (problem) return [element("p", "problem", problem[0].toUpperCase() + problem.slice(1))];
+  if (!moves.length) return [element("p", "explorer-none", "No game has a move from this position")];
   const table = element("table");
   table.createTHead().append(headings("Move", "Games", "White, draw, Black", "Rating", "Perf.", "Last"));
   table.createTBody().append(...moves.map(row));
@@ -110,7 +111,7 @@ function bar({ games, white, draws, black }) {
   made.setAttribute("role", "img");
   made.setAttribute("aria-label", `White ${texts[0]}, draw ${texts[1]}, Black ${texts[2]}`);
   ["white", "draw", "black"].forEach((name, index) => {
-    const part = made.appendChild(element("span", name, percents[index] >= 25 ? texts[index] : ""));
+    const part = made.appendChild(element("span", name, percents[index] >= 30 ? texts[index] : ""));
     part.style.width = `${percents[index]}%`;
   });
   return made;

@@ -10,7 +10,7 @@ export function startKeys(actions) {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea")) return;
     // Space and Enter press the focused control.
-    if ([" ", "Enter"].includes(event.key) && event.target.closest("button, summary, input")) return;
+    if ([" ", "Enter"].includes(event.key) && event.target.closest("a, button, summary, input")) return;
     if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // arrow keys choose among radio buttons
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action) {
@@ -29,4 +29,27 @@ export function startKeys(actions) {
     // When a dialog closes, the browser gives the focus back to the button that opened it.
     dialog.addEventListener("close", () => pointed && document.activeElement?.blur());
   }
+  keepFocus();
+}
+
+/** When the control with the keyboard focus is hidden, disabled or removed, focus its card until the control is back. */
+function keepFocus() {
+  let control, card, stand; // `stand` is the card that has the focus instead of the control
+  addEventListener("focusin", ({ target }) => {
+    if (target !== stand) [control, card, stand] = [target, target.closest(".card"), null];
+  });
+  const keep = () => {
+    const { activeElement } = document;
+    if (pointed || !card || (stand ? activeElement !== stand : ![document.body, control].includes(activeElement))) return;
+    const lost = control.disabled || !control.isConnected || !control.checkVisibility();
+    if (!lost) {
+      if (stand) control.focus();
+    } else if (!stand) {
+      stand = [card, ...document.querySelectorAll(".side .card")].find((each) => each.checkVisibility());
+      stand?.setAttribute("tabindex", "-1");
+      stand?.focus({ preventScroll: true });
+    }
+  };
+  const watched = { subtree: true, childList: true, attributeFilter: ["hidden", "disabled"] };
+  new MutationObserver(keep).observe(document.body, watched);
 }

@@ -11,6 +11,7 @@ export class Known {
     this.card = card;
     this.fen = null; // the position on the board
     this.shown = null; // the position whose moves the card shows
+    this.asking = new AbortController(); // of the newest request: a browser has few connections for requests
     card.addEventListener("click", (event) => {
       const button = event.target.closest("[data-san]");
       if (button && this.fen === this.shown) onPlay(button.dataset.san);
@@ -21,13 +22,16 @@ export class Known {
   async update(fen) {
     if (fen === this.fen) return;
     this.fen = fen;
+    this.asking.abort();
+    this.asking = new AbortController();
     let answer = null;
     try {
-      if (fen) answer = await (await fetch(`/known?${new URLSearchParams({ fen })}`)).json();
+      if (fen) answer = await (await fetch(`/known?${new URLSearchParams({ fen })}`, { signal: this.asking.signal })).json();
     } catch {
       // Without a server, the card stays empty; the page tells the user elsewhere.
     }
     if (fen !== this.fen) return; // the position has changed meanwhile
+    const focused = this.card.contains(document.activeElement);
     this.shown = fen;
     const { book = [], tables = [] } = answer ?? {};
     this.card.hidden = !book.length && !tables.length;
@@ -35,6 +39,7 @@ export class Known {
       ...list("Opening book", book.map(({ san, percent }) => [san, `${percent.toFixed(percent < 9.95 ? 1 : 0)} %`, ""])),
       ...list("Tablebases", tables.map(({ san, result, dtz }) => [san, dtz ? `${result}, DTZ ${dtz}` : result, result])),
     );
+    if (focused) this.card.querySelector("button")?.focus();
   }
 }
 

@@ -22,11 +22,12 @@ export class Lines {
       this.clicked = [event.clientX, event.clientY];
       this.withMove(event, (moves) => actions.onPlay(this.message.node, moves));
     });
+    this.lines.addEventListener("keydown", (event) => this.walk(event));
     for (const kind of ["pointerover", "focusin"]) {
       this.lines.addEventListener(kind, (event) => this.look(event));
     }
     for (const kind of ["pointerleave", "focusout"]) {
-      this.lines.addEventListener(kind, () => this.leave());
+      this.lines.addEventListener(kind, (event) => this.lines.contains(event.relatedTarget) || this.leave());
     }
   }
 
@@ -55,7 +56,7 @@ export class Lines {
 
   /** Reserve room for `count` lines, so that the cards below do not move when the lines arrive. */
   reserve(count) {
-    this.lines.style.minHeight = `${count * 2.35}rem`;
+    this.lines.style.minHeight = `calc(${count} * max(2.35rem, var(--finger)))`;
   }
 
   render(message) {
@@ -72,6 +73,7 @@ export class Lines {
         if (message.threat) return; // the moves of a threat are not legal here
         button.dataset.line = index;
         button.dataset.move = i;
+        button.tabIndex = i ? -1 : 0;
       });
       const effort = element("span", "effort", `${line.depth} · ${short(line.nodes).trim()}`);
       effort.title = `Depth ${line.depth}, ${short(line.nodes).trim()} nodes`;
@@ -90,6 +92,16 @@ export class Lines {
     const rank = [...this.lines.children].indexOf(button.parentNode);
     if (!this.whole.delete(rank)) this.whole.add(rank);
     button.setAttribute("aria-expanded", String(this.whole.has(rank)));
+  }
+
+  /** Go to a neighbouring move of the line by an arrow key: Tab goes only to the first move of each line. */
+  walk(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const moves = [...(event.target.closest(".moves-of-line")?.querySelectorAll("[data-move]") ?? [])];
+    if (!step || !moves.length) return;
+    moves[moves.indexOf(event.target) + step]?.focus();
+    event.preventDefault();
+    event.stopPropagation(); // else the key would walk through the moves of the game
   }
 
   withMove(event, action) {

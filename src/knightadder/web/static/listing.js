@@ -31,7 +31,6 @@ export class Listing {
 
   close() {
     this.dialog.close();
-    document.activeElement?.blur(); // otherwise the space bar would open the dialog again
   }
 
   /** Show the first games found; for a later `start`, append the games from this index on. */

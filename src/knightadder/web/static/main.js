@@ -63,7 +63,7 @@ const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });
 const premove = new Premove(board, playMove);
 const drawing = new Drawing(board, { button: byId("draw"), tools: byId("draw-tools") }, (shapes) =>
-  send("draw", { node: position.node, shapes }),
+  send("draw", { node: position.node, shapes }) ? position.node : null,
 );
 const hint = new Hint(byId("hint"), {
   ask: (node) => send("hint", { node }),
@@ -185,6 +185,7 @@ socket.on("error", ({ text, about }) => {
   else if (about === "restore") transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
   else if (!["open_saved", "save_game"].includes(about) || !myGames.refused(text)) refuse(text);
   if (about === "restore") saved = null;
+  if (about === "draw") drawing.sent.clear();
 });
 
 /** Tell the user that the action was refused. */
@@ -200,6 +201,7 @@ socket.on("notice", ({ text }) => tell(text));
 
 socket.on("tree", (message) => {
   tree.set(message.nodes);
+  drawing.sent.clear();
   walk.stay(tree.root.id);
   setHeaders(message.headers);
   showMoves();
@@ -216,6 +218,7 @@ function goToWanted() {
 
 socket.on("nodes", ({ nodes }) => {
   const commented = nodes.some(({ id, comment }) => plain(tree.get(id)?.comment ?? "") !== plain(comment));
+  drawing.correct(nodes);
   const grown = tree.update(nodes);
   keep();
   if (grown || commented) {
@@ -398,7 +401,10 @@ const actions = {
     drawing.turn(false); // the drawing tools cover the field
     typed.focus();
   },
-  Escape: () => drawing.escape(),
+  Escape: () => {
+    premove.set(null);
+    drawing.escape();
+  },
   d: () => drawing.turnByKey(),
   1: () => drawing.choose(0),
   2: () => drawing.choose(1),

@@ -38,7 +38,7 @@ export class Moments {
       this.list = list;
       this.open = null;
       this.render();
-      if (list) this.tell(COUNTS[list.length], list.length ? "Choose one, and find a better move" : "");
+      if (list) this.tellCount();
     }
     if (this.open && this.open.node !== node && this.node === this.open.node) this.close(); // the user has left the moment
     this.node = node;
@@ -76,7 +76,7 @@ export class Moments {
   close() {
     this.open = null;
     this.actions.show([]);
-    this.tell(COUNTS[this.list.length], "Choose one, and find a better move");
+    this.tellCount();
     this.mark();
   }
 
@@ -132,6 +132,11 @@ export class Moments {
       this.element.querySelector(`[data-moment="${number}"]`).setAttribute("aria-pressed", String(moment === this.open));
     });
     this.element.querySelector(".show").hidden = !this.open || this.solved;
+  }
+
+  tellCount() {
+    const count = this.list.length;
+    this.tell(COUNTS[count], count ? `Choose ${count === 1 ? "it" : "one"}, and find a better move` : "");
   }
 
   tell(title, detail = "") {

@@ -30,7 +30,11 @@ export class MoveList {
       const made = moveButton(this.tree.get(id), this.scored);
       if (old.hasAttribute("aria-current")) made.setAttribute("aria-current", "true");
       made.classList.toggle("ahead", old.classList.contains("ahead"));
-      if (!old.isEqualNode(made)) old.replaceWith(made);
+      made.tabIndex = old.tabIndex;
+      if (old.isEqualNode(made)) continue;
+      const focused = old === document.activeElement;
+      old.replaceWith(made);
+      if (focused) made.focus();
     }
   }
 
@@ -44,6 +48,7 @@ export class MoveList {
   /** Draw the moves. `scored` says whether to show the engine's evaluations: not during a game, as they would help the user. */
   render(tree, scored) {
     Object.assign(this, { tree, scored });
+    this.focused = this.element.contains(document.activeElement); // until `mark` knows the move to focus
     const rows = [];
     let previous = tree.root;
     const opening = words(tree.root);
@@ -69,13 +74,17 @@ export class MoveList {
     this.element.replaceChildren(...rows);
   }
 
-  /** Mark the move that led to the position shown, and bring it into view; where the moves fork, mark the chosen continuation. */
+  /**
+   * Mark the move that led to the position shown, and bring it into view; where the moves fork, mark the chosen
+   * continuation. Only the marked move takes part in the order of Tab: the arrow keys go to the others.
+   */
   mark(id, ahead) {
     Object.assign(this, { marked: id, ahead });
     this.element.querySelector("[aria-current]")?.removeAttribute("aria-current");
     this.element.querySelector(".ahead")?.classList.remove("ahead");
     this.element.querySelector(`[data-node="${ahead}"]`)?.classList.add("ahead");
     const button = this.element.querySelector(`[data-node="${id}"]`);
+    this.focusable(button ?? this.element.querySelector("[data-node]"));
     if (!button) {
       this.element.scrollTop = 0;
       return;
@@ -89,6 +98,16 @@ export class MoveList {
       const row = [...box.children].find(({ offsetTop }) => offsetTop >= wanted && offsetTop <= top);
       box.scrollTop = row?.offsetTop ?? wanted;
     }
+  }
+
+  /** Make a move the one that Tab goes to; if the list has the focus, the move gets it. */
+  focusable(button) {
+    const { activeElement } = document;
+    const focused = this.focused || (this.element.contains(activeElement) && "node" in activeElement.dataset);
+    this.focused = false;
+    this.element.querySelector("[data-node][tabindex='0']")?.setAttribute("tabindex", "-1");
+    if (button) button.tabIndex = 0;
+    if (focused) button?.focus({ preventScroll: true });
   }
 }
 
@@ -125,6 +144,7 @@ function moveWithNumber(node, numbered, scored) {
 function moveButton(node, scored) {
   const signs = glyphs(node.nags);
   const button = element("button", "move", node.san + signs.text);
+  button.tabIndex = -1;
   button.classList.add(...[judgement(node.nags), node.missed && "missed"].filter(Boolean));
   if (scored && node.score) button.dataset.score = node.score.text;
   button.dataset.node = node.id;

@@ -100,9 +100,7 @@ export class Transfer {
   loaded() {
     if (!this.button.disabled) return;
     this.button.disabled = false;
-    if (!this.dialog.open) return;
     this.dialog.close();
-    document.activeElement?.blur(); // otherwise the space bar would open the dialog again
   }
 
   /** Show why the text was not loaded: it is not a game, or the server cannot be reached. */
