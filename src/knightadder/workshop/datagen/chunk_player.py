@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.native.building import ImageError
+from knightadder.library.loading import load_core
 from knightadder.pool import Pool
 from knightadder.workshop.datagen.parts import Chunk, Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader
@@ -24,12 +24,10 @@ class ChunkPlayer:
 
     def __call__(self, number: int) -> bytes:
         """Play the chunk with this number; EngineError if that fails."""
-        try:
-            if self._player is None:
-                self._player = SelfPlayer(self._settings)
-            return self._player.play_chunk(number).tobytes()
-        except ImageError as error:
-            raise EngineError(str(error)) from None
+        if self._player is None:
+            load_core()
+            self._player = SelfPlayer(self._settings)
+        return self._player.play_chunk(number).tobytes()
 
 
 def play_chunks(pool: Pool, parts: Parts, numbers: Iterable[int], games: int) -> Iterator[Chunk]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import EngineError
+from knightadder.library.loading import load_core
 from knightadder.pool import Pool
 from knightadder.workshop.match.time_control import TimeControl
 
@@ -82,20 +83,16 @@ class TrialPlayer:
 
     def __call__(self, item: tuple[Trial, BookLine]) -> bytes:
         """Play both games of a trial; EngineError if that fails."""
-        from knightadder.native.building import ImageError
-
         trial, opening = item
         first, second = (dict(zip(self._names, values, strict=True)) for values in (trial.plus, trial.minus))
-        try:
-            if self._player is None:
-                from knightadder.workshop.selfplay import SelfPlay
+        if self._player is None:
+            from knightadder.workshop.selfplay import SelfPlay
 
-                self._player = SelfPlay(self._limit, self._megabytes)
-            if self._closed:
-                self._player.stop()
-            return bytes(1 + result for result in self._player.play_pair(opening, first, second))
-        except ImageError as error:
-            raise EngineError(str(error)) from None
+            load_core()
+            self._player = SelfPlay(self._limit, self._megabytes)
+        if self._closed:
+            self._player.stop()
+        return bytes(1 + result for result in self._player.play_pair(opening, first, second))
 
     def close(self) -> None:
         """Abort the running game."""
