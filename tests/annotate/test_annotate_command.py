@@ -45,7 +45,6 @@ def pools(monkeypatch, request):
 
     if "shared_engine" not in request.fixturenames:
         monkeypatch.setattr(command, "open_pool", open_pool)
-        monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: None)
     return asked
 
 

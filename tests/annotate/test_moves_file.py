@@ -120,7 +120,7 @@ def test_without_pyarrow_there_is_advice(file, capsys, monkeypatch):
 
 
 def test_an_interrupted_run_writes_the_table_without_another_search(file, monkeypatch, capsys):
-    def stop(*given):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     table = file.with_name("moves.json")

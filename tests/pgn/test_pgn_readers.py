@@ -160,7 +160,6 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> None:
         "knightadder.annotate.workers.BlockEvaluator.__call__",
         lambda _, block: json.dumps([[], [None] * len(block), None]).encode(),
     )
-    monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: None)
 
 
 def told(printed: str, file: Path, end: str) -> int:

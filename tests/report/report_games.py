@@ -78,5 +78,4 @@ def use_pool(monkeypatch):
 
     monkeypatch.setattr(command, "open_pool", open_pool)
     monkeypatch.setattr(worker_engine, "open_engine", lambda hash_mb: Player())
-    monkeypatch.setattr("knightadder.engine.loader.compile_core", lambda: None)
     return Pool
