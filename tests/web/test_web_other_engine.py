@@ -2,11 +2,13 @@
 
 import shlex
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 from board_server import BoardServer
-from board_tab import open_tab
+from board_tab import PATIENCE, open_tab
 from on_page import LAYOUTS, analyse_tab, expect_moves
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
@@ -86,6 +88,19 @@ def test_an_engine_that_hangs_is_said_and_ended(other_server, monkeypatch):
         tab.ask("play", node=0, move="e4")
         tab.ask("switch_other", on=False)
         assert tab.other_engine["problem"] is None
+
+
+def test_an_engine_that_never_starts_is_ended_with_its_tab(tmp_path):
+    file = tmp_path / "pid"
+    words = ("-c", f"import os, time; print(os.getpid(), file=open({str(file)!r}, 'w')); time.sleep(1000)")
+    with BoardServer(make_other=lambda: CompanionEngine(command(*words), {})).running() as server:
+        server.make_engine = StandInEngine
+        with open_tab(server) as tab:
+            tab.ask("switch_other", on=True)
+            end = time.monotonic() + PATIENCE
+            while not (file.exists() and file.read_text()) and time.monotonic() < end:
+                time.sleep(0.01)
+    assert not psutil.pid_exists(int(file.read_text()))
 
 
 @pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)

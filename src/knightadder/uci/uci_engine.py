@@ -151,11 +151,13 @@ class UciEngine(Closing):
         if self._engine is None:
             return
         (transport, engine), self._engine = self._engine, None
-        with contextlib.suppress(TimeoutError, chess.engine.EngineError):
-            async with asyncio.timeout(_LAST_WORD):
-                await engine.quit()
-        transport.close()  # kills the engine if necessary; python-chess must notice that before the event loop ends
-        await asyncio.shield(engine.returncode)
+        try:
+            with contextlib.suppress(TimeoutError, chess.engine.EngineError):
+                async with asyncio.timeout(_LAST_WORD):
+                    await engine.quit()
+        finally:  # a search that is cancelled twice, by its caller and by `close`, must not leave its engine behind
+            transport.close()  # kills the engine if necessary; python-chess must notice that before the event loop ends
+            await asyncio.shield(engine.returncode)
 
     async def _search(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import logging
 import os
 import secrets
 import socket
@@ -114,6 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         return Engine(options=options)
 
     make_other = _other_engine(arguments.engine) if arguments.engine else None
+    logging.getLogger("chess.engine").setLevel(logging.CRITICAL)  # the page says what is wrong with the second engine
     resources = Resources(arguments.threads, arguments.hash)
     listening = _listen(arguments.host, arguments.port)
     with (
