@@ -106,6 +106,13 @@ def test_all_modules_are_found_with_what_they_import() -> None:
     assert "knightadder.engine.engine" in import_graph()["knightadder.engine.loader"]
 
 
+def test_the_compiler_can_be_copied_into_a_package_of_another_name() -> None:
+    for name in MODULES:
+        if name.startswith("knightadder.native"):
+            nodes = [node for node in ast.walk(tree_of(name)) if isinstance(node, ast.ImportFrom) and not node.level]
+            assert all(not (node.module or "").startswith("knightadder") for node in nodes), name
+
+
 def test_there_is_no_circle_of_files() -> None:
     list(TopologicalSorter(import_graph()).static_order())  # raises CycleError with the circle
 

@@ -64,7 +64,7 @@ class Pool(ABC):
 
     @abstractmethod
     def submit(self, item: Any) -> Future[Any]:
-        """Start the task for an item. If its worker is lost, another worker repeats it."""
+        """Start the task for an item. Only a cluster repeats it if its worker is lost."""
 
     @abstractmethod
     def workers(self) -> int:

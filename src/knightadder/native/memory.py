@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.native.processors import processors
+from .processors import processors
 
 HUGE_PAGE = 2 << 20  # bytes, on most processors
 
