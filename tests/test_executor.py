@@ -501,7 +501,7 @@ def test_a_file_of_something_else_is_refused_at_once(tmp_path, monkeypatch, cont
     file.write_text(content)
     with pytest.raises(OptionError) as caught, open_pool(Square(), str(file), 0):
         pass
-    assert str(caught.value) == f"--cluster {file}: the file has no address of a scheduler"
+    assert str(caught.value) == f"--cluster {file}: the file contains no scheduler address"
     assert "\n" not in str(caught.value)
 
 

@@ -108,7 +108,7 @@ _SHARED: dict[str, dict[str, Any]] = {
         "type": positive,
         "default": 20,
         "metavar": "N",
-        "help": "number of games between two lines of progress, if the output is not a terminal",
+        "help": "number of games between two progress lines, if the output is not a terminal",
     },
     "--force": {"action": "store_true", "help": "overwrite existing files"},
     "--state": {"type": Path, "metavar": "FOLDER", "help": "folder for the state and the loss curve of the run"},

@@ -67,7 +67,7 @@ def _address_in(file: str) -> str:
     # In a list, because Dask waits for a value that is not empty.
     [value] = json_load_robust(file, load=lambda stream: [json.load(stream)], timeout=_FILE_SECONDS)
     if not (isinstance(value, dict) and isinstance(address := value.get("address"), str)):
-        raise OptionError(f"--cluster {file}: the file has no address of a scheduler")
+        raise OptionError(f"--cluster {file}: the file contains no scheduler address")
     return address
 
 

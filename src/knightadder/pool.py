@@ -115,7 +115,7 @@ class Tasks:
         """Call the task; EngineError after `end`."""
         with self._lock:
             if self._ended:
-                raise EngineError("the run has ended")
+                raise EngineError("no more tasks: the run has ended")
             if not self._idle:
                 self._copies.append(pickle.loads(self._pickled))
                 self._idle.append(self._copies[-1])

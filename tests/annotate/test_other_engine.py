@@ -141,7 +141,7 @@ def test_an_engine_that_gives_no_score(analyst):
     with pytest.raises(EngineError, match=r"^the engine failed on rnbqkbnr/.*: no score$"):
         analyst.analyse(chess.Board(), Limit(nodes=5))
     analyst.close()
-    with pytest.raises(EngineError, match=r"^the run has ended$"):
+    with pytest.raises(EngineError, match=r"^no more searches: the run has ended$"):
         analyst.analyse(chess.Board(), Limit(nodes=5))
 
 

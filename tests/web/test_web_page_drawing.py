@@ -153,7 +153,7 @@ def test_the_right_button_cancels_a_move_made_in_advance_and_draws_nothing(engin
     engine.held = True
     start_game(page)
     click_move(page, "e2", "e4")
-    expect(page.locator("#game .status")).to_contain_text("Knightadder thinks")
+    expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
     drag_move(page, "g1", "f3")
     expect(page.locator("#board .premove")).to_have_count(2)
     _draw(page, "d2", "d4")

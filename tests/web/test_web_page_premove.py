@@ -13,7 +13,7 @@ def thinking(engine, page):
     engine.script, engine.held = ["e5", "Nc6"], True
     start_game(page)
     click_move(page, "e2", "e4")
-    expect(page.locator("#game .status")).to_contain_text("Knightadder thinks")
+    expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
     return page
 
 
@@ -69,7 +69,7 @@ def test_it_is_not_played_after_a_draw(engine, page):
     page.get_by_role("button", name="Play from here").click()
     start_game(page)
     click_move(page, "e1", "e2")
-    expect(page.locator("#game .status")).to_contain_text("Knightadder thinks")
+    expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
     click_move(page, "g1", "f3")
     _expect_premove(page, "g1", "f3")
     engine.release()
@@ -100,7 +100,7 @@ def test_a_pawn_becomes_a_queen(engine, page):
     page.get_by_role("button", name="Play from here").click()
     start_game(page)
     click_move(page, "a1", "a2")
-    expect(page.locator("#game .status")).to_contain_text("Knightadder thinks")
+    expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
     click_move(page, "e7", "e8")
     _expect_premove(page, "e7", "e8")
     engine.held = False

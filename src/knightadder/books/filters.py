@@ -30,7 +30,7 @@ def add_filters(command: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         choices=_SPEEDS,
-        help="only games of these speeds, which follow from the time control",
+        help="only games of these speeds, as determined by the time control",
     )
     group.add_argument("--player", metavar="NAME", help="only games of this player")
     group.add_argument("--color", choices=("white", "black"), help="only games in which --player has this colour")

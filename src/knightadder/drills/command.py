@@ -58,7 +58,7 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "repertoire",
         help="train a repertoire from PGN files with variations",
         description="Make a drill of each position of a repertoire. The files must contain the side's whole "
-        "repertoire. After a change of the files, give the command again; unchanged positions keep their progress.",
+        "repertoire. After changing the files, run the command again; unchanged positions keep their progress.",
     )
     command.add_argument("files", nargs="+", type=Path, metavar="FILE.pgn", help="files of one side's repertoire")
     command.add_argument(

@@ -169,7 +169,7 @@ def _unpack(body: bytes) -> tuple[Keys, NDArray[np.int64], Games, Moves]:
     at += size
     total = int(counts.sum())
     if len(raw) != at + 6 * total:
-        raise ValueError("a part of the lists has a wrong length")
+        raise ValueError("part of the lists has the wrong length")
     games = _joined(raw[at : at + 4 * total].reshape(4, total)).astype(np.uint32)
     return rests, counts, games, _joined(raw[at + 4 * total :].reshape(2, total)).astype(np.uint16)
 
@@ -181,7 +181,7 @@ def _inflated(body: bytes) -> tuple[NDArray[np.uint8], int]:
         raise ValueError(str(error)) from None
     size = int.from_bytes(raw[:4].tobytes(), "little")
     if len(raw) < 4 + size * (_REST_BYTES + 1):
-        raise ValueError("a part of the lists is cut off")
+        raise ValueError("part of the lists is truncated")
     return raw, size
 
 

@@ -99,8 +99,8 @@ class UciProtocol(chess.engine.UciProtocol):
         """Do nothing, because there is no conversation to debug."""
 
     def send_line(self, line: str) -> None:
-        """Raise an EngineError, because the engine reads no lines of UCI."""
-        raise chess.engine.EngineError("the engine runs within this process and reads no lines of UCI")
+        """Raise an EngineError, because the engine does not read UCI commands."""
+        raise chess.engine.EngineError("the engine runs within this process and does not read UCI commands")
 
     # --- commands --------------------------------------------------------------------------------------------------
 

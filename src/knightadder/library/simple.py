@@ -123,7 +123,7 @@ class SimpleEngine(chess.engine.SimpleEngine):
     # --- commands --------------------------------------------------------------------------------------------------
 
     def communicate(self, command_factory: object) -> NoReturn:
-        """Raise an EngineError, because the engine reads no lines of UCI."""
+        """Raise an EngineError, because the engine does not read UCI commands."""
         self._check_open()
         self.protocol.send_line("")
         raise AssertionError

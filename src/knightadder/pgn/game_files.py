@@ -152,7 +152,7 @@ def decoded_part(line: bytes, part: slice) -> str:
 
 
 class ZstdReader(io.RawIOBase):
-    """The decompressed content of a zstd file; EOFError if the file is cut off."""
+    """The decompressed content of a zstd file; EOFError if the file is truncated."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -187,7 +187,7 @@ class ZstdReader(io.RawIOBase):
             self._compressed = self._compressed or self._stream.read(_ZSTD_BYTES)
             if not self._compressed:
                 if self._frame is not None:
-                    raise EOFError("the compressed file is cut off")
+                    raise EOFError("the compressed file is truncated")
                 return 0
             if self._frame is None:
                 self._frame = _zstd_decompressor()

@@ -105,7 +105,7 @@ class UciEngine(Closing):
         """
         with _handing_over:
             if self._closed:
-                raise EngineError("the run has ended")
+                raise EngineError("no more searches: the run has ended")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._loop.set_exception_handler(self._on_exception)
@@ -170,7 +170,7 @@ class UciEngine(Closing):
         """Search a position. An engine that fails, or does not answer when it is stopped, is terminated."""
         async with self._turn:
             if self._closed:
-                raise EngineError("the run has ended")
+                raise EngineError("no more searches: the run has ended")
             self._working, self._idle = asyncio.current_task(), False
             self._analysis = self._error = None
             try:

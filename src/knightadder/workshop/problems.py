@@ -142,7 +142,7 @@ def _points(board: chess.Board, operations: Mapping[str, str]) -> dict[chess.Mov
         try:
             return {board.parse_uci(move): parse_whole(value) for move, value in zip(moves, values, strict=True)}
         except ValueError as error:
-            raise ValueError(f"c8 and c9 do not give points to moves: {error}") from None
+            raise ValueError(f"c8 and c9 do not assign points to moves: {error}") from None
     text = operations.get("c0", "")
     if not _POINTS_LIST.fullmatch(text):  # c0 contains a comment instead of points
         return {}

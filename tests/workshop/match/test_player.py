@@ -115,10 +115,10 @@ def test_a_player_that_is_closed_aborts_its_game(play, monkeypatch):
             game.player.close()
 
     monkeypatch.setattr(module.UciClient, "send", close_then)
-    with pytest.raises(EngineError, match=r"^the run has ended$"):
+    with pytest.raises(EngineError, match=r"^no more games: the run has ended$"):
         game()
     assert not any(client.running for client in game.player._clients.values())
-    with pytest.raises(EngineError, match=r"^the run has ended$"):
+    with pytest.raises(EngineError, match=r"^no more games: the run has ended$"):
         game(Fixture(1, "A", "C"))
 
 

@@ -419,7 +419,7 @@ def test_the_end_of_the_run_ends_the_engine(three, solve, monkeypatch, answer, l
     assert len(failed) == 1
     assert three.sent[-1] == last
     assert not any(map(alive, three.processes))
-    with pytest.raises(EngineError, match=r"^the run has ended$"):
+    with pytest.raises(EngineError, match=r"^no more searches: the run has ended$"):
         solver(1)
 
 

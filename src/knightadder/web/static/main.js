@@ -49,8 +49,9 @@ let position = null;
 let shown = null; // the position drawn last; while the editor is open, new positions are not drawn
 let game = null;
 let mode = sessionStorage.getItem("mode") ?? "play";
-let saved = null; // this tab's stored games until a new server has loaded them; `asked`: the request has been sent
-let interrupted = null; // a game against the engine, if the restart of the server ended it
+// This tab's stored games, until a new server has loaded them. The field `asked` says whether the request has been sent.
+let saved = null;
+let interrupted = null; // the game against the engine that a restart of the server has ended
 let toastTimer = 0;
 let evaluating = false;
 let handedOver = takeOver(byId("back")); // a game from another page of this tab
@@ -195,7 +196,7 @@ function refuse(text) {
   hint.reset();
   moments.refused();
   tell(text);
-  board.refresh(); // a piece that was dropped goes back
+  board.refresh(); // a dropped piece returns to its square
 }
 socket.on("notice", ({ text }) => tell(text));
 
@@ -305,7 +306,7 @@ socket.on("lines", (message) => {
   if (message.node !== position?.node || !position.analysing || editor.isOpen) return;
   lines.show(message);
   board.setArrows(message.lines.map((line) => line.arrow).filter(Boolean), other.arrows);
-  if (message.threat) return; // a threat does not evaluate the position
+  if (message.threat) return; // the score of a threat is not the evaluation of the position
   showEvaluation(message.lines[0].score);
   tree.get(message.node).score = message.lines[0].score;
   showLine();
@@ -316,7 +317,7 @@ socket.on("other_lines", (message) => editor.isOpen || other.show(message, posit
 socket.on("hint", (message) => hint.take(message));
 socket.on("retried", (message) => {
   typed.answered();
-  board.refresh(); // a piece that was dropped goes back
+  board.refresh(); // a dropped piece returns to its square
   moments.retried(message);
 });
 socket.on("worths", (message) => worths.show(message));
@@ -362,7 +363,7 @@ function tellReturn() {
 function playMove(move) {
   if (mode === "play" && moments.take(position.node, move)) return;
   if (mode === "play" && !game?.running) {
-    board.refresh(); // the piece goes back
+    board.refresh(); // a dropped piece returns to its square
     typed.refused();
     tell(
       game
@@ -398,7 +399,7 @@ const actions = {
   Home: () => walk.first(),
   End: () => walk.last(),
   Enter: () => {
-    drawing.turn(false); // the drawing tools cover the field
+    drawing.turn(false); // otherwise the drawing tools would cover the text field for moves
     typed.focus();
   },
   Escape: () => {
@@ -608,7 +609,7 @@ function showExplorer() {
   explorer.update(mode === "analyse" && !game?.running && !editor.isOpen ? position : null);
 }
 
-/** Update the pieces' worths and the book and tablebase moves. They are hidden where the user may not analyse. */
+/** Update the worth of each piece, and the book and tablebase moves. They are hidden where the user may not analyse. */
 function showWorths() {
   const possible = mode === "analyse" && !game?.running && !editor.isOpen && document.body.dataset.engine === "ready";
   worths.update(possible ? position : null);
@@ -673,7 +674,7 @@ function runningStatus() {
   const yours = position.turn === game.user;
   if (!position.at_tip) return ["An earlier position", "→ goes back to the game"];
   if (game.draw_offered) return ["Your move", "Knightadder offers a draw"];
-  return yours ? ["Your move", position.check ? "You are in check" : `You play ${game.user}`] : ["Knightadder thinks…", game.opponent];
+  return yours ? ["Your move", position.check ? "You are in check" : `You play ${game.user}`] : ["Knightadder is thinking…", game.opponent];
 }
 
 function resultTitle() {
@@ -721,8 +722,8 @@ function hush() {
 }
 for (const action of ["pointerdown", "keydown", "wheel"]) addEventListener(action, hush, { capture: true, passive: true });
 
-// A scrolled page keeps at least the height down to the bottom of the window. Otherwise the page would jump when a card
-// below the board becomes shorter, for example when a game starts.
+// While the page is scrolled, it always reaches down to the bottom of the window. Otherwise the page would jump when a
+// card below the board becomes shorter, for example when a game starts.
 addEventListener("scroll", () => {
   // In browsers that bounce at the end of a page, scrollY may lie beyond the end.
   const height = Math.min(scrollY + innerHeight, document.documentElement.scrollHeight);

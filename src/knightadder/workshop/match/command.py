@@ -59,7 +59,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--engine",
         action="append",
         default=[],
-        help="an engine and its keys; without cmd, the engine is this program; may be given several times",
+        help="one engine, described by keys; without the key cmd, it is this program; may be given several times",
     )
     engines.add_argument(
         "--each",
@@ -130,8 +130,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         output,
         "--state",
         metavar="FILE",
-        help="file of the finished games, from which the same command continues an interrupted match (default: the "
-        "name of --pgn with .unfinished; this file is removed at the end)",
+        help="file that stores the finished games, so that the same command can continue an interrupted match "
+        "(default: the name of --pgn with .unfinished; this file is removed at the end)",
     )
     declare(output, "--restart")
     output.add_argument("--pgn", type=Path, metavar="FILE", help="PGN file to which the games are added")

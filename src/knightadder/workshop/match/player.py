@@ -112,7 +112,7 @@ class GamePlayer:
             if self._closed:
                 self.close()
         if self._closed:  # the game has ended because its engines were killed
-            raise EngineError("the run has ended")
+            raise EngineError("no more games: the run has ended")
         return json.dumps(asdict(outcome), separators=(",", ":")).encode()
 
     def close(self) -> None:
@@ -171,7 +171,7 @@ class GamePlayer:
                 client.close()
         for name in names:
             if self._closed:
-                raise EngineError("the run has ended")
+                raise EngineError("no more games: the run has ended")
             if name not in self._clients and name not in self._absent:
                 try:
                     self._clients[name] = self._start(self._competitors[name])

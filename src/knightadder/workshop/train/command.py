@@ -51,7 +51,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         dest="drawn",
         type=Path,
         metavar="FILE",
-        help="draw pictures of this network, or of weights from --export, evaluating positions from the games",
+        help="draw pictures of this network, or of the weights in a file made by --export; they show how it "
+        "evaluates positions from the games",
     )
 
     exchange = command.add_argument_group("exchange with other trainers")
@@ -59,15 +60,15 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--export",
         type=Path,
         metavar="FILE",
-        help="file for the weights of the run: a name.npz gets NumPy arrays, a name.bin gets bullet's layout",
+        help="file for the trained weights: NumPy arrays if the name ends in .npz, bullet's layout if it ends in .bin",
     )
     exchange.add_argument(
         "--import",
         dest="imported",
         type=Path,
         metavar="FILE",
-        help="make a network from a file of weights: an .npz file of --export, or bullet's quantised.bin; for bullet's "
-        "file, also give --buckets, --scale and --no-mirror as in its training",
+        help="make a network from a file of weights: an .npz file made by --export, or bullet's quantised.bin; for "
+        "bullet's file, also give --buckets, --scale and --no-mirror as in its training",
     )
     command.set_defaults(run=run)
 
@@ -152,7 +153,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--last-result-share",
         type=share,
         metavar="S",
-        help="result share of the last step, reached linearly from --result-share (default: no change)",
+        help="value that --result-share reaches linearly at the last step (default: no change)",
     )
     training.add_argument(
         "--exponent",
@@ -166,7 +167,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=share,
         default=0.0,
         metavar="S",
-        help="share of the steps that form a last stage with its own rate and result share (default: 0)",
+        help="share of the steps in a separate last stage, which has its own rate and result share (default: 0)",
     )
     training.add_argument(
         "--last-stage-rate",
@@ -178,7 +179,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--last-stage-result-share",
         type=share,
         metavar="S",
-        help="result share in the last stage (default: --last-result-share)",
+        help="value of --result-share in the last stage (default: --last-result-share)",
     )
     training.add_argument(
         "--average",
@@ -198,7 +199,7 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--start",
         type=Path,
         metavar="FILE",
-        help="starting weights: a file of --export, or a network; --width may be greater than in the file",
+        help="starting weights: a file made by --export, or a network; --width may be greater than in the file",
     )
     declare(training, "--seed")
 

@@ -52,7 +52,7 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
         shape = Shape(parts[1].size, parts[3].size, about.mirrored)
         flat = np.concatenate([part.ravel() for part in parts])
         if [part.shape for part in parts] != [part.shape for part in shape.parts(flat)]:
-            raise ValueError("other shapes")
+            raise ValueError("some arrays have the wrong shape")
     except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError):
         raise OptionError(f"{file} does not hold the weights of a network") from None
     if not np.isfinite(flat).all():

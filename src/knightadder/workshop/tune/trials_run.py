@@ -36,14 +36,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add_openings(command)
     declare(command, "--seed")
     declare(
-        command, "--state", metavar="FILE", help="file of the finished games, from which the same command continues"
+        command,
+        "--state",
+        metavar="FILE",
+        help="file that stores the finished games, so that the same command can continue an interrupted run",
     )
     declare(command, "--restart")
     declare(command, "--hash", default=8, help="size of each side's hash table")
     declare(
         command,
         "--interval",
-        help="number of pairs of games between two lines of progress, if the output is not a terminal",
+        help="number of game pairs between two progress lines, if the output is not a terminal",
     )
 
 
