@@ -18,7 +18,7 @@ export class Board {
     this.element = element;
     this.onMove = onMove;
     this.editing = null; // in the editor, the handlers {onSquare(square), onDrag(from, to)}; `to` is null outside the board
-    this.drawing = null; // in the draw mode, the handlers of keys: {onSquare(square, event) for Enter and space, onEscape()}
+    this.drawing = null; // in the draw mode, the key handlers: {onSquare(square, event) for Enter and space, onEscape()}
     this.locked = false; // whether pieces cannot be moved
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };

@@ -3,7 +3,8 @@
 // has the chosen colour.
 // Drawing a shape again removes it. Drawing it in a different colour changes its colour.
 
-const COLOURS = "GRBY"; // colour of a shape without a key, with Shift or Ctrl, with Alt, and with both
+// The colours of a shape drawn without Shift, Ctrl and Alt; with Shift or Ctrl; with Alt; and with Alt and Shift or Ctrl.
+const COLOURS = "GRBY";
 const MOST = 64; // maximum number of shapes in a position, as on the server
 
 export class Drawing {
@@ -20,7 +21,7 @@ export class Drawing {
     this.sent = new Map(); // node -> its newest shapes, until the server reports them
     this.hints = []; // additional shapes, which the user did not draw
     this.begun = null; // the shape being drawn
-    this.from = null; // the first square of a shape that the keyboard has begun
+    this.from = null; // the first square of a shape begun with the keyboard
     this.pointer = null; // the id of the pointer that draws
     board.element.addEventListener("contextmenu", (event) => event.preventDefault());
     board.element.addEventListener("pointerdown", (event) => this.start(event));
@@ -52,7 +53,7 @@ export class Drawing {
     if (this.on) this.board.focus(this.board.focused);
   }
 
-  /** Enable the button of the draw mode; or disable the button and turn the draw mode off. */
+  /** Allow the draw mode or not: enable its button, or disable the button and turn the mode off. */
   allow(allowed) {
     this.button.disabled = !allowed;
     if (!allowed && this.on) this.turn(false);
@@ -80,7 +81,7 @@ export class Drawing {
     this.board.setShapes([...this.shapes, ...this.hints, ...(this.begun ? [this.begun] : [])]);
   }
 
-  /** Show the shape being drawn; null hides the shape and cancels one that the keyboard has begun. */
+  /** Show the shape being drawn; null hides the shape and cancels one begun with the keyboard. */
   preview(shape) {
     this.begun = shape;
     if (!shape) this.from = null;

@@ -1,5 +1,6 @@
-// The page of drills. The server chooses each drill by spaced repetition, and sends its position with the right moves.
-// Only the first answer counts. It is right, right after a hint, or wrong.
+// The drill page. The server chooses each drill by spaced repetition, and sends its position with the right moves. Only
+// the first answer counts. Its grade is "good", "hard" (right, but only after a hint) or "again" (wrong, or the solution
+// was shown).
 
 import { byId, element } from "./elements.js";
 import { Exercise, offer } from "./exercise.js";

@@ -1,4 +1,4 @@
-// The common part of the pages of puzzles and drills: the board, the status, hints and keys.
+// The code shared by the puzzle page and the drill page: the board, the status, hints and keys.
 
 import { ask } from "./ask.js";
 import { Board } from "./board.js";

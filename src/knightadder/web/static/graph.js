@@ -1,5 +1,5 @@
-// The graph of White's winning chances along the line on the board. A click or a drag on the graph goes to the position at
-// this place of the line.
+// The graph of White's winning chances along the line on the board. Clicking or dragging on the graph goes to the
+// position at that point of the line.
 
 import { element, svgElement } from "./elements.js";
 import { judgement } from "./glyphs.js";

@@ -24,7 +24,7 @@ function keep(name, game) {
 }
 
 /**
- * Point a link of the board's page to the page that the user came from.
+ * Make a link on the board's page lead to the page that the user came from.
  *
  * @param {HTMLAnchorElement} link
  * @returns {?object} the game that was passed to `handOver`; null on later calls, or if no game was passed

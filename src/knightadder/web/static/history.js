@@ -4,7 +4,7 @@ export class History {
   /**
    * @param {{undo: HTMLButtonElement, redo: HTMLButtonElement}} buttons
    * @param {(step: "undo" | "redo") => void} go
-   * @param {() => boolean} allowed whether the keys work now
+   * @param {() => boolean} allowed whether the keys for undo and redo work now
    */
   constructor(buttons, go, allowed) {
     this.buttons = buttons;

@@ -28,7 +28,7 @@ export class Known {
     try {
       if (fen) answer = await (await fetch(`/known?${new URLSearchParams({ fen })}`, { signal: this.asking.signal })).json();
     } catch {
-      // Without a server, the card stays empty; the page tells the user elsewhere.
+      // Without a server, the card stays empty. The message for a lost connection tells the user why.
     }
     if (fen !== this.fen) return; // the position has changed meanwhile
     const focused = this.card.contains(document.activeElement);

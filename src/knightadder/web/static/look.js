@@ -12,7 +12,7 @@ function kept() {
   }
 }
 
-/** Give the page the chosen look, and change it when the user chooses a different look in another tab. */
+/** Apply the chosen look to the page, and change it when the user chooses a different look in another tab. */
 export function startLook() {
   const render = () => {
     const { board, pieces, coordinates } = kept();

@@ -1,4 +1,4 @@
-// Writes the game as PGN. Evaluations and clocks are parts of the comments.
+// Writes the game as PGN. Evaluations and clock times are written in the comments.
 
 import { moveNumber } from "./tree.js";
 

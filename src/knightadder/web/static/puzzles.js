@@ -1,4 +1,4 @@
-// The page to solve puzzles on. The server sends each puzzle with all its positions, so this page knows no rules of chess.
+// The puzzle page. The server sends each puzzle with all its positions, so this page knows no rules of chess.
 // A puzzle counts as not solved after a wrong move or a hint, or after the solution was shown.
 
 import { byId, element, showTitle } from "./elements.js";

@@ -10,7 +10,8 @@ export class Socket {
     this.waiting = 0.5;
     this.timer = 0;
     this.name = sessionStorage.getItem(KEY) ?? newName();
-    // A duplicated tab gets a copy of the storage. So the name is stored only while the page is hidden or being left.
+    // The name is stored only while the page is hidden or being left. Otherwise a duplicate of this tab, which gets a copy
+    // of the storage, would use the same name.
     const keepName = (hidden) => (hidden ? sessionStorage.setItem(KEY, this.name) : sessionStorage.removeItem(KEY));
     keepName(document.hidden);
     addEventListener("visibilitychange", () => keepName(document.hidden));

@@ -12,7 +12,7 @@ export class Walk {
     Object.assign(this, { tree, actions });
     this.node = tree.root.id; // the node that is shown or requested
     this.heading = null; // the requested node, until it is shown
-    this.chosen = 0; // the index of the child that → goes to
+    this.chosen = 0; // the index of the child that the key → goes to
   }
 
   /** Handle the server's message that a node is on the board. */
@@ -47,7 +47,7 @@ export class Walk {
     return this.tree.get(this.node)?.children ?? [];
   }
 
-  /** The node that → goes to if the moves fork here; otherwise undefined. */
+  /** The node that the key → goes to if the moves fork here; otherwise undefined. */
   get ahead() {
     return this.children.length > 1 ? this.way?.id : undefined;
   }

@@ -5,12 +5,12 @@ export class Worths {
   /**
    * @param {{button: HTMLElement, value: HTMLElement}} elements the switch, and the place for the position's static value
    * @param {import("./board.js").Board} board
-   * @param {(node: number) => void} ask asks the server for the pieces' worths at a node
+   * @param {(node: number) => void} ask asks the server for the worth of each piece at a node
    */
   constructor({ button, value }, board, ask) {
     Object.assign(this, { button, value, board, ask });
-    this.possible = null; // the position on the board, if its worths may be shown
-    this.asked = null; // the position whose worths are shown or requested
+    this.possible = null; // the position on the board, if the worth of its pieces may be shown
+    this.asked = null; // the position for which the pieces' worth is shown or requested
     button.addEventListener("click", () => {
       button.setAttribute("aria-checked", String(!this.isOn));
       this.update(this.possible);
@@ -21,7 +21,7 @@ export class Worths {
     return this.button.getAttribute("aria-checked") === "true";
   }
 
-  /** Show the worths in a position if the switch is on; null hides them. */
+  /** Show the worth of each piece in a position if the switch is on; null hides it. */
   update(position) {
     this.possible = position;
     this.button.disabled = !position;
