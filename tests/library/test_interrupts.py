@@ -140,6 +140,27 @@ def test_a_forked_process_knows_that_the_search_is_another_process_s() -> None:
     assert (status, out) == (0, "done\n"), errors
 
 
+FORKS_WHILE_LOADING = """
+import os, signal, time
+threading.Thread(target=knightadder.Engine).start()
+children = []
+for _ in range(6):
+    time.sleep(0.01)
+    if not (child := os.fork()):
+        signal.alarm(60)  # a fork in the middle of the loading used to leave a locked lock
+        with knightadder.Engine() as engine:
+            assert engine.play(board, Limit(nodes=100)).move in board.legal_moves
+        os._exit(0)
+    children.append(child)
+print([os.waitpid(child, 0)[1] for child in children])
+"""
+
+
+def test_a_process_forked_while_the_core_is_loaded_has_an_engine() -> None:
+    status, out, errors = interrupted(BEGIN + FORKS_WHILE_LOADING, 0)
+    assert (status, out) == (0, "[0, 0, 0, 0, 0, 0]\n"), errors
+
+
 def test_the_interpreter_may_end_while_everything_works() -> None:
     program = """
 def work(call):

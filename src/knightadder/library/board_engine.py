@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _CLOCK_KEPT = 0.9  # minimum share of the expected clock for which pondering continues as the next search
 _THREADS_END = 1.0  # maximum seconds that a fork waits for the threads of a finished search; usually milliseconds
 
-_loading = threading.Lock()
+_loading = threading.RLock()
 _loaded = False
 _engines: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
@@ -397,6 +397,7 @@ def _survive_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_prepare_fork, after_in_child=_survive_fork)
+    os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
 
 
 def _caller() -> _Caller:

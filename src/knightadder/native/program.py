@@ -65,7 +65,10 @@ class Program:
         self.constants: list[Constant] = []
         self.places: dict[str, int] = {}
         self._modules, self._data = modules, data
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        if hasattr(os, "register_at_fork"):  # a fork waits until the image is loaded, not only half of it
+            release = self._lock.release
+            os.register_at_fork(before=self._lock.acquire, after_in_parent=release, after_in_child=release)
 
     def exported(self, signature: Signature) -> Callable[[Callable[..., Any]], Export]:
         """Mark a function that Python calls."""
