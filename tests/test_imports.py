@@ -42,6 +42,7 @@ ANYWHERE = {
         "frozen",
         "opening_names",
         "progress",
+        "signals",
         "text",
         "text_table",
     )

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +157,15 @@ def test_the_old_file_stays_when_the_new_one_is_not_finished(tmp_path, error):
         raise error
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_sigterm_leaves_nothing_half_written(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "f") as beside, replacing(tmp_path / "g"):
+        beside.write_text("half")
+        signal.raise_signal(signal.SIGTERM)
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 _WRITER = """

@@ -14,13 +14,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
-from types import FrameType
 from typing import Any, Self
 
 from knightadder.arguments import declare
 from knightadder.engine.errors import EngineError
 from knightadder.extras import needed_by
 from knightadder.pool import Pool, Tasks, failure
+from knightadder.signals import handling, terminating_interrupts
 
 _END_SECONDS = 10.0  # seconds in which a process must end before it is killed
 
@@ -46,7 +46,7 @@ def open_pool(
     In the block, SIGTERM has the effect of Ctrl-C. OptionError if Dask is not installed, or there is no such cluster.
     """
     pickled = pickle.dumps(task)
-    with _handling(signal.SIGTERM, _interrupt):
+    with terminating_interrupts():
         if cluster is None:
             if core:
                 from knightadder.engine.loader import compile_core
@@ -59,23 +59,6 @@ def open_pool(
                 from knightadder.cluster import connected
             with connected(pickled, cluster) as pool:
                 yield pool
-
-
-@contextlib.contextmanager
-def _handling(number: int, handler: Callable[[int, FrameType | None], Any] | signal.Handlers) -> Iterator[None]:
-    """Handle a signal with a handler in a ``with`` block; does so only in the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(number, handler)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 # --- processes of this machine -------------------------------------------------------------------------------------
@@ -105,7 +88,7 @@ class _Processes(Pool):
     def _start(self) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(self._theirs, theirs, self._pickled))
-        with _handling(signal.SIGINT, signal.SIG_IGN):  # inherited by the new process; this process will terminate it
+        with handling(signal.SIGINT, signal.SIG_IGN):  # inherited by the new process; this process will terminate it
             process.start()
         theirs.close()
         self._started.append((process, ours))

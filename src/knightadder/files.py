@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import parse_toml
+from knightadder.signals import terminating_interrupts
 
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some network file systems
 
@@ -120,7 +121,8 @@ def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> 
 
 @contextlib.contextmanager
 def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
-    """Replace a file, so that at any time either the old or the new file exists; OptionError if that fails.
+    """Replace a file, so that at any time either the old or the new file exists; OptionError if that fails. In the
+    ``with`` block, SIGTERM has the effect of Ctrl-C.
 
     Yields the file to write: a temporary file in the same folder, which is removed if the ``with`` block fails; or
     `file` itself if it is not a regular file, such as ``/dev/stdout``. With `tidy`, temporary files of killed processes
@@ -129,27 +131,28 @@ def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
     file = file.resolve()  # keeps a link, and replaces its target
     direct = file.exists() and not file.is_file()
     beside = file if direct else file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        if direct:
-            yield beside
-            return
-        if tidy:
-            remove_left_behind(file.parent, glob.escape(file.name))
-        with _held(beside):
-            yield beside
-        with beside.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        with contextlib.suppress(OSError):
-            shutil.copymode(file, beside)
-        beside.replace(file)
-    except OSError as error:
-        if isinstance(error, BrokenPipeError) and not direct:
-            raise  # standard output was closed; this error does not concern the file
-        raise OptionError(f"cannot write {file}: {error.strerror}") from None
-    finally:
-        if not direct:
+    with terminating_interrupts():
+        try:
+            if direct:
+                yield beside
+                return
+            if tidy:
+                remove_left_behind(file.parent, glob.escape(file.name))
+            with _held(beside):
+                yield beside
+            with beside.open("rb+") as stream:
+                os.fsync(stream.fileno())
             with contextlib.suppress(OSError):
-                beside.unlink()
+                shutil.copymode(file, beside)
+            beside.replace(file)
+        except OSError as error:
+            if isinstance(error, BrokenPipeError) and not direct:
+                raise  # standard output was closed; this error does not concern the file
+            raise OptionError(f"cannot write {file}: {error.strerror}") from None
+        finally:
+            if not direct:
+                with contextlib.suppress(OSError):
+                    beside.unlink()
 
 
 def remove_left_behind(folder: Path, names: str) -> None:
