@@ -27,6 +27,23 @@ def test_arguments(kind, taken, refused):
             kind(text)
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        (arguments.positive, "9" * 20, "a smaller number"),
+        (arguments.positive, f"-{'9' * 20}", "a whole number of at least 1"),
+        (arguments.positive_number, "1e999", "a smaller number"),
+        (arguments.not_negative, "9223372036854775808", "a smaller number"),
+        (arguments.number(0), "1e999", "a smaller number"),
+        (arguments.number(0), "inf", "a number of at least 0"),
+        (arguments.whole(0, 65_535), "9" * 20, "a whole number from 0 to 65535"),
+    ],
+)
+def test_numbers_too_large_are_refused_as_such(kind, text, expected):
+    with pytest.raises(argparse.ArgumentTypeError, match=f"^expected {expected}, not '{text}'$"):
+        kind(text)
+
+
 def options_of(*words):
     parser = argparse.ArgumentParser()
     for name in ("--threads", "--hash", "--syzygy", "--eval", "--eval-file", "--option"):

@@ -56,11 +56,13 @@ def test_what_is_missing_is_usual():
     [
         ("number", "x", "expected a number"),
         ("number", "0.99", "expected 1 or more"),
-        ("number", "nan", "expected 1 or more"),
-        ("number", "inf", "expected 1 or more"),
+        ("number", "nan", "expected a number"),
+        ("number", "inf", "expected a number"),
+        ("number", "1e999", "expected a smaller number"),
         ("whole", "x", "expected a whole number"),
         ("whole", "1.5", "expected a whole number"),
         ("whole", "0", "expected 1 or more"),
+        ("whole", "99999999999999999999", "expected a smaller number"),
     ],
 )
 def test_numbers_that_are_refused(method, text, message):

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import DEFAULT_EVALUATION, EVALUATION_NAMES
-from knightadder.foreign import MOST, parse_whole
+from knightadder.foreign import MOST, TooLarge, parse_finite, parse_whole
 
 if TYPE_CHECKING:
     import argparse
@@ -21,39 +20,23 @@ _Number = TypeVar("_Number", int, float)
 _Default = TypeVar("_Default")
 
 
-def whole(least: int, most: int = MOST) -> Callable[[str], int]:
-    """Return an argument type: whole numbers from `least` to `most`."""
+def _reader(
+    convert: Callable[[str], _Number], fits: Callable[[_Number], bool], expected: str, endless: bool
+) -> Callable[[str], _Number]:
+    """Return an argument type; `endless` says that `expected`, the description of its numbers, names no highest one."""
 
-    def read(text: str) -> int:
-        with contextlib.suppress(ValueError):
-            if least <= (value := parse_whole(text)) <= most:
+    def read(text: str) -> _Number:
+        too_large = False
+        try:
+            if fits(value := convert(text)):
                 return value
-        raise _refused(f"a whole number {_range(least, most)}", text)
+        except TooLarge:
+            too_large = not text.startswith("-")
+        except ValueError:
+            pass
+        raise _refused("a smaller number" if endless and too_large else expected, text)
 
     return read
-
-
-def number(least: float, most: float = math.inf) -> Callable[[str], float]:
-    """Return an argument type: finite numbers from `least` to `most`."""
-
-    def read(text: str) -> float:
-        with contextlib.suppress(ValueError):
-            if least <= (value := float(text)) <= most and math.isfinite(value):
-                return value
-        raise _refused(f"a number {_range(least, most)}", text)
-
-    return read
-
-
-def positive_number(text: str) -> float:
-    """Return a number above 0."""
-    with contextlib.suppress(ValueError):
-        if 0 < (value := float(text)) < math.inf:
-            return value
-    raise _refused("a number above 0", text)
-
-
-positive, not_negative, share, seconds = whole(1), whole(0), number(0, 1), positive_number
 
 
 def _range(least: float, most: float) -> str:
@@ -64,6 +47,22 @@ def _refused(expected: str, text: str) -> Exception:
     from argparse import ArgumentTypeError  # imported late, because an engine in a chess program needs no argparse
 
     return ArgumentTypeError(f"expected {expected}, not {text!r:.60}")
+
+
+def whole(least: int, most: int = MOST) -> Callable[[str], int]:
+    """Return an argument type: whole numbers from `least` to `most`."""
+    expected = f"a whole number {_range(least, most)}"
+    return _reader(parse_whole, lambda value: least <= value <= most, expected, most == MOST)
+
+
+def number(least: float, most: float = math.inf) -> Callable[[str], float]:
+    """Return an argument type: finite numbers from `least` to `most`."""
+    expected = f"a number {_range(least, most)}"
+    return _reader(parse_finite, lambda value: least <= value <= most, expected, most == math.inf)
+
+
+positive_number = _reader(parse_finite, lambda value: value > 0, "a number above 0", endless=True)
+positive, not_negative, share, seconds = whole(1), whole(0), number(0, 1), positive_number
 
 
 #: The declaration of options whose values are words of the form ``key=value``.
@@ -204,7 +203,7 @@ class KeyValues(dict[str, str]):
 
     def number(self, key: str, default: _Default, least: float = 0) -> float | _Default:
         """Return a finite number, or the default if the key is missing; OptionError for text, or a number too small."""
-        return self._number(float, "a number", key, default, least)
+        return self._number(parse_finite, "a number", key, default, least)
 
     def whole(self, key: str, default: _Default, least: int = 0) -> int | _Default:
         """Return a whole number; parameters and errors are as for `number`."""
@@ -217,9 +216,11 @@ class KeyValues(dict[str, str]):
             return default
         try:
             value = convert(self[key])
+        except TooLarge:
+            raise OptionError(f"{key}={self[key]}: expected a smaller number") from None
         except ValueError:
             raise OptionError(f"{key}={self[key]}: expected {kind}") from None
-        if not least <= value < float("inf"):
+        if value < least:
             raise OptionError(f"{key}={self[key]}: expected {least:g} or more")
         return value
 

@@ -45,21 +45,36 @@ def converted(value: object, kind: Any) -> Any:
 def parse_toml(data: bytes) -> dict[str, Any]:
     """Return the values of a TOML file; ValueError in the same cases as for `parse_json`."""
     try:
-        values = tomllib.loads(data.decode("utf-8-sig"), parse_float=_finite)
+        values = tomllib.loads(data.decode("utf-8-sig"), parse_float=parse_finite)
         _check_whole(values)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return values
 
 
+class TooLarge(ValueError):
+    """The text is a number, but the number is too large."""
+
+
 def parse_whole(text: str) -> int:
-    """Return a whole number from ASCII digits with an optional sign; ValueError for other text, or beyond `MOST`."""
+    """Return a whole number from ASCII digits with an optional sign; ValueError for other text, and `TooLarge` for a
+    number beyond `MOST`.
+    """
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"{text[:_MOST_DIGITS]!r} is not a whole number")
     if len(digits) > _MOST_DIGITS or int(digits) > MOST:
-        raise ValueError(f"the number {text[:_MOST_DIGITS]}... is too large")
+        raise TooLarge(f"the number {text[:_MOST_DIGITS]}... is too large")
     return int(text)
+
+
+def parse_finite(text: str) -> float:
+    """Return a finite number; ValueError for other text, and `TooLarge` for digits beyond the range of floats."""
+    value = float(text)
+    if math.isfinite(value):
+        return value
+    kind = TooLarge if any(map(str.isdigit, text)) else ValueError
+    raise kind(f"the number {text[:_MOST_DIGITS]} is not finite")
 
 
 def whole_or_none(text: str) -> int | None:
@@ -76,13 +91,6 @@ def rating_or_none(text: str | None) -> int | None:
     return rating if rating is not None and 0 < rating <= _MOST_RATING else None
 
 
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"the number {text[:_MOST_DIGITS]} is not finite")
-    return value
-
-
 def _refuse(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a JSON number")
 
@@ -97,4 +105,4 @@ def _check_whole(value: object) -> None:
 
 
 # Not msgspec's parser: it refuses lone surrogates, which file names may contain, and does not limit whole numbers.
-_DECODER = json.JSONDecoder(parse_int=parse_whole, parse_float=_finite, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_int=parse_whole, parse_float=parse_finite, parse_constant=_refuse)
