@@ -268,7 +268,7 @@ def test_a_full_disk_is_one_line(engine, monkeypatch, capfd):
 
     monkeypatch.setattr(sys, "stdout", Full())
     assert cli.main(["perft", "1"]) == 1
-    assert capfd.readouterr().err == "knightadder: [Errno 28] No space left on device\n"
+    assert capfd.readouterr().err == "knightadder: cannot write standard output: No space left on device\n"
 
 
 # --- perft and bench -----------------------------------------------------------------------------------------------

@@ -85,21 +85,27 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
     """Call `run` and return its value, or the exit status of its error (see `main`). The error becomes a line on
     standard error that begins with the program's name.
     """
+    said = ""
     try:
         status = run()
         sys.stdout.flush()
+        return status
     except EngineError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return EXIT_BAD_INPUT if isinstance(error, PositionError | OptionError) else EXIT_FAILED
+        said, status = str(error), EXIT_BAD_INPUT if isinstance(error, PositionError | OptionError) else EXIT_FAILED
     except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
+        status = EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
-        _drop_output()
-        return EXIT_FAILED
+        status = EXIT_FAILED
     except OSError as error:  # such as a full disk; errors of the user's files are reported by the commands
+        said, status = one_line(str(error)), EXIT_FAILED
+    try:
+        print(end="", flush=True)
+    except OSError as error:
         _drop_output()
-        print(f"{name}: {one_line(str(error))}", file=sys.stderr)
-        return EXIT_FAILED
+        if said and said == one_line(str(error)):  # this was the error
+            said = f"cannot write standard output: {error.strerror}"
+    if said:
+        print(f"{name}: {said}", file=sys.stderr)
     return status
 
 

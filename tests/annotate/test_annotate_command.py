@@ -424,6 +424,15 @@ def test_a_disk_that_becomes_full_and_on(tmp_path, monkeypatch, capsys):
     assert outputs(folder) == expected
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has such a device")
+def test_a_full_output_is_named_beside_other_outputs(file, tmp_path, analysts, capsys):
+    file.write_text(SCHOLAR.replace("a comment", "a comment " * 10_000), encoding="utf-8")
+    others = ["--summary", tmp_path / "table.csv", "--moves", tmp_path / "moves.csv"]
+    assert annotate(file, "--force", "--out", "/dev/full", *others) == 2
+    assert said_last(capsys) == "knightadder: cannot write /dev/full: No space left on device"
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "games.annotated.pgn.unfinished", file]
+
+
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 from knightadder import __version__
 from knightadder.arguments import declare, declare_limits, engine_options, search_limit
 from knightadder.digests import content_digest
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
-from knightadder.files import check_new, check_writable, doing, replacing
+from knightadder.files import check_new, check_writable, doing, replacing, writing
 from knightadder.progress import progress
-from knightadder.runs import Journal, going_on
+from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, tell
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     with Journal(files.unfinished, {"format": 4, **same}, arguments.restart) as journal:
         if len(journal):
             print(f"Continuing after {len(journal)} of {total} games", file=sys.stderr)
-        kept = files.games == arguments.file or files.out != _STANDARD
+        kept = files.games == arguments.file or files.unfinished == state_beside(files.out)
         with going_on(lambda: f"{len(journal)} of {total} games are in {files.unfinished}" if kept else ""):
             _evaluate(files.games, total, journal, limit, engine, options, arguments)
         if content_digest(files.games) != digest:
@@ -149,7 +149,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     plain = without_compression(games)
     beside = plain.with_name(f"{plain.stem}.annotated.pgn")
     out: Path = arguments.out or beside
-    kept = beside if out == _STANDARD else out
+    state = None if out == _STANDARD else state_beside(out)
     summary: Path | None = arguments.summary
     if summary and summary.suffix.lower() not in (".csv", ".json"):
         raise OptionError(f"--summary {summary}: expected a name that ends in .csv or .json")
@@ -170,7 +170,8 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
             reason = taken.get(place, taken[games.resolve()])
             raise OptionError(f"{option} {file}: {reason}, so it is not overwritten")
         taken[place] = f"this is also the file of {option}"
-    return _Files(name, games, out, kept.parent / f"{kept.name}.unfinished", summary, arguments.moves, arguments.plot)
+    state = state or beside.with_name(f"{beside.name}.unfinished")
+    return _Files(name, games, out, state, summary, arguments.moves, arguments.plot)
 
 
 def _check_new(files: _Files, force: bool) -> None:
@@ -340,13 +341,28 @@ def _write(
             except BrokenGame as fault:
                 rows.append(row(text.number, text.line, headers_of(text) or {}, fault=str(fault)))
                 _tell(text.place(files.name), rows[-1])
-            stream.write(f"{written}\n\n")
+            with _writing(files.out):
+                stream.write(f"{written}\n\n")
         if files.summary and summary:
-            _write_summary(files.summary, summary, rows, {"file": files.name, **about})
-            summary.flush()  # so that a full disk is noticed before a file is replaced
+            with _writing(files.summary):
+                _write_summary(files.summary, summary, rows, {"file": files.name, **about})
+                summary.flush()  # so that a full disk is noticed before a file is replaced
         if files.out != _STANDARD:
-            stream.flush()
+            with _writing(files.out):
+                stream.flush()
     return rows
+
+
+@contextlib.contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    """Report an error of this file here, because the blocks of the other files would report it as their own."""
+    try:
+        with contextlib.nullcontext() if file == _STANDARD else writing(file):
+            yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise EngineError(f"cannot write standard output: {error.strerror}") from None
 
 
 def _tell(place: str, row: Row) -> None:
