@@ -1,4 +1,4 @@
-// The puzzles of the report. The page contains all their data: positions, legal moves, good moves and lines.
+// Shows the report's puzzles. The page contains all data for them: positions, legal moves, good moves and lines.
 "use strict";
 
 const puzzles = JSON.parse(document.getElementById("puzzle-data").textContent);
@@ -9,7 +9,7 @@ let current = 0;
 let from = null; // the selected square; null if there is none
 let over = false; // whether the puzzle is solved, or its solution has been shown
 
-/** The pieces of a position by square, from its FEN. */
+/** The pieces of a position, read from its FEN: square -> letter of the piece. */
 function piecesOf(fen) {
   const pieces = {};
   fen.split(" ")[0].split("/").forEach((row, at) => {

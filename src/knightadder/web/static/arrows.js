@@ -1,5 +1,5 @@
-// Draws arrows and circles on the board: an arrow for the first move of each line of analysis, and the user's shapes. The
-// best line's arrow is the most opaque.
+// Draws arrows and circles on the board: an arrow for the first move of each of the engine's lines, and the shapes that
+// the user has drawn. The arrow of the best line is the most opaque.
 
 import { svgElement } from "./elements.js";
 
@@ -11,8 +11,8 @@ const COLOURS = { G: "green", R: "red", B: "blue", Y: "yellow" };
 /**
  * Draw arrows, and remove the arrows drawn before.
  *
- * @param {SVGElement} svg a layer with a view box of 8 by 8 squares
- * @param {string[][]} arrows pairs of squares, the most important first
+ * @param {SVGElement} svg a layer whose view box measures 8 by 8 squares
+ * @param {string[][]} arrows pairs of squares; the most important arrow comes first
  * @param {string[][]} others the second engine's arrows, drawn wider and below the first engine's, so that both are visible
  * @param {(square: string) => number[]} place returns the column and row of a square
  */
@@ -31,8 +31,8 @@ export function drawArrows(svg, arrows, others, place) {
 /**
  * Draw shapes, and remove the shapes drawn before.
  *
- * @param {SVGElement} svg a layer with a view box of 8 by 8 squares
- * @param {string[]} shapes in PGN's notation: "Gd2d4" is a green arrow, "Rd4" a red circle
+ * @param {SVGElement} svg a layer whose view box measures 8 by 8 squares
+ * @param {string[]} shapes in the notation of PGN comments: "Gd2d4" is a green arrow, "Rd4" a red circle
  * @param {(square: string) => number[]} place returns the column and row of a square
  */
 export function drawShapes(svg, shapes, place) {
@@ -46,7 +46,7 @@ export function drawShapes(svg, shapes, place) {
   );
 }
 
-/** The name of a shape for screen readers, without the shape's first square: "green arrow to d4". */
+/** The name of a shape for screen readers, such as "green arrow to d4". It leaves out the shape's first square. */
 export function shapeName(shape) {
   const [colour, to] = [COLOURS[shape[0]], shape.slice(3)];
   return to ? `${colour} arrow to ${to}` : `${colour} circle`;

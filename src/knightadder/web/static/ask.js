@@ -1,6 +1,6 @@
 // Sends requests to the server.
 
-/** Send a request and return the server's answer. If that fails, return `{ problem }`, a text for the user. */
+/** Send a request and return the server's answer. If that fails, return `{ problem }`; `problem` is a text for the user. */
 export async function ask(path, options = {}) {
   try {
     const answer = await fetch(path, options);

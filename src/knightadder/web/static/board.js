@@ -1,5 +1,5 @@
-// The board: its squares, and its pieces, which are moved by drag, by two clicks, or from the keyboard. The board knows no
-// rules of chess: the server sends the legal moves.
+// The board with its squares and pieces. The user moves a piece by dragging it, with two clicks, or from the keyboard. The
+// board does not know the rules of chess: the server sends the legal moves.
 
 import { drawArrows, drawShapes, shapeName } from "./arrows.js";
 import { svgElement } from "./elements.js";
@@ -17,16 +17,19 @@ export class Board {
   constructor(element, { onMove = null, label = "Chess board" } = {}) {
     this.element = element;
     this.onMove = onMove;
-    this.editing = null; // in the editor, the handlers {onSquare(square), onDrag(from, to)}; `to` is null outside the board
-    this.drawing = null; // in the draw mode, the key handlers: {onSquare(square, event) for Enter and space, onEscape()}
-    this.locked = false; // whether pieces cannot be moved
+    // The editor's handlers {onSquare(square), onDrag(from, to)}, while the editor is open. If a piece is dragged off the
+    // board, `to` is null.
+    this.editing = null;
+    // The draw mode's key handlers {onSquare(square, event), onEscape()}, while the mode is on. Enter and space call onSquare.
+    this.drawing = null;
+    this.locked = false; // whether the user cannot move pieces
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
-    this.arrows = [[], []]; // the arrows of the engine and of the second engine
+    this.arrows = [[], []]; // the arrows of the first engine and of the second engine
     this.shapes = [];
     this.worths = {};
-    this.premove = []; // the squares of a premove
-    this.shown = new Map(); // square -> {code, element} of each piece as drawn
+    this.premove = []; // the two squares of the premove; empty if there is no premove
+    this.shown = new Map(); // square -> {code, element} of the piece drawn there
     this.selected = null;
     this.focused = "e2";
     element.setAttribute("role", "grid");
@@ -50,7 +53,7 @@ export class Board {
     const sameMoves = position.fen === this.position.fen && Object.keys(position.legal ?? {}).length > 0;
     if (position.fen !== this.position.fen) this.worths = {};
     this.position = { legal: {}, promotions: [], last: null, check: null, ...position };
-    // If only something else has changed, such as the analysis, the selected piece stays selected.
+    // If the position is the same, and for example only the analysis has changed, the selected piece stays selected.
     if (!sameMoves) {
       this.cancelPromotion?.();
       this.selected = null;
@@ -76,7 +79,7 @@ export class Board {
     drawShapes(this.shapesSvg, shapes, (square) => this.place(square));
   }
 
-  /** Show a text on each piece whose square is a key of `worths`. */
+  /** Show a text on each piece whose square has one; `worths` maps squares to texts. */
   setWorths(worths) {
     this.worths = worths;
     this.refresh();
@@ -99,7 +102,7 @@ export class Board {
     if (focused) this.focus(this.focused);
   }
 
-  /** The column and row of a square on the screen, counted from the top left. */
+  /** The column and row at which a square appears on the screen, counted from the top left. */
   place(square) {
     const file = FILES.indexOf(square[0]);
     const rank = Number(square[1]) - 1;
@@ -212,7 +215,7 @@ export class Board {
     this.markSquares();
   }
 
-  /** Handle a click, or Enter, on a square: select its piece, or move the selected piece there. */
+  /** Handle a click or the Enter key on a square: select its piece, or move the selected piece there. */
   press(square, event) {
     if (this.locked) return;
     if (this.editing) this.editing.onSquare(square);
@@ -328,7 +331,7 @@ export class Board {
   }
 }
 
-/** Put an SVG layer for drawing over the board. */
+/** Add an SVG layer on top of the squares and pieces. */
 function overlay(element, name) {
   return element.appendChild(svgElement("svg", { class: name, viewBox: "0 0 8 8", "aria-hidden": "true" }));
 }

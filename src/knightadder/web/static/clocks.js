@@ -1,6 +1,6 @@
-// Writes clock times as text, and reads them from a game's comments.
+// Writes clock times as text, and reads them from the comments on a game's moves.
 
-export const LOW = 10; // below this number of seconds, a clock is highlighted and shows tenths
+export const LOW = 10; // a clock with fewer seconds than this is highlighted and shows tenths of a second
 
 export function clockText(seconds) {
   if (seconds < LOW) return `0:0${seconds.toFixed(1)}`.replace("0:010.0", "0:10");
@@ -10,18 +10,21 @@ export function clockText(seconds) {
   return hours ? `${hours}:${tail}` : tail;
 }
 
-/** The seconds in a PGN command such as [%clk 0:04:59.5] in the comment on a move; null without the command. */
+/**
+ * The time that a PGN command gives in the comment on a node's move, in seconds: 299.5 for [%clk 0:04:59.5]. It is null if
+ * the comment does not contain the command.
+ */
 export function seconds(node, command) {
   const [, hours, minutes, rest] = node.comment.match(new RegExp(`\\[%${command} (\\d+):(\\d+):([\\d.]+)\\]`)) ?? [];
   return rest === undefined ? null : Number(hours) * 3600 + Number(minutes) * 60 + Number(rest);
 }
 
 /**
- * Both clocks at a node, read from the comments on the moves up to the node; null if no comment has a clock.
+ * Both clocks at a node, read from the comments on the moves up to the node; null if no comment contains a clock time.
  *
  * @param {import("./tree.js").Tree} tree
  * @param {number} id
- * @param {string} [control] the value of the PGN tag TimeControl, for the clock of a side that has not moved yet
+ * @param {string} [control] the value of the PGN tag TimeControl; it gives the time of a side that has not moved yet
  */
 export function clocksAt(tree, id, control) {
   if (!tree.line(id).some((node) => seconds(node, "clk") !== null)) return null;

@@ -1,10 +1,10 @@
-// Arrows and circles that the user draws: with the right button, or in the draw mode with any pointer or the keyboard.
-// As on Lichess, Shift or Ctrl makes a shape red, Alt makes it blue, and both make it yellow. Without these keys, a shape
-// has the chosen colour.
+// Arrows and circles that the user draws with the right mouse button. In the draw mode, the user can draw them with any
+// pointer or with the keyboard.
+// As on Lichess, Shift or Ctrl makes a shape red, Alt makes it blue, and Alt together with one of the others makes it
+// yellow. Without these keys, a shape is green, or in the draw mode has the chosen colour.
 // Drawing a shape again removes it. Drawing it in a different colour changes its colour.
 
-// The colours of a shape drawn without Shift, Ctrl and Alt; with Shift or Ctrl; with Alt; and with Alt and Shift or Ctrl.
-const COLOURS = "GRBY";
+const COLOURS = "GRBY"; // the letters of green, red, blue and yellow
 const MOST = 64; // maximum number of shapes in a position, as on the server
 
 export class Drawing {
@@ -12,14 +12,14 @@ export class Drawing {
    * @param {import("./board.js").Board} board
    * @param {{button: HTMLButtonElement, tools: HTMLElement}} elements `button` turns the draw mode on and off; `tools`
    *   has a radio button for each colour and a button that removes all shapes
-   * @param {(shapes: string[]) => number | null} onDraw gets the shapes of the position, such as "Gd2d4" and "Rd4"; gives
-   *   the number of its node, or null if it could not send them
+   * @param {(shapes: string[]) => number | null} onDraw sends the shapes of the position, such as "Gd2d4" and "Rd4", to
+   *   the server; returns the number of the position's node, or null if the shapes could not be sent
    */
   constructor(board, { button, tools }, onDraw) {
     Object.assign(this, { board, button, tools, onDraw });
     this.shapes = [];
-    this.sent = new Map(); // node -> its newest shapes, until the server reports them
-    this.hints = []; // additional shapes, which the user did not draw
+    this.sent = new Map(); // node -> the newest shapes sent for it, until the server reports the same shapes
+    this.hints = []; // additional shapes that show hints and were not drawn by the user
     this.begun = null; // the shape being drawn
     this.from = null; // the first square of a shape begun with the keyboard
     this.pointer = null; // the id of the pointer that draws
@@ -46,14 +46,14 @@ export class Drawing {
     this.preview(null);
   }
 
-  /** Toggle the draw mode by its key. If the mode is now on, give the board the focus. */
+  /** Handle the key that toggles the draw mode. If the mode is now on, give the board the keyboard focus. */
   turnByKey() {
     if (this.button.disabled) return;
     this.turn(!this.on);
     if (this.on) this.board.focus(this.board.focused);
   }
 
-  /** Allow the draw mode or not: enable its button, or disable the button and turn the mode off. */
+  /** Allow or forbid the draw mode. To forbid it, disable its button and turn the mode off. */
   allow(allowed) {
     this.button.disabled = !allowed;
     if (!allowed && this.on) this.turn(false);
@@ -64,7 +64,7 @@ export class Drawing {
     if (this.on) this.tools.querySelectorAll("input")[index].checked = true;
   }
 
-  /** Show the user's shapes of a position. */
+  /** Show the shapes that the user has drawn in the position. */
   show(shapes) {
     this.shapes = shapes;
     this.render();
@@ -81,7 +81,7 @@ export class Drawing {
     this.board.setShapes([...this.shapes, ...this.hints, ...(this.begun ? [this.begun] : [])]);
   }
 
-  /** Show the shape being drawn; null hides the shape and cancels one begun with the keyboard. */
+  /** Show the shape being drawn. If it is null, show none, and cancel a shape begun with the keyboard. */
   preview(shape) {
     this.begun = shape;
     if (!shape) this.from = null;
@@ -97,7 +97,7 @@ export class Drawing {
     return key || !this.on ? COLOURS[key] : this.tools.querySelector("input:checked").value;
   }
 
-  // --- by pointer ---
+  // --- drawing with the pointer ---
 
   start(event) {
     const draws = event.button === 2 || (this.on && event.button === 0 && !event.target.closest(".promotion"));
@@ -126,9 +126,9 @@ export class Drawing {
     draw(event);
   }
 
-  // --- by keyboard ---
+  // --- drawing with the keyboard ---
 
-  /** Begin a shape at a square, or end the begun shape there: an arrow, or a circle if both squares are the same. */
+  /** Begin a shape at a square, or finish the begun shape there. It becomes a circle if both squares are the same. */
   press(square, keys) {
     const { from } = this;
     if (from) {
@@ -140,7 +140,7 @@ export class Drawing {
     }
   }
 
-  /** Cancel the begun shape; without a begun shape, turn the draw mode off. */
+  /** Cancel the begun shape. If no shape was begun, turn the draw mode off. */
   escape() {
     if (this.begun) this.preview(null);
     else if (this.on) this.turn(false);
@@ -153,13 +153,16 @@ export class Drawing {
 
   replace(shapes) {
     const before = this.shapes;
-    this.show(shapes); // does not wait for the server: the user may draw the next shape before its answer
+    this.show(shapes); // does not wait for the server: the user may draw the next shape before the server answers
     const node = this.onDraw(shapes);
     if (node === null) this.show(before);
     else this.sent.set(node, shapes);
   }
 
-  /** Correct the server's nodes: until it has all shapes that were sent, its shapes are older than the user's. */
+  /**
+   * Put the user's newest shapes into nodes that the server has sent. Until the server has received these shapes, the
+   * nodes contain older ones.
+   */
   correct(nodes) {
     for (const node of nodes) {
       const newest = this.sent.get(node.id);

@@ -1,4 +1,4 @@
-// The drill page. The server chooses each drill by spaced repetition, and sends its position with the right moves. Only
+// The drill page. The server chooses each drill by spaced repetition, and sends the drill's position and right moves. Only
 // the first answer counts. Its grade is "good", "hard" (right, but only after a hint) or "again" (wrong, or the solution
 // was shown).
 
@@ -27,7 +27,7 @@ const kind = () => KINDS[Number(byId("kind").value)][1];
 const isOf = (wanted) => (group) => Object.entries(wanted).every(([name, value]) => !value || group[name] === value);
 const sum = (list, name) => list.reduce((total, each) => total + each[name], 0);
 
-/** The filters that are set: kind, theme and opening. */
+/** The kind, theme and opening that the user has chosen. A filter that shows all drills is left out. */
 function choice() {
   const { theme, opening } = byId("choice").elements;
   return Object.fromEntries(Object.entries({ ...kind(), theme: theme.value, opening: opening.value }).filter(([, value]) => value));
@@ -45,7 +45,7 @@ async function count() {
   byId("count").textContent = `${sum(chosenOnes, "due")} due, ${sum(chosenOnes, "new")} new`;
 }
 
-/** Offer the values that occur among the drills; keep the chosen value if it is still among them. */
+/** Offer the values that the field `name` has in the wanted drills. Keep the chosen value if it is still offered. */
 function offerValues(id, name, all, wanted) {
   const values = [...new Set(groups.filter(isOf(wanted)).map((group) => group[name]))].sort();
   offer(id, [[all, ""], ...values.map((value) => [value, value])], byId(id).value);
@@ -107,7 +107,7 @@ function showSolution() {
   end("The solution", Object.keys(drill.good)[0]);
 }
 
-/** Open the board's page with the right moves, to analyse them. */
+/** Open the board's page to analyse the right moves. */
 function analyse() {
   if (drill && page.over) page.handOver(drill);
 }

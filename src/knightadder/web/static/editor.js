@@ -1,4 +1,4 @@
-// The board editor. It places pieces, and sets the side to move and the castling rights.
+// The board editor. In it, the user places pieces, and sets the side to move and the castling rights.
 
 import { pieceName } from "./pieces.js";
 
@@ -107,7 +107,7 @@ export class Editor {
     this.actions.onCheck(this.fen());
   }
 
-  /** Show why the server says that the position cannot be used; `problem` is null if it can be used. */
+  /** Handle the server's check of a position: `problem` says why the position cannot be used; null if it can be used. */
   checked({ fen, problem }) {
     if (!this.isOpen || fen !== this.fen()) return;
     this.problem.textContent = problem ?? "";

@@ -1,4 +1,4 @@
-// Makes elements, for modules that add elements to the page.
+// Finds and makes elements of the page.
 
 export const byId = (id) => document.getElementById(id);
 
@@ -10,14 +10,13 @@ export function element(name, className = "", text = "") {
   return made;
 }
 
-/** Make an SVG element. */
 export function svgElement(name, attributes) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
 }
 
-/** Show a title in an element, with a detail in small letters. */
+/** Show a title in an element, with a detail in small type. */
 export function showTitle(place, title, detail = "") {
   place.replaceChildren(title, element("small", "", detail));
 }

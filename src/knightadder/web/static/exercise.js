@@ -13,7 +13,8 @@ export class Exercise {
    * @param {string} name the page's name, for the link back from the board's page
    * @param {{onMove: (move: string) => void, onChoice: () => void}} events `onMove` gets the user's move; `onChoice` is
    *   called after the user has chosen which exercises to show
-   * @param {Object<string, () => void>} actions id of a button -> its action; the first letter of the id is its key
+   * @param {Object<string, () => void>} actions id of a button -> action of the button; the id's first letter is the
+   *   key for the action
    */
   constructor(name, { onMove, onChoice }, actions) {
     this.name = name;
@@ -45,7 +46,7 @@ export class Exercise {
     this.show(position, false, title, detail);
   }
 
-  /** Show the position at the end of an exercise. Without an exercise to show, `position` is null. */
+  /** Show the position at the end of an exercise. `position` is null if there is no exercise to show. */
   finish(position, title, detail) {
     this.show(position, true, title, detail);
   }
@@ -59,7 +60,7 @@ export class Exercise {
     this.tell(title, detail);
   }
 
-  /** Show a text as the status. */
+  /** Show a title and a detail as the status. */
   tell(title, detail = "") {
     showTitle(byId("status"), title, detail);
   }
@@ -78,7 +79,7 @@ export class Exercise {
   }
 }
 
-/** Fill a list with choices, each a pair of text and value. Select the choice with the value `chosen`, or else the first. */
+/** Fill a list with choices, which are pairs of text and value. Select the choice with the value `chosen`, or the first. */
 export function offer(id, choices, chosen) {
   byId(id).replaceChildren(...choices.map(([text, value]) => new Option(text, value)));
   byId(id).value = choices.some(([, value]) => value === chosen) ? chosen : choices[0][1];

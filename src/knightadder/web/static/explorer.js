@@ -1,11 +1,11 @@
-// The opening explorer. It shows the moves played from the position on the board in the games of the server's index. A
-// click on a move plays it.
+// The opening explorer. The server has an index of games. For the position on the board, the explorer shows the moves
+// played in these games. A click on a move plays the move.
 
 import { element } from "./elements.js";
 
 export class Explorer {
   /**
-   * @param {HTMLElement} card has the filters and a place for answers; hidden unless the server has an index
+   * @param {HTMLElement} card contains the filters and a place for answers; it is hidden unless the server has an index
    * @param {(node: number, san: string) => void} onPlay
    */
   constructor(card, onPlay) {
@@ -14,7 +14,7 @@ export class Explorer {
     this.place = card.querySelector(".explorer-answer");
     this.missing = false; // whether the server has no index
     this.position = null; // the position on the board; null while the explorer is hidden
-    this.asked = null; // the query sent last
+    this.asked = null; // the newest query sent to the server
     this.shown = null; // the FEN of the answer that the card shows
     this.place.addEventListener("click", (event) => {
       const row = event.target.closest("[data-san]");
@@ -28,7 +28,7 @@ export class Explorer {
     });
   }
 
-  /** The filters that are set, as pairs of name and value. */
+  /** The filters that are set, as pairs [name, value]. */
   filters() {
     const data = new FormData(this.form);
     const set = [...data].filter(([name, value]) => name !== "speeds" && value.trim());
@@ -54,7 +54,7 @@ export class Explorer {
       return;
     }
     this.missing = answer === null;
-    if (this.missing || this.asked !== question) return; // the answer to a later query will be shown
+    if (this.missing || this.asked !== question) return; // if there is a newer query, only its answer is shown
     const focused = this.place.contains(document.activeElement);
     this.card.querySelector("summary span").textContent = filters.length ? `${filters.length} set` : "";
     this.place.replaceChildren(...render(answer));
@@ -103,7 +103,7 @@ function row(move) {
   return made;
 }
 
-/** Draw a bar of the shares of White's wins, draws and Black's wins. A share of at least 25 % shows its percentage. */
+/** Draw a bar with a part for White's wins, for draws and for Black's wins. Parts of at least 30 % show their percentage. */
 function bar({ games, white, draws, black }) {
   const made = element("div", "shares");
   const percents = [white, draws, black].map((count) => (100 * count) / games);

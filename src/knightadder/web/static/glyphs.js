@@ -43,19 +43,19 @@ const SIGNS = {
 const LAST_OF_MOVES = 9; // glyphs up to this number judge the move; higher numbers judge the position
 
 /**
- * The signs of a move's glyphs and their meanings. A glyph without a sign is shown as its number.
+ * The signs and the meanings of a move's glyphs. A glyph without a sign is shown as its number.
  *
  * @param {number[]} nags in ascending order
  * @returns {{text: string, meaning: string}}
  */
 export function glyphs(nags) {
   const signs = nags.map((nag) => SIGNS[nag] ?? [`$${nag}`, `$${nag}`]);
-  // A thin space separates the sign of a check from "+−".
+  // A narrow space before each sign about the position keeps the "+" of a check apart from "+−".
   const text = signs.map(([sign], index) => (nags[index] > LAST_OF_MOVES ? `\u202f${sign}` : sign)).join("");
   return { text, meaning: signs.map(([, meaning]) => meaning).join(", ") };
 }
 
-/** The judgement of a move by its glyphs: "brilliant", "great", "inaccuracy", "mistake", "blunder" or "". */
+/** The judgement that a move's glyphs express: "brilliant", "great", "inaccuracy", "mistake", "blunder" or "". */
 export function judgement(nags) {
   return { 3: "brilliant", 1: "great", 6: "inaccuracy", 2: "mistake", 4: "blunder" }[[3, 1, 6, 2, 4].find((nag) => nags.includes(nag))] ?? "";
 }

@@ -9,7 +9,7 @@ const MIDDLE = 0.5; // White's winning chances in a level position
 export class Graph {
   /**
    * @param {HTMLElement} element
-   * @param {(node: number) => void} onSeek gets the node under the pointer
+   * @param {(node: number) => void} onSeek gets the number of the node under the pointer
    */
   constructor(element, onSeek) {
     this.element = element;
@@ -56,7 +56,10 @@ export class Graph {
   }
 }
 
-/** An array with the dot of a marked move; empty if the move has no mark or no score. `share` is the dot's x, from 0 to 1. */
+/**
+ * An array with the dot of a marked move. The array is empty if the move has no mark or no score. `share` is the dot's
+ * horizontal position, from 0 to 1.
+ */
 function mark(node, share) {
   const kind = judgement(node.nags);
   if (!kind || !node.score) return [];
@@ -66,7 +69,7 @@ function mark(node, share) {
   return [dot];
 }
 
-/** The evaluated stretches of the line, each a list of pairs of ply and White's chances. */
+/** The stretches of the line in which all nodes have a score. A stretch is a list of pairs [ply, White's chances]. */
 function runs(line) {
   const found = [];
   line.forEach((node, x) => {
@@ -94,7 +97,7 @@ function area(run, side) {
   return `M${run[0][0]} ${MIDDLE} ${points.map(([x, chances]) => `L${x} ${1 - chances}`).join(" ")} L${run.at(-1)[0]} ${MIDDLE} Z`;
 }
 
-/** The SVG path of the curve over a stretch; a stretch of a single position becomes a point. */
+/** The SVG path of the curve for a stretch. If the stretch has only one position, the curve is a point. */
 function curve(run) {
   const [[x, chances], ...others] = run;
   return `M${x} ${1 - chances} ${(others.length ? others : [[x, chances]]).map((point) => `L${point[0]} ${1 - point[1]}`).join(" ")}`;

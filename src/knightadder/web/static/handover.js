@@ -1,12 +1,13 @@
-// Hands a game over from another page to the board's page in the same browser tab, which then shows a link back.
+// Hands a game over from another page to the board's page, in the same browser tab. The board's page then shows a link
+// back to the other page.
 
 const KEY = "handed over";
 
 /**
  * Show a game on the board's page, with a link back to this page.
  *
- * @param {{pgn: string, side: string, ply?: number}} game `side`, "white" or "black", is shown at the bottom; `ply` is
- *   the ply of the position to show (default: 0)
+ * @param {{pgn: string, side: string, ply?: number}} game `side` is the side at the bottom of the board, "white" or
+ *   "black"; `ply` is the ply of the position to show (default: 0)
  * @param {string} name this page's name, for the link back
  */
 export function handOver({ pgn, side, ply = 0 }, name) {
@@ -14,7 +15,7 @@ export function handOver({ pgn, side, ply = 0 }, name) {
   location.assign("/index.html");
 }
 
-/** Make a link open the board's page with its current game, and with a link back to this page. */
+/** Prepare a link to the board's page, so that the board's page keeps its game and shows a link back to this page. */
 export function leaveBy(link, name) {
   link.addEventListener("click", () => keep(name, null));
 }
@@ -24,7 +25,7 @@ function keep(name, game) {
 }
 
 /**
- * Make a link on the board's page lead to the page that the user came from.
+ * Show a link on the board's page that leads back to the page that the user came from.
  *
  * @param {HTMLAnchorElement} link
  * @returns {?object} the game that was passed to `handOver`; null on later calls, or if no game was passed

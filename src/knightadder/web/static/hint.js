@@ -16,21 +16,21 @@ export class Hint {
     });
   }
 
-  /** Follow the node on the board. `possible` says whether the user may ask for a hint: only when it is the user's turn. */
+  /** Handle a new node on the board. `possible` says whether the user may ask for a hint: only when it is the user's turn. */
   update(node, possible) {
     if (node === this.node && possible === this.possible) return;
     Object.assign(this, { node, possible, move: null });
     this.show("Hint", !possible);
   }
 
-  /** Show the piece of the server's hint; the next click on the button shows the move. */
+  /** Handle the server's hint: show which piece to move. The next click on the button shows the whole move. */
   take({ node, move }) {
     if (node !== this.node || !this.possible) return;
     this.move = move;
     this.show("Show the move", false, [`B${move[0]}`]);
   }
 
-  /** Offer the hint again after its search was interrupted. */
+  /** Offer a hint again after the search for a hint was interrupted. */
   reset() {
     if (!this.move) this.show("Hint", !this.possible);
   }

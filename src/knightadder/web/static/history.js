@@ -1,10 +1,10 @@
-// Undo and redo, by keys and by two buttons whose tooltips name the change.
+// Undo and redo, with keys and with two buttons. The tooltip of a button names the change.
 
 export class History {
   /**
    * @param {{undo: HTMLButtonElement, redo: HTMLButtonElement}} buttons
    * @param {(step: "undo" | "redo") => void} go
-   * @param {() => boolean} allowed whether the keys for undo and redo work now
+   * @param {() => boolean} allowed returns whether the keys for undo and redo work at the moment
    */
   constructor(buttons, go, allowed) {
     this.buttons = buttons;
@@ -18,7 +18,7 @@ export class History {
     this.show({});
   }
 
-  /** Show the names of the changes that can be undone and redone; null disables a button. */
+  /** Show the name of the change that each button would undo or redo. A button without a change is disabled. */
   show(names) {
     for (const [step, button] of Object.entries(this.buttons)) {
       const word = step === "undo" ? "Undo" : "Redo";

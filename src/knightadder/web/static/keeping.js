@@ -1,21 +1,22 @@
-// Stores each tab's file, edited games and position in the browser, and restores them after a restart of the server.
+// Stores the loaded file, the edited games and the current position of each tab in the browser. After the server has
+// restarted, they are restored.
 
 export class Keeping {
   /** @param {(text: string) => void} tell shows the user a message */
   constructor(tell) {
     this.tell = tell;
     this.full = false; // whether the browser has refused to store a game
-    this.texts = new Map(); // the server's number of a file -> {pgn, raw}
-    this.sent = null; // the file sent last
+    this.texts = new Map(); // the server's number for a file -> {pgn, raw}
+    this.sent = null; // the file that was last sent to the server
     this.forget();
   }
 
-  /** Forget the files of the previous server, when a new server has started. */
+  /** Forget the files of the previous server after a new server has started. */
   forget() {
     this.texts.clear();
     this.file = this.index = null;
     this.edited = {}; // game index -> PGN of each game that differs from the file
-    this.places = {}; // game index -> the game's place among the user's saved games; a game that is not saved has none
+    this.places = {}; // game index -> the game's place among the user's saved games; unsaved games are left out
   }
 
   /** The message that restores this tab on a new server; null if nothing is stored. */
@@ -32,7 +33,7 @@ export class Keeping {
     this.restoring = { edited, places };
   }
 
-  /** Store the file and the game that the server has put on the board. The server sends a number for each file. */
+  /** Store the file and the game that the server has put on the board. `file` is the server's number for the file. */
   open({ file, index, titles, place }, pgn, path) {
     const same = file === this.file;
     if (!same) {

@@ -1,4 +1,4 @@
-// Calls a page's actions when their keys are pressed. Controls give up the focus after a click, so that keys reach the page.
+// Calls a page's actions when their keys are pressed. After a click, a control loses the focus, so that keys reach the page.
 
 let pointed = false; // whether the last input came from the pointer, not the keyboard
 addEventListener("pointerdown", () => (pointed = true), { capture: true });
@@ -18,7 +18,7 @@ export function startKeys(actions) {
       action();
     }
   });
-  // A clicked control would keep the focus and receive the next space bar or arrow key.
+  // Otherwise a clicked control would keep the focus, and would react when the user next presses space or an arrow key.
   addEventListener("click", (event) => {
     if (event.detail > 0) event.target.closest("button")?.blur();
   });
@@ -32,7 +32,7 @@ export function startKeys(actions) {
   keepFocus();
 }
 
-/** When the control with the keyboard focus is hidden, disabled or removed, focus its card until the control is back. */
+/** When the control that has the focus is hidden, disabled or removed, focus its card until the control is usable again. */
 function keepFocus() {
   let control, card, stand; // `stand` is the card that has the focus instead of the control
   addEventListener("focusin", ({ target }) => {

@@ -1,4 +1,5 @@
-// Shows the moves of the opening book and of the tablebases in the position on the board. A click on a move plays it.
+// Shows the moves that the opening book and the tablebases have for the position on the board. A click on a move plays the
+// move.
 
 import { element } from "./elements.js";
 
@@ -9,9 +10,10 @@ export class Known {
    */
   constructor(card, onPlay) {
     this.card = card;
-    this.fen = null; // the position on the board
-    this.shown = null; // the position whose moves the card shows
-    this.asking = new AbortController(); // of the newest request: a browser has few connections for requests
+    this.fen = null; // the FEN of the position on the board
+    this.shown = null; // the FEN of the position whose moves the card shows
+    // Aborts the newest request when it is outdated. A browser has few connections, and outdated requests would block them.
+    this.asking = new AbortController();
     card.addEventListener("click", (event) => {
       const button = event.target.closest("[data-san]");
       if (button && this.fen === this.shown) onPlay(button.dataset.san);
@@ -28,7 +30,7 @@ export class Known {
     try {
       if (fen) answer = await (await fetch(`/known?${new URLSearchParams({ fen })}`, { signal: this.asking.signal })).json();
     } catch {
-      // Without a server, the card stays empty. The message for a lost connection tells the user why.
+      // Without an answer, the card stays empty. The message about the lost connection tells the user why.
     }
     if (fen !== this.fen) return; // the position has changed meanwhile
     const focused = this.card.contains(document.activeElement);

@@ -1,5 +1,5 @@
 // Shows the engine's lines with their scores, and the search's depth, nodes and speed. Pointing at a move shows a preview
-// of the position after it; a click plays the line up to this move.
+// of the position after the move; a click plays the line up to this move.
 
 import { Board } from "./board.js";
 import { element } from "./elements.js";
@@ -16,7 +16,7 @@ export class Lines {
     this.board = new Board(elements.preview.querySelector(".board"), { label: "Preview of the line" });
     this.message = null; // the message that is shown
     this.held = null; // the latest message, held back while the pointer or the focus is on the lines
-    this.whole = new Set(); // the indexes of the unfolded lines, from 0
+    this.whole = new Set(); // the indexes of the unfolded lines, counted from 0
     this.lines.addEventListener("click", (event) => {
       this.unfold(event.target.closest(".unfold"));
       this.clicked = [event.clientX, event.clientY];
@@ -70,7 +70,7 @@ export class Lines {
         const place = moves.appendChild(element("span", "ply")); // prevents a line break between a number and its move
         if (i === 0 || ply % 2) place.append(element("span", "number", moveNumber(ply)));
         const button = place.appendChild(element(message.threat ? "span" : "button", "", san));
-        if (message.threat) return; // the moves of a threat are not legal here
+        if (message.threat) return; // a threat cannot be played: its first move is by the side not to move
         button.dataset.line = index;
         button.dataset.move = i;
         button.tabIndex = i ? -1 : 0;
@@ -94,14 +94,14 @@ export class Lines {
     button.setAttribute("aria-expanded", String(this.whole.has(rank)));
   }
 
-  /** Go to a neighbouring move of the line by an arrow key: Tab goes only to the first move of each line. */
+  /** Handle an arrow key: focus the previous or the next move of the line. Tab goes only to the first move of each line. */
   walk(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const moves = [...(event.target.closest(".moves-of-line")?.querySelectorAll("[data-move]") ?? [])];
     if (!step || !moves.length) return;
     moves[moves.indexOf(event.target) + step]?.focus();
     event.preventDefault();
-    event.stopPropagation(); // else the key would walk through the moves of the game
+    event.stopPropagation(); // otherwise the key would walk through the moves of the game
   }
 
   withMove(event, action) {
@@ -130,7 +130,7 @@ export class Lines {
     this.held = null;
   }
 
-  /** Show a preview from the server beside its move, if the pointer or the focus is still there. */
+  /** Show a preview from the server beside its move, if the pointer or the focus is still on that move. */
   showPreview(message, flipped) {
     if (message.moves.join(" ") !== this.previewed) return;
     this.preview.hidden = false;

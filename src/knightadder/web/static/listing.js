@@ -4,10 +4,10 @@ import { element } from "./elements.js";
 
 export class Listing {
   /**
-   * @param {HTMLDialogElement} dialog has a search field, a place for the number of games, and a list
+   * @param {HTMLDialogElement} dialog contains a search field, a place for the number of games, and a list
    * @param {{find: (wanted: string, start: number) => Promise<{rows: object[], total: number}>, onOpen: (key: number) => void,
-   *   onRemove?: (key: number, removed: boolean) => Promise<boolean>}} actions each row has a key, a title and a detail;
-   *   `onRemove` deletes a game or restores it, and returns whether that succeeded
+   *   onRemove?: (key: number, removed: boolean) => Promise<boolean>}} actions `find` returns rows, each with a key, a title
+   *   and a detail; `onRemove` deletes a game or restores it, and returns whether that succeeded
    */
   constructor(dialog, actions) {
     Object.assign(this, { dialog, actions });
@@ -25,7 +25,7 @@ export class Listing {
     this.current = current;
     this.search.value = "";
     this.dialog.showModal();
-    if (matchMedia("(hover: hover)").matches) this.search.focus(); // on a phone, the keyboard would cover the list
+    if (matchMedia("(hover: hover)").matches) this.search.focus(); // on a phone, the keyboard would open and cover the list
     return this.fill();
   }
 
@@ -33,7 +33,7 @@ export class Listing {
     this.dialog.close();
   }
 
-  /** Show the first games found; for a later `start`, append the games from this index on. */
+  /** Show the first games found. If `start` is not 0, append the games from this index onwards to those shown. */
   async fill(start = 0) {
     const asked = ++this.asked;
     const { rows, total } = await this.actions.find(this.search.value.trim(), start);

@@ -12,7 +12,7 @@ function kept() {
   }
 }
 
-/** Apply the chosen look to the page, and change it when the user chooses a different look in another tab. */
+/** Apply the chosen look now, and whenever the user changes it in another tab. Return a function that applies it. */
 export function startLook() {
   const render = () => {
     const { board, pieces, coordinates } = kept();

@@ -20,7 +20,7 @@ export class Lost {
     element.querySelector(".save").addEventListener("click", save);
   }
 
-  /** Show why there is no connection: the reason that the server sent, or without one the text for the cause. */
+  /** Show why there is no connection: the reason that the server sent, or the text for `cause` if it sent none. */
   show(reason, cause = "lost") {
     const [title, text] = reason ? [reason[0].toUpperCase() + reason.slice(1), "Trying again…"] : TEXTS[cause];
     this.element.querySelector("b").textContent = title;

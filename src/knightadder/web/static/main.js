@@ -1,4 +1,4 @@
-// The page of the board. It connects the parts of the page, and keeps the state that the server sent last.
+// The board's page. This module connects the parts of the page, and keeps the newest state that the server has sent.
 
 import { Board } from "./board.js";
 import { clocksAt } from "./clocks.js";
@@ -49,12 +49,13 @@ let position = null;
 let shown = null; // the position drawn last; while the editor is open, new positions are not drawn
 let game = null;
 let mode = sessionStorage.getItem("mode") ?? "play";
-// This tab's stored games, until a new server has loaded them. The field `asked` says whether the request has been sent.
+// The games that this tab has stored and a new server must still load; otherwise null. The field `asked` says whether the
+// server has been asked to load them.
 let saved = null;
-let interrupted = null; // the game against the engine that a restart of the server has ended
+let interrupted = null; // the user's game against the engine, if a restart of the server has ended this game
 let toastTimer = 0;
 let evaluating = false;
-let handedOver = takeOver(byId("back")); // a game from another page of this tab
+let handedOver = takeOver(byId("back")); // a game handed over by another page in this tab
 let wantedPly = 0; // the ply to show as soon as the handed-over game is loaded
 
 startTheme(byId("theme"));
@@ -189,7 +190,7 @@ socket.on("error", ({ text, about }) => {
   if (about === "draw") drawing.sent.clear();
 });
 
-/** Tell the user that the action was refused. */
+/** Tell the user why an action failed. */
 function refuse(text) {
   if (position) walk.stay(position.node);
   typed.refused();
@@ -209,7 +210,7 @@ socket.on("tree", (message) => {
   goToWanted();
 });
 
-/** Go to `wantedPly`, or to the last position of a shorter game. */
+/** Go to the position at `wantedPly`, or to the last position if the game is shorter. */
 function goToWanted() {
   let node = tree.root;
   while (node.children.length && node.ply < wantedPly) [node] = node.children;
@@ -330,7 +331,7 @@ socket.on("games", (message) => {
     saved.asked = true;
     const { asked, ...fields } = saved;
     socket.send("restore", fields);
-    return; // the board is still empty
+    return; // the new server's board is still empty, so there is nothing to show
   }
   if (saved) {
     keeping.restored(saved);
@@ -347,9 +348,9 @@ socket.on("place", (message) => keeping.keepPlace(message));
 socket.on("history", (names) => history.show(names));
 socket.on("progress", showProgress);
 
-/** Tell the user that the moves are back, and how to continue a game that the restart ended. */
+/** Tell the user that the moves are back, and how to continue a game that was ended by the restart. */
 function tellReturn() {
-  if (!shown) return; // the page was reloaded as well
+  if (!shown) return; // the page was reloaded too, so the user has not seen the restart
   if (interrupted) setup.chooseHere(interrupted.user);
   tell(
     interrupted
@@ -380,7 +381,7 @@ function startGame(fields) {
   send("new_game", fields);
 }
 
-/** Show the position of a moment, even if a move tried there is on the board. */
+/** Show the position of a decisive moment, even if the board shows a move that the user has tried there. */
 function openMoment(node) {
   walk.goTo(node);
   if (position.node === node) showPosition();
@@ -439,7 +440,7 @@ function analyse(on, threat = false) {
   send("analyse", { on, lines: Number(byId("line-count").value), threat });
 }
 
-/** The actions of the menu of a move. */
+/** The actions in the context menu of a move, by name. */
 const onMove = {
   remark: (node) => remark.open(tree.get(node)),
   main: (node) => send("promote", { node }),
@@ -450,7 +451,7 @@ const onMove = {
   delete: (node) => send("delete", { node }),
 };
 
-/** Hide the menu's actions that are impossible at a node. Return the node's move, as the name of the menu. */
+/** Hide the menu's actions that are impossible at a node. Return the node's move, which is the menu's name. */
 function prepareMenu(id, buttons) {
   const node = tree.get(id);
   const first = tree.variationOf(id);
@@ -604,12 +605,12 @@ function showPanels() {
   showExplorer();
 }
 
-/** Update the opening explorer. It is hidden where the user may not analyse. */
+/** Update the opening explorer. It is hidden while the user may not analyse. */
 function showExplorer() {
   explorer.update(mode === "analyse" && !game?.running && !editor.isOpen ? position : null);
 }
 
-/** Update the worth of each piece, and the book and tablebase moves. They are hidden where the user may not analyse. */
+/** Update the worth of each piece, and the book and tablebase moves. Both are hidden while the user may not analyse. */
 function showWorths() {
   const possible = mode === "analyse" && !game?.running && !editor.isOpen && document.body.dataset.engine === "ready";
   worths.update(possible ? position : null);

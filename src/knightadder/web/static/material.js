@@ -1,11 +1,11 @@
-// Computes and draws the pieces that each side has captured, and the side's material lead in pawns.
+// Computes and draws the pieces that each side has captured, and each side's material lead in pawns.
 
 import { NAMES } from "./pieces.js";
 
 const VALUES = { Q: 9, R: 5, B: 3, N: 3, P: 1 };
 
 /**
- * Each side's captured pieces and material lead in pawns, derived from the pieces on the board.
+ * The pieces that each side has captured, and each side's material lead in pawns, derived from the pieces on the board.
  *
  * @param {string} fen the game's start position
  * @param {Object<string, string>} pieces square -> piece, such as "wK"

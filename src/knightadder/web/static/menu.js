@@ -1,15 +1,15 @@
-// The menu of a move, opened by a right click, a long touch or a key.
+// The context menu of a move. A right click, a long touch or a key opens it.
 
-const LONG = 500; // duration after which a touch is long, in milliseconds
-const SLIP = 10; // number of pixels that a finger may move during a long touch
+const LONG = 500; // duration after which a touch counts as long, in milliseconds
+const SLIP = 10; // distance that a finger may move during a long touch, in pixels
 
 export class MoveMenu {
   /**
    * @param {HTMLElement} element the menu; each button's `data-action` names its action
-   * @param {HTMLElement} list the list of moves; each button has the number of its node
+   * @param {HTMLElement} list the list of moves; `data-node` of a move's button is the number of the move's node
    * @param {{allowed: () => boolean, prepare: (node: number, buttons: Object<string, HTMLButtonElement>) => string,
-   *   act: (action: string, node: number) => void}} actions `prepare` hides or renames buttons for
-   *   a node, and returns the name of the menu: the node's move
+   *   act: (action: string, node: number) => void}} actions `prepare` hides or renames the menu's buttons to
+   *   suit a node, and returns a name for the menu: the node's move
    */
   constructor(element, list, actions) {
     Object.assign(this, { element, list, actions });
@@ -59,7 +59,8 @@ export class MoveMenu {
     const below = Math.min(box.bottom, innerHeight) + 4;
     this.element.style.left = `${Math.max(4, Math.min(box.left, innerWidth - width - 4))}px`;
     this.element.style.top = `${Math.max(4, below + height < innerHeight ? below : Math.min(box.top, innerHeight) - height - 4)}px`;
-    if (!this.element.contains(document.activeElement)) this.back = document.activeElement; // otherwise the menu has the focus already
+    // If the menu itself has the focus already, `back` is still right.
+    if (!this.element.contains(document.activeElement)) this.back = document.activeElement;
     this.shown[0].focus();
   }
 

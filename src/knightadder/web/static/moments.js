@@ -1,4 +1,5 @@
-// Lists the user's moves that decided a finished game, as positions in which to find a better move.
+// Lists the moments that decided a finished game: the user's bad moves. For each moment, the user can look for a better
+// move.
 
 import { element, showTitle } from "./elements.js";
 
@@ -14,12 +15,12 @@ export class Moments {
    * @param {HTMLElement} element
    * @param {HTMLButtonElement} button starts and stops the search for the moments
    * @param {{ask: (on: boolean) => void, open: (node: number) => void, retry: (node: number, move: string) => void,
-   *   show: (shapes: string[]) => void, play: (position: object) => void}} actions `show` draws on the board, and `play` shows
-   *   the position after a move
+   *   show: (shapes: string[]) => void, play: (position: object) => void}} actions `show` draws shapes on the board; `play`
+   *   shows the position after a move
    */
   constructor(element, button, actions) {
     Object.assign(this, { element, button, actions });
-    this.list = null; // the moments, as the server describes them
+    this.list = null; // the moments, as the server describes them; null before the search for moments
     this.open = null; // the chosen moment, in which the user looks for a better move
     this.node = null; // the node on the board
     this.solved = false;
@@ -32,7 +33,7 @@ export class Moments {
     element.querySelector(".show").addEventListener("click", () => this.showBest());
   }
 
-  /** Show the game's moments, and follow the node on the board. `list` is null before the search for moments. */
+  /** Show the game's moments. `list` is null before the search for moments; `node` is the node on the board. */
   update(list, node) {
     if (JSON.stringify(list) !== JSON.stringify(this.list)) {
       this.list = list;
@@ -80,7 +81,7 @@ export class Moments {
     this.mark();
   }
 
-  /** Try a user's move in the open moment; return whether a moment is open. */
+  /** If a moment is open at this node, try the user's move. Return whether a moment is open there. */
   take(node, move) {
     if (!this.open || this.open.node !== node) return false;
     this.actions.retry(node, move);
@@ -102,7 +103,7 @@ export class Moments {
     this.mark();
   }
 
-  /** After the server has refused a move, ask for a move again. */
+  /** After the server has refused a move, ask the user for a move again. */
   refused() {
     if (this.open && !this.solved) this.tell(`Find a better move than ${this.open.played}`, this.words(this.open));
   }

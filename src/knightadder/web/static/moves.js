@@ -1,4 +1,4 @@
-// The list of moves. The main line has two columns; variations and comments stand between its rows.
+// The list of moves. The main line has two columns; variations and comments are shown between its rows.
 
 import { clockText, seconds } from "./clocks.js";
 import { element } from "./elements.js";
@@ -13,7 +13,7 @@ export class MoveList {
    */
   constructor(element, onChoose) {
     this.element = element;
-    this.collapsed = new Set(); // the first node of each collapsed variation; only this node's move is shown
+    this.collapsed = new Set(); // the first node of each collapsed variation, whose other moves are hidden
     element.addEventListener("click", (event) => {
       const more = event.target.closest("[data-more]");
       if (more) this.collapse(Number(more.dataset.more));
@@ -45,10 +45,10 @@ export class MoveList {
     this.mark(this.marked, this.ahead);
   }
 
-  /** Draw the moves. `scored` says whether to show the engine's evaluations: not during a game, as they would help the user. */
+  /** Draw the moves. `scored` says whether to show the engine's evaluations; they are hidden during a game. */
   render(tree, scored) {
     Object.assign(this, { tree, scored });
-    this.focused = this.element.contains(document.activeElement); // until `mark` knows the move to focus
+    this.focused = this.element.contains(document.activeElement); // if so, `mark` will focus a move
     const rows = [];
     let previous = tree.root;
     const opening = words(tree.root);
@@ -75,8 +75,8 @@ export class MoveList {
   }
 
   /**
-   * Mark the move that led to the position shown, and bring it into view; where the moves fork, mark the chosen
-   * continuation. Only the marked move takes part in the order of Tab: the arrow keys go to the others.
+   * Mark the move that led to the position shown, and scroll the list to this move. Where the moves fork, mark the chosen
+   * continuation too. The Tab key goes only to the marked move; the arrow keys go to the other moves.
    */
   mark(id, ahead) {
     Object.assign(this, { marked: id, ahead });
@@ -90,17 +90,17 @@ export class MoveList {
       return;
     }
     button.setAttribute("aria-current", "true");
-    // Only the list is scrolled. scrollIntoView would also scroll the page, on a phone until the board is out of view.
+    // Only the list is scrolled. scrollIntoView would also scroll the page, and on a phone move the board out of view.
     const [top, box] = [button.offsetTop, this.element];
     if (top < box.scrollTop || top + button.offsetHeight > box.scrollTop + box.clientHeight) {
-      // The first visible row is shown whole, unless a long variation fills the list.
+      // Start the visible part at the top of a row, unless a long variation fills the list.
       const wanted = top - box.clientHeight / 2;
       const row = [...box.children].find(({ offsetTop }) => offsetTop >= wanted && offsetTop <= top);
       box.scrollTop = row?.offsetTop ?? wanted;
     }
   }
 
-  /** Make a move the one that Tab goes to; if the list has the focus, the move gets it. */
+  /** Make a move's button the only one that Tab goes to. If the list has the focus, focus this button. */
   focusable(button) {
     const { activeElement } = document;
     const focused = this.focused || (this.element.contains(activeElement) && "node" in activeElement.dataset);
@@ -114,7 +114,7 @@ export class MoveList {
 /** An element with a variation and its subvariations as running text. */
 function variation(first, scored, collapsed) {
   const box = element("div", "variation");
-  let numbered = true; // whether the next move needs its number
+  let numbered = true; // whether the next move needs its move number
   let others = [];
   if (plain(first.before)) box.append(comment(plain(first.before)));
   if (collapsed.has(first.id)) {
@@ -174,7 +174,7 @@ function comment(content) {
   return element("span", "comment", content);
 }
 
-/** The comment on a move; commands for programs, such as [%eval 0.31], are left out. */
+/** The comment on a move, without commands for programs, such as [%eval 0.31]. */
 function words(node) {
   return plain(node.comment);
 }

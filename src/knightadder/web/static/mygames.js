@@ -1,5 +1,5 @@
-// The dialog of the user's games, which the server stores. The user can search, open and delete games, save the game on the
-// board, and add the games of a file.
+// The dialog of the user's games, which the server stores. The user can search, open and delete games, save the game that
+// is on the board, and add all games from a file.
 
 import { ask } from "./ask.js";
 import { detailOf, Listing } from "./listing.js";
@@ -68,7 +68,7 @@ export class MyGames {
     this.say("The game is saved");
   }
 
-  /** Show a problem in the dialog, and return whether the dialog is open. */
+  /** Show a problem in the dialog if the dialog is open. Return whether it is open. */
   refused(text) {
     if (this.dialog.open) this.say(text);
     return this.dialog.open;

@@ -1,4 +1,5 @@
-// The card of the second engine: its switch and its lines. Its arrows are drawn with Knightadder's.
+// The card of the second engine, with a switch and the engine's lines. On the board, the engine's arrows are drawn beneath
+// Knightadder's arrows.
 
 import { Lines } from "./lines.js";
 
@@ -23,7 +24,7 @@ export class OtherEngine {
     this.button.addEventListener("click", () => actions.onSwitch(!this.on));
   }
 
-  /** Show the second engine's state, which the server sent. */
+  /** Show the second engine's state as the server describes it. */
   take({ name, on, problem }) {
     this.card.hidden = false;
     this.on = on;

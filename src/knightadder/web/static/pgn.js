@@ -2,14 +2,14 @@
 
 import { moveNumber } from "./tree.js";
 
-const RESULTS = ["1-0", "0-1", "1/2-1/2"]; // any other value of the tag Result is written as "*"
-const WIDTH = 80; // maximum characters per line; only a longer word may exceed it
+const RESULTS = ["1-0", "0-1", "1/2-1/2"]; // any other value of the PGN tag Result is written as "*"
+const WIDTH = 80; // maximum number of characters in a line, unless a single word is longer
 
 /**
  * Write a game as PGN.
  *
- * @param {Object<string, string>} headers the tags
- * @param {object} root the root of the tree of moves
+ * @param {Object<string, string>} headers the PGN tags: name -> value
+ * @param {object} root the root of the move tree
  * @returns {string}
  */
 export function writePgn(headers, root) {
@@ -22,7 +22,7 @@ export function writePgn(headers, root) {
   return `${tags.join("")}\n${wrap(words)}\n`;
 }
 
-/** Write the moves from a node on as text, with all variations after it. */
+/** Write a node's move and all moves after it as text, including the variations. */
 export function writeVariation(node) {
   const words = [];
   addLine(words, node, []);
@@ -31,7 +31,7 @@ export function writeVariation(node) {
 
 /** Append the words of the line that starts with `first`. Each of `others` starts a variation, an alternative to `first`. */
 function addLine(words, first, others) {
-  let numbered = true; // whether the next move needs its number
+  let numbered = true; // whether the next move needs its move number
   for (let node = first; node; [node, ...others] = node.children) {
     if (node.before) words.push(comment(node.before));
     if (numbered || node.before || node.ply % 2) words.push(moveNumber(node.ply).replace("…", "..."));

@@ -1,5 +1,5 @@
-// Shows each player's name, captured pieces and clock above or below the board. The clock of the side to move runs on
-// between two messages from the server.
+// Shows each player's name, captured pieces and clock above or below the board. Between two messages from the
+// server, the page itself counts down the running clock.
 
 import { clockText, LOW } from "./clocks.js";
 import { drawMaterial } from "./material.js";

@@ -1,4 +1,5 @@
-// The premove: a move that the user makes while the engine thinks. After the engine's move, it is played if it is legal.
+// The premove: a move that the user makes while the engine is thinking. If the premove is legal after the engine's move, it
+// is played.
 
 export class Premove {
   /**
@@ -10,7 +11,7 @@ export class Premove {
     this.possible = false;
     this.move = null;
     this.node = null; // the node at which the premove was made
-    // Any press on the board cancels the premove; a press that would otherwise draw a shape only cancels it.
+    // Any press on the board cancels the premove. A press that cancels a premove does not draw a shape.
     const cancel = (event) => {
       if (this.move && (event.button === 2 || board.drawing)) event.stopImmediatePropagation();
       this.set(null);
@@ -34,7 +35,7 @@ export class Premove {
    * Show a position. On the engine's turn, allow premoves; on the user's turn, play the premove.
    *
    * @param {object} position
-   * @param {number} [parent] the parent of the position's node; a premove is played only if it was made at this parent
+   * @param {number} [parent] the parent of the position's node; a premove is played only if it was made at that node
    */
   show(position, parent) {
     this.possible = Object.keys(position.premoves).length > 0;

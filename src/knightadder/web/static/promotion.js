@@ -3,7 +3,7 @@
 
 import { NAMES } from "./pieces.js";
 
-const PIECES = "QNRB"; // in the order of the buttons, the first on the pawn's square
+const PIECES = "QNRB"; // in the order of the buttons; the first button covers the pawn's square
 
 /**
  * Ask which piece a pawn becomes.
@@ -28,7 +28,7 @@ export function askPromotion(board, square, color) {
     };
     board.cancelPromotion = () => finish(null);
     const [column, row] = board.place(square);
-    const downwards = row === 0; // whether the column extends downwards, as the pawn is at the top of the board
+    const downwards = row === 0; // whether the pawn is at the top of the board, so that the buttons extend downwards
     [...PIECES].forEach((piece, index) => {
       const button = document.createElement("button");
       button.className = color + piece;

@@ -7,7 +7,7 @@ import { Exercise, offer } from "./exercise.js";
 const REPLY_AFTER = 400; // milliseconds between the user's move and the reply, so that both can be seen
 const CHOICE = "puzzles"; // storage key for the chosen theme, the chosen level and the number of the last puzzle
 const MANY = 1000; // from this number of puzzles on, the default level is "Near my rating"
-const STEP = 250; // width in Elo of each rating range that can be chosen
+const STEP = 250; // width of each rating range that can be chosen, in Elo
 const [LOWEST, HIGHEST] = [1000, 2500];
 
 let puzzle = null;
@@ -15,7 +15,7 @@ let step = 0; // the index of the solver's next move
 let waiting = 0; // the timer of the next reply
 let answered = false; // whether this puzzle has been answered
 let before = []; // the numbers of the puzzles shown before the current puzzle
-let all = null; // the server's description of the collection: count, themes, ratings, progress
+let all = null; // the server's description of the puzzle collection: count, themes, ratings, progress
 
 const page = new Exercise(
   "Puzzles",
@@ -23,7 +23,7 @@ const page = new Exercise(
   { hint: giveHint, show: showSolution, analyse, previous: goBack, next: openNext },
 );
 
-/** The choices that the browser remembers. */
+/** The values that the browser has stored under the key `CHOICE`. */
 function remembered() {
   try {
     return JSON.parse(localStorage.getItem(CHOICE)) ?? {};
@@ -32,7 +32,7 @@ function remembered() {
   }
 }
 
-/** Show the choices of theme and rating, and the first puzzle. */
+/** Let the user choose a theme and a level, and show the first puzzle. */
 async function begin() {
   all = await page.ask("/puzzles");
   if (!all) return;
@@ -77,7 +77,7 @@ async function goBack() {
   if (before.length) await open(`/puzzles/${before.pop()}`);
 }
 
-/** Load a puzzle, and show it. */
+/** Load a puzzle from a path on the server, and show it. */
 async function open(path) {
   clearTimeout(waiting);
   const found = await page.ask(path);
@@ -156,7 +156,7 @@ function themeRow({ words, meaning }) {
   return row;
 }
 
-/** The game that the puzzle is from: a button that shows it on the board, a link to its address, or text. */
+/** The source of a puzzle: a button that shows its game on the board, a link to the game, or a description of the game. */
 function sourceOf({ game, in_file: inFile, number, side }) {
   if (inFile) {
     const button = Object.assign(element("button", "", "Show the game"), { title: game });
@@ -170,7 +170,7 @@ function sourceOf({ game, in_file: inFile, number, side }) {
   return Object.assign(element("a", "", "The game of this puzzle"), { href: game, target: "_blank", rel: "noreferrer" });
 }
 
-/** Open the board's page with the solution, to analyse it. */
+/** Open the board's page to analyse the solution. */
 function analyse() {
   if (puzzle && page.over) page.handOver(puzzle);
 }

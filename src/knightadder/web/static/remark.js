@@ -1,9 +1,9 @@
-// The dialog in which the user writes the comment on a move and chooses its marks.
+// The dialog in which the user writes a comment on a move and chooses the move's marks.
 
 import { plain } from "./moves.js";
 
 const OF_MOVES = [1, 2, 3, 4, 5, 6, 7]; // glyphs that judge a move; a move has at most one
-const OF_POSITIONS = [10, 13, 14, 15, 16, 17, 18, 19]; // glyphs that judge the position after a move; at most one
+const OF_POSITIONS = [10, 13, 14, 15, 16, 17, 18, 19]; // glyphs that judge the position after a move; a move has at most one
 
 export class Remark {
   /**

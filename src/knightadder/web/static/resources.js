@@ -35,7 +35,10 @@ export class Resources {
     this.form.querySelector(".limits").textContent = `At most ${maxThreads} threads and ${maxHash} MB for each tab.`;
   }
 
-  /** Store the engine's settings. The first time, request the values that the user chose earlier, within the limits. */
+  /**
+   * Store the engine's settings, which the server has sent. After the first such message, ask the server for the values that
+   * the user chose earlier, reduced to the server's limits if they are higher.
+   */
   take(told) {
     const first = !this.told;
     this.told = told;

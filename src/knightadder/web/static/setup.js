@@ -1,6 +1,6 @@
-// The form for a new game: side, strength, clock, start position.
+// The form for a new game, with the user's side, the engine's strength, the clock and the start position.
 
-// The ranges of strength, each with its highest Elo and its name.
+// The levels of strength: the highest Elo and the name of each level.
 const LEVELS = [
   [700, "beginner"],
   [1050, "learner"],
@@ -15,7 +15,7 @@ const LEVELS = [
 export class Setup {
   /**
    * @param {HTMLFormElement} form
-   * @param {(fields: object) => void} onStart gets the fields of the message new_game
+   * @param {(fields: object) => void} onStart gets the fields of the message "new_game"
    */
   constructor(form, onStart) {
     this.form = form;
@@ -43,7 +43,7 @@ export class Setup {
     return elo > this.strongest ? null : elo;
   }
 
-  /** Set the form to start from the position on the board, with this side (default: the chosen side). */
+  /** Fill in the form for a game from the position on the board, with the user as `side` (default: the side in the form). */
   chooseHere(side = this.form.elements.color.value) {
     this.form.elements.start.value = "here";
     this.form.elements.color.value = side;
@@ -59,7 +59,7 @@ export class Setup {
     for (const field of this.form.querySelectorAll("[data-when]")) {
       const [name, value] = field.dataset.when.split("=");
       field.hidden = this.form.elements[name].value !== value;
-      // Hidden fields are disabled, so that the browser does not check them: it could not show the error.
+      // Hidden fields are disabled, so that the browser does not check them: it could not show an error there.
       for (const input of field.querySelectorAll("input, select")) input.disabled = field.hidden;
     }
   }

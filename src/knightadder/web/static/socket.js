@@ -1,4 +1,4 @@
-// The connection to the server. Its messages are JSON objects with a type. A lost connection is reopened automatically.
+// The connection to the server. Each message is a JSON object with a field `type`. A lost connection is reopened automatically.
 
 const LONGEST_WAIT = 10; // maximum time between two attempts to connect, in seconds
 const TAKEN_OVER = 4001; // the server's closing code when another tab connects with this tab's name
@@ -20,8 +20,8 @@ export class Socket {
   }
 
   /**
-   * Call `handler` with each message of this type. The connection itself emits "open" and "closed". After a loss it emits
-   * "closed" a second time, with the `cause` that `causeOfLoss` has found.
+   * Call `handler` with each message of this type. The types "open" and "closed" do not come from the server: this class
+   * emits them. After the connection is lost, it emits "closed" twice, the second time with a `cause` from `causeOfLoss`.
    */
   on(type, handler) {
     this.handlers.set(type, [...(this.handlers.get(type) ?? []), handler]);

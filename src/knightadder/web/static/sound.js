@@ -1,6 +1,6 @@
 // Short sounds for moves, synthesized by the browser; off until the user turns them on.
 
-// The frequencies of each sound's notes in hertz, in the order of playing.
+// The notes of each sound, in the order in which they are played. A note is a frequency in hertz.
 const NOTES = { move: [300], capture: [220, 160], check: [520, 660], end: [392, 523, 659] };
 
 export class Sound {

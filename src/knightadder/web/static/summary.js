@@ -1,5 +1,5 @@
 // Shows how well each side played in the line on the board: accuracy, number of moves with each mark, and average loss.
-// The name of the line's opening is shown too.
+// Also shows the name of the line's opening.
 
 const COLUMNS = [
   ["accuracy", "Accuracy", "Accuracy in percent, by Lichess's formula"],
@@ -13,11 +13,11 @@ const COLUMNS = [
 ];
 
 /**
- * Show a summary; null hides it.
+ * Show a summary in an element. If the summary is null, hide the element.
  *
  * @param {HTMLElement} element
  * @param {?{white: ?object, black: ?object, opening: ?{eco: string, name: string}}} summary as the server describes it
- * @param {{white: string, black: string}} names of the players
+ * @param {{white: string, black: string}} names the players' names
  */
 export function showSummary(element, summary, names) {
   element.hidden = !summary;

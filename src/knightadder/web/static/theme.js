@@ -1,4 +1,4 @@
-// The light or dark theme: the system's preference, until the user chooses.
+// The light or dark theme. Until the user chooses a theme, the page uses the one that the system prefers.
 
 const preference = matchMedia("(prefers-color-scheme: dark)");
 

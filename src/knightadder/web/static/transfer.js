@@ -9,8 +9,9 @@ const FEN = /^\s*(?:[1-8pnbrqk]+\/){7}[1-8pnbrqk]+(?:\s+[wb-].*)?\s*$/i;
 export class Transfer {
   /**
    * @param {{onFen: (fen: string) => void, onPgn: (pgn: string, raw: boolean) => boolean, onGame: (index: number) => void,
-   *   write: () => string, players: () => string[], tell: (text: string) => void}} actions `raw` means that each character is a byte of a file;
-   *   `onPgn` returns whether the text could be sent; `write` returns the PGN of the game on the board
+   *   write: () => string, players: () => string[], tell: (text: string) => void}} actions `onPgn` returns whether the text
+   *   could be sent; if `raw` is true, each character of `pgn` is one byte of a file; `write` returns the PGN of the game on
+   *   the board
    */
   constructor(actions) {
     this.actions = actions;
@@ -67,7 +68,7 @@ export class Transfer {
     this.button.disabled = false;
   }
 
-  /** Load a file, a position or a game that is pasted or dropped on the page. */
+  /** Load a file, a position or a game that the user has pasted into the page or dropped on it. */
   take(event, data) {
     if (event.type === "paste" && event.target.closest?.("input, textarea, select")) return;
     if (document.querySelector("dialog[open]") && !this.dialog.open) return;
@@ -110,7 +111,7 @@ export class Transfer {
     else this.actions.tell(problem);
   }
 
-  /** Let the user choose among the games of the text, if there are several. */
+  /** If the loaded text has several games, let the user choose one. */
   showGames({ titles, index }) {
     Object.assign(this, { titles, index });
     this.games.textContent = titles.length ? `${index + 1}. ${titles[index][0]}` : "None";
@@ -138,7 +139,7 @@ export class Transfer {
     }
   }
 
-  /** Save the game to a file that the user chooses; if the browser cannot ask for a file, to the download folder. */
+  /** Save the game to a file that the user chooses. If the browser cannot ask for a file, use the download folder. */
   async save() {
     const [name, text] = [fileName(this.actions.players()), this.actions.write()];
     if (!globalThis.showSaveFilePicker) {
@@ -158,7 +159,7 @@ export class Transfer {
   }
 }
 
-/** A file name for a game: the players' names, without characters that file names cannot have. */
+/** A file name for a game: the players' names, without characters that are not allowed in file names. */
 function fileName(players) {
   const plain = players.map((name) => name.replace(/[^\p{L}\p{N} .,'-]/gu, "").trim()).filter(Boolean);
   return `${plain.join(" - ").slice(0, 100) || "game"}.pgn`;

@@ -1,4 +1,5 @@
-// The tree of moves: a copy of the server's tree, to which each reported change is applied. Other files draw the moves.
+// The move tree: a copy of the server's tree. Each change that the server reports is made here too. Other modules draw the
+// moves.
 
 export class Tree {
   constructor() {
@@ -83,7 +84,7 @@ export class Tree {
     return nodes;
   }
 
-  /** The path from the root to a node: the index of the child to follow at each move. */
+  /** The path from the root to a node: at each node on the way, the index of the next node among the children. */
   path(id) {
     const indexes = [];
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
@@ -101,7 +102,7 @@ export class Tree {
   }
 }
 
-/** The number before a move that leads to this ply: "3." for White's move, "3…" for Black's. */
+/** The move number to write before the move at this ply, such as "3." for a move of White and "3…" for a move of Black. */
 export function moveNumber(ply) {
   return `${Math.ceil(ply / 2)}${ply % 2 ? "." : "…"}`;
 }

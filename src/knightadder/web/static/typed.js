@@ -1,4 +1,4 @@
-// The field to type moves in. After a legal move, the field is emptied and loses the focus; any other text stays.
+// The text field for moves. After a legal move, the field is emptied and loses the focus; any other text stays.
 
 export class TypedMove {
   /**
@@ -29,7 +29,7 @@ export class TypedMove {
     this.input.blur();
   }
 
-  /** Select the typed text after it was refused, so that the next text replaces it. */
+  /** Select the typed text after it was refused, so that what the user types next replaces it. */
   refused() {
     if (this.sent) this.input.select();
     this.sent = "";

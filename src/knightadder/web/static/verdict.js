@@ -1,4 +1,5 @@
-// The verdict on the move that led to the position shown: its mark, the best move, and the difference.
+// The verdict on the move that led to the position shown: the move's mark, the best move, and the difference between the
+// two moves.
 
 /**
  * Show the verdict in an element.
@@ -12,7 +13,7 @@ export function showVerdict(element, node) {
   element.hidden = !text;
 }
 
-/** The verdict on a node's move as text; "" without a verdict. */
+/** The verdict on a node's move as text; "" if there is no verdict. */
 export function verdictOf({ san, verdict, missed }) {
   const chance = missed ? "a missed chance" : "";
   if (!verdict) return chance && `${san}: ${chance}.`;

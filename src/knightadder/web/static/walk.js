@@ -1,6 +1,6 @@
-// Walks through the moves, by keys, buttons and the wheel. Where the moves fork, ↑ and ↓ choose the continuation.
+// Walks through the moves, with keys, buttons and the mouse wheel. Where the moves fork, ↑ and ↓ choose the continuation.
 
-const NOTCH = 40; // pixels of scrolling for each move
+const NOTCH = 40; // number of pixels that the wheel must scroll for each move
 const LINE = 40; // pixels per line, for browsers that report scrolling in lines
 
 export class Walk {
@@ -15,7 +15,7 @@ export class Walk {
     this.chosen = 0; // the index of the child that the key → goes to
   }
 
-  /** Handle the server's message that a node is on the board. */
+  /** Handle the server's message that this node is now on the board. */
   arrive(node) {
     if (this.heading === node) this.heading = null;
     if (this.heading === null) this.set(node);

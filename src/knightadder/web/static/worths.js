@@ -1,5 +1,5 @@
-// Shows the worth of each piece on the board while the switch is on: the position's static value minus its static value
-// without the piece.
+// Shows the worth of each piece on the board while the switch is on. To find the worth of a piece, the static value of the
+// position without this piece is subtracted from the static value of the position.
 
 export class Worths {
   /**
@@ -21,7 +21,7 @@ export class Worths {
     return this.button.getAttribute("aria-checked") === "true";
   }
 
-  /** Show the worth of each piece in a position if the switch is on; null hides it. */
+  /** Show the worth of each piece in a position if the switch is on. If the position is null, show none. */
   update(position) {
     this.possible = position;
     this.button.disabled = !position;
