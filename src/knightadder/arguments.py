@@ -70,22 +70,22 @@ KEY_VALUES: dict[str, Any] = {"nargs": "*", "metavar": "KEY=VALUE"}
 
 _GAMES = {
     "metavar": "GAMES.pgn",
-    "help": "games, also as .pgn.gz, .pgn.bz2, .pgn.xz or .pgn.zst; - is standard input",
+    "help": "PGN file, which may be compressed (.gz, .bz2, .xz or .zst); - is standard input",
 }
 _SHARED: dict[str, dict[str, Any]] = {
     "file": _GAMES,
     "files": {"nargs": "+", **_GAMES},
-    "--nodes": {"type": positive, "metavar": "N", "help": "stop after N nodes"},
-    "--depth": {"type": positive, "metavar": "PLIES", "help": "stop at this depth"},
-    "--time": {"type": seconds, "metavar": "SECONDS", "help": "stop after this time"},
+    "--nodes": {"type": positive, "metavar": "N", "help": "stop the search after N nodes"},
+    "--depth": {"type": positive, "metavar": "PLIES", "help": "stop the search at this depth, in plies"},
+    "--time": {"type": seconds, "metavar": "SECONDS", "help": "stop the search after this time, in seconds"},
     "--threads": {"type": positive, "metavar": "N", "help": "number of search threads"},
-    "--hash": {"type": positive, "metavar": "MB", "help": "size of the hash table"},
+    "--hash": {"type": positive, "metavar": "MB", "help": "size of the hash table, in MB"},
     "--multipv": {"type": positive, "metavar": "N", "help": "number of best lines to show"},
     "--syzygy": {
         "metavar": "FOLDERS",
-        "help": "folders of Syzygy endgame tablebases, separated by colons (on Windows by semicolons)",
+        "help": "folders that contain Syzygy endgame tablebases, separated by colons (by semicolons on Windows)",
     },
-    "--eval": {"choices": EVALUATION_NAMES, "help": f"evaluation to use (default: {DEFAULT_EVALUATION})"},
+    "--eval": {"choices": EVALUATION_NAMES, "help": f"evaluation function to use (default: {DEFAULT_EVALUATION})"},
     "--eval-file": {"type": Path, "metavar": "FILE", "help": "network file to use instead of the built-in network"},
     "--option": {
         "action": "append",
@@ -96,25 +96,33 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--engine": {
         **KEY_VALUES,
         "default": [],
-        "help": "external UCI engine to use: its command alone, or the keys cmd and option.NAME",
+        "help": "external UCI engine to use: its command, or cmd=COMMAND with option.NAME=VALUE",
     },
     "--chess960": {"action": "store_true", "help": "use the rules of Chess960"},
     "--out": {"type": Path, "metavar": "FILE"},
     "--concurrency": {"type": positive, "metavar": "N", "help": "number of worker processes"},
     "--seed": {"type": not_negative, "default": 1, "metavar": "N", "help": "random seed"},
-    "--restart": {"action": "store_true", "help": "begin again, and discard the results of an unfinished run"},
+    "--restart": {"action": "store_true", "help": "discard the results of an unfinished run, and begin again"},
     "--interval": {
         "type": positive,
         "default": 20,
         "metavar": "N",
-        "help": "number of games between two progress lines, if the output is not a terminal",
+        "help": "if the output is not a terminal, print a progress line after every N games",
     },
     "--force": {"action": "store_true", "help": "overwrite existing files"},
-    "--state": {"type": Path, "metavar": "FOLDER", "help": "folder for the state and the loss curve of the run"},
-    "--epochs": {"type": positive, "metavar": "N", "help": "number of passes over the positions"},
+    "--state": {
+        "type": Path,
+        "metavar": "FOLDER",
+        "help": "folder that stores the state of the run and its loss curve",
+    },
+    "--epochs": {"type": positive, "metavar": "N", "help": "number of passes over all positions"},
     "--positions": {"type": positive, "metavar": "N"},
     "--rate": {"type": positive_number, "metavar": "X"},
-    "--result-share": {"type": share, "metavar": "S", "help": "share of the game's result in the training target"},
+    "--result-share": {
+        "type": share,
+        "metavar": "S",
+        "help": "share of the game's result in the training target, from 0 to 1",
+    },
 }
 
 # The UCI option that each argument sets, by the name of the argument's attribute.
@@ -137,8 +145,8 @@ def declare_limits(command: argparse.ArgumentParser, nodes: int | None = None) -
     limit = command.add_mutually_exclusive_group(required=nodes is None)
     default = "" if nodes is None else f" (default: {nodes}, unless another limit is given)"
     declare(limit, "--nodes", help=f"stop each search after N nodes{default}")
-    declare(limit, "--depth", help="stop each search at this depth")
-    declare(limit, "--time", help="stop each search after this time")
+    declare(limit, "--depth", help="stop each search at this depth, in plies")
+    declare(limit, "--time", help="stop each search after this time, in seconds")
 
 
 def declare_player(command: argparse.ArgumentParser) -> None:
@@ -149,7 +157,7 @@ def declare_player(command: argparse.ArgumentParser) -> None:
         action="append",
         required=True,
         metavar="NAME",
-        help="the player's name as written in the games; may be given several times, for different spellings",
+        help="name of the player as written in the games; repeat the option for each different spelling",
     )
 
 

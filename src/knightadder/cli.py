@@ -47,11 +47,11 @@ examples:
   knightadder report games.pgn --player "Anna Muster" -o anna.html
   knightadder drills repertoire white.pgn --side white    then: knightadder play --drills
   knightadder perft 5 --divide
-  knightadder bench                        count nodes and nodes per second in fixed searches
+  knightadder bench                        search fixed positions, and show nodes per second
   knightadder book index games.pgn --out games.sqlite    then: knightadder book ask games.sqlite --moves e4 e5
   knightadder suite wac.epd --time 1       solve the positions of a test suite
   knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
-  knightadder train games --state run      train a network from games of datagen
+  knightadder train games --state run      train a network from games made by datagen
   knightadder tablebases download syzygy   fetch the endgame tablebases with up to five men, about 1 GB
   knightadder lichess --token-file token   play on Lichess with a bot account
   knightadder warmup                       compile the core now if its sources have changed
@@ -157,32 +157,36 @@ def build_parser() -> "argparse.ArgumentParser":
         ("xboard", _xboard, "speak the protocol of XBoard and WinBoard"),
     ):
         command = commands.add_parser(name, help=text)
-        declare(command, "--hash", default=16, help="initial size of the hash table")
+        declare(command, "--hash", default=16, help="initial size of the hash table, in MB")
         declare(command, "--threads", default=1, help="initial number of search threads")
         command.set_defaults(run=speak)
 
     command = commands.add_parser(
         "analyse", aliases=["analyze"], help="analyse a position until a limit is reached or Ctrl-C is pressed"
     )
-    command.add_argument("fen", nargs="+", metavar="FEN", help='position in Forsyth-Edwards notation, or "startpos"')
+    command.add_argument("fen", nargs="+", metavar="FEN", help='FEN of the position, or "startpos"')
     declare(command, "--depth", "--time", "--nodes")
     declare(command, "--multipv", default=1)
-    declare(command, "--threads", "--hash", "--syzygy", "--eval", "--eval-file", "--option", "--chess960")
+    declare(command, "--threads", help="number of search threads (default: 1)")
+    declare(command, "--hash", help="size of the hash table, in MB (default: 16)")
+    declare(command, "--syzygy", "--eval", "--eval-file", "--option", "--chess960")
     command.set_defaults(run=_analyse)
 
     command = commands.add_parser(
         "perft", help="count all move sequences of a given length, to check the move generator"
     )
-    command.add_argument("depth", type=positive, metavar="DEPTH", help="length of the sequences in plies")
-    command.add_argument("--fen", nargs="+", metavar="FEN", help="position (default: the start position)")
-    command.add_argument("--divide", action="store_true", help="show the count for each first move")
+    command.add_argument("depth", type=positive, metavar="DEPTH", help="length of the move sequences, in plies")
+    command.add_argument("--fen", nargs="+", metavar="FEN", help="FEN of the position (default: the start position)")
+    command.add_argument("--divide", action="store_true", help="show a separate count for each first move")
     declare(command, "--chess960")
     command.set_defaults(run=_perft)
 
     command = commands.add_parser(
         "bench", help="search fixed positions to a fixed depth and show nodes and nodes per second"
     )
-    command.add_argument("depth", type=positive, nargs="?", metavar="DEPTH", help="depth of each search, in plies")
+    command.add_argument(
+        "depth", type=positive, nargs="?", metavar="DEPTH", help="depth of each search, in plies (default: 13)"
+    )
     command.set_defaults(run=_bench)
 
     command = commands.add_parser("warmup", help="compile the core if its source code has changed")

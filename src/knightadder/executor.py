@@ -32,8 +32,9 @@ def add_workers(command: argparse._ActionsContainer, **concurrency: Any) -> None
     where.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="do the work on a Dask cluster; give the address of the scheduler (tcp://host:8786), the name of the "
-        "scheduler file, config (the address in Dask's configuration), or local:4 (four processes on this machine)",
+        help="do the work on a Dask cluster: ADDRESS is the scheduler's address (tcp://host:8786), a scheduler "
+        "file, config (for the address in Dask's configuration), or local:4 (for four processes on this "
+        "machine)",
     )
 
 

@@ -60,33 +60,42 @@ class _Files:
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``annotate``."""
     command = commands.add_parser(
-        "annotate", help="annotate the games of a PGN file: evaluations, marks, accuracy", description=_DESCRIPTION
+        "annotate",
+        help="annotate the games of a PGN file with evaluations, marks and accuracy",
+        description=_DESCRIPTION,
     )
     declare(command, "file", type=Path)
     declare_limits(command, _NODES)
-    add_workers(command, help="number of processes (default: one for each processor core)")
+    add_workers(command, help="number of worker processes (default: one for each processor core)")
     declare(command, "--multipv", default=1, help="number of best lines to show beside each marked move")
-    declare(command, "--out", help="file for the annotated games (default: FILE.annotated.pgn, or standard output)")
+    declare(
+        command,
+        "--out",
+        help="write the annotated games to this file (default: FILE.annotated.pgn, or standard output)",
+    )
     command.add_argument(
         "--no-explanations",
         dest="explain",
         action="store_false",
         help="leave out the comments that explain the marked moves",
     )
-    command.add_argument("--summary", type=Path, metavar="FILE", help="file for a table of the games: .csv or .json")
+    command.add_argument(
+        "--summary", type=Path, metavar="FILE", help="write a table of the games to this .csv or .json file"
+    )
     command.add_argument(
         "--moves",
         type=Path,
         metavar="FILE",
-        help="file for a table of all moves: .csv, .json or .parquet",
+        help="write a table of all moves to this .csv, .json or .parquet file",
     )
+    command.add_argument("--plot", type=Path, metavar="FOLDER", help="folder for evaluation graphs, one for each game")
     command.add_argument(
-        "--plot", type=Path, metavar="FOLDER", help="folder for a graph of the evaluations of each game"
+        "--plot-format",
+        choices=("svg", "png"),
+        default="svg",
+        help="file format of the evaluation graphs (default: svg)",
     )
-    command.add_argument(
-        "--plot-format", choices=("svg", "png"), default="svg", help="format of the graphs (default: svg)"
-    )
-    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
+    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table, in MB")
     declare(command, "--syzygy", "--eval", "--eval-file", "--engine", "--force", "--restart")
     command.set_defaults(run=run)
 

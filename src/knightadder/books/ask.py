@@ -25,20 +25,21 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     """Declare ``book ask``."""
     command = kinds.add_parser(
         "ask",
-        help="show the moves played in a position",
-        description="Show the moves played in a position in the games of an index, with their results, and the "
-        "highest-rated of these games. The options choose which games count.",
+        help="show which moves were played in a position",
+        description="Show which moves were played in a position, according to the games of an index, and with "
+        "which results. Also list the highest-rated of these games. The options choose which games "
+        "count.",
     )
     add_filters(command)
     command.add_argument(
-        "fen", nargs="*", default=["startpos"], metavar="FEN", help="position (default: the start position)"
+        "fen", nargs="*", default=["startpos"], metavar="FEN", help="FEN of the position (default: the start position)"
     )
     command.add_argument(
         "--moves",
         nargs="+",
         default=[],
         metavar="MOVE",
-        help="moves to play from this position first, such as e4 e5 Nf3",
+        help="moves that lead from FEN to the position to look up, such as e4 e5 Nf3",
     )
     command.add_argument(
         "--games",

@@ -19,18 +19,26 @@ _SPEEDS = ("ultrabullet", "bullet", "blitz", "rapid", "classical", "corresponden
 
 def add_filters(command: argparse.ArgumentParser) -> None:
     """Declare the index file, the options of the filter, and the options for the list of games."""
-    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
+    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index of games, made by `book index`")
     group = command.add_argument_group("games that count")
-    group.add_argument("--min-rating", type=positive, metavar="N", help="minimum average of the two players' ratings")
-    group.add_argument("--max-rating", type=positive, metavar="N", help="maximum average of the two players' ratings")
-    group.add_argument("--since", metavar="DATE", help="first date, such as 2024, 2024-03 or 2024-03-15")
-    group.add_argument("--until", metavar="DATE", help="last date, written as for --since")
+    group.add_argument(
+        "--min-rating", type=positive, metavar="N", help="only games in which the players' average rating is at least N"
+    )
+    group.add_argument(
+        "--max-rating", type=positive, metavar="N", help="only games in which the players' average rating is at most N"
+    )
+    group.add_argument(
+        "--since", metavar="DATE", help="only games played on this date or later, such as 2024, 2024-03 or 2024-03-15"
+    )
+    group.add_argument(
+        "--until", metavar="DATE", help="only games played on this date or earlier, such as 2024, 2024-03 or 2024-03-15"
+    )
     group.add_argument(
         "--speed",
         nargs="+",
         default=[],
         choices=_SPEEDS,
-        help="only games of these speeds, as determined by the time control",
+        help="only games with these speeds, which follow from the time control",
     )
     group.add_argument("--player", metavar="NAME", help="only games of this player")
     group.add_argument("--color", choices=("white", "black"), help="only games in which --player has this colour")

@@ -15,7 +15,7 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Declare ``book find`` and ``book duplicates``."""
     command = kinds.add_parser(
         "find",
-        help="find games by pieces on squares or by material",
+        help="find games by the squares of pieces or by material",
         description="Find the games of an index in which a position has certain pieces on certain squares, or certain "
         "material. The search replays all games.",
     )
@@ -24,20 +24,20 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "--pieces",
         default="",
         metavar="MEN",
-        help="White's pieces (capitals), Black's pieces and empty squares, such as 'Nd5 Pe4 pd6 -d4'",
+        help="pieces on squares, such as 'Nd5 Pe4 pd6 -d4': capitals for White, - for an empty square",
     )
-    command.add_argument("--material", default="", metavar="MEN", help="all pieces of both sides, such as KRPvKR")
+    command.add_argument("--material", default="", metavar="MEN", help="all pieces of the two sides, such as KRPvKR")
     command.add_argument(
         "--games", type=positive, default=_MOST, metavar="N", help=f"maximum number of games to list (default: {_MOST})"
     )
     command.set_defaults(run=run)
     command = kinds.add_parser(
         "duplicates",
-        help="find games that an index contains twice, with different headers or without the last moves",
+        help="find games that an index contains twice, even if the headers differ or the last moves are missing",
         description="Show groups of games that are probably the same game: one begins with all moves of the other, and "
         "the players have similar names. The index is not changed.",
     )
-    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index, as made by `book index`")
+    command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index of games, made by `book index`")
     command.set_defaults(run=run_duplicates)
 
 

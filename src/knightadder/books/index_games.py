@@ -31,12 +31,14 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "and the library. New games are added to an existing index. The same command continues an interrupted run.",
     )
     declare(command, "files")
-    declare(command, "--out", required=True, metavar="GAMES.sqlite", help="index to write or to add to")
+    declare(
+        command, "--out", required=True, metavar="GAMES.sqlite", help="index file to create, or to add the games to"
+    )
     command.add_argument(
         "--plies",
         type=positive,
         metavar="N",
-        help=f"number of plies of each game to index (default: {_PLIES}, or as in an existing index)",
+        help=f"index the first N plies of each game (default: {_PLIES}, or as in an existing index)",
     )
     command.set_defaults(run=run)
 

@@ -33,20 +33,22 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     command = kinds.add_parser(
         "make",
         help="make a Polyglot book from PGN files",
-        description="Make a Polyglot book from the games of PGN files. The weight of a move is two for each win and "
-        "one for each draw.",
+        description="Make a Polyglot book from the games of PGN files. The weight of a move is two for each won "
+        "game and one for each drawn game.",
     )
     declare(command, "files")
-    declare(command, "--out", required=True, metavar="BOOK.bin", help="book to write; an existing book is replaced")
+    declare(
+        command, "--out", required=True, metavar="BOOK.bin", help="book file to write; an existing file is replaced"
+    )
     command.add_argument(
-        "--plies", type=positive, default=40, metavar="N", help="number of plies of each game to use (default: 40)"
+        "--plies", type=positive, default=40, metavar="N", help="use the first N plies of each game (default: 40)"
     )
     command.add_argument(
         "--min-games",
         type=positive,
         default=1,
         metavar="N",
-        help="minimum number of games in which a move was played (default: 1)",
+        help="use only moves that were played in at least N games (default: 1)",
     )
     command.set_defaults(run=run)
 

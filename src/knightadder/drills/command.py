@@ -41,7 +41,7 @@ def declare_file(command: argparse.ArgumentParser) -> None:
         "--drills-file",
         type=Path,
         metavar="FILE",
-        help="file of the drills and their progress (default: drills.sqlite in the user's data folder)",
+        help="file that stores the drills and your progress (default: drills.sqlite in the user's data folder)",
     )
 
 
@@ -56,14 +56,14 @@ def open_box(file: Path | None) -> DrillBox:
 def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     command = kinds.add_parser(
         "repertoire",
-        help="train a repertoire from PGN files with variations",
+        help="make drills from a repertoire in PGN files with variations",
         description="Make a drill of each position of a repertoire. The files must contain the side's whole "
         "repertoire. After changing the files, run the command again; unchanged positions keep their progress.",
     )
-    command.add_argument("files", nargs="+", type=Path, metavar="FILE.pgn", help="files of one side's repertoire")
     command.add_argument(
-        "--side", choices=("white", "black"), required=True, help="the side that plays this repertoire"
+        "files", nargs="+", type=Path, metavar="FILE.pgn", help="PGN file with the repertoire of one side"
     )
+    command.add_argument("--side", choices=("white", "black"), required=True, help="side that plays this repertoire")
     declare_file(command)
     command.set_defaults(run=_run_repertoire)
 

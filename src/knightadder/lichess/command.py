@@ -45,52 +45,72 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         argument_default=argparse.SUPPRESS,  # an argument that is not given must not override the settings file
     )
     command.set_defaults(run=run)
-    command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="settings file")
+    command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="TOML file with settings")
     command.add_argument("--log", default=None, metavar="FILE", help="also append the log to this file")
     command.add_argument("--verbose", action="store_true", default=False, help="log every move and chat message")
     command.add_argument(
         "--upgrade", action="store_true", default=False, help="turn the account into a bot account, and exit"
     )
-    command.add_argument("--token-file", metavar="FILE", help="file with the access token")
-    command.add_argument("--url", help="address of the server (default: https://lichess.org)")
+    command.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="file that contains the access token (default: use the variable LICHESS_TOKEN)",
+    )
+    command.add_argument("--url", help="address of the Lichess server (default: https://lichess.org)")
 
     group = command.add_argument_group("challenges")
     group.add_argument(
-        "--variants", type=_words, metavar="LIST", help="accepted variants (default: standard,fromPosition,chess960)"
+        "--variants",
+        type=_words,
+        metavar="LIST",
+        help="accept challenges to these variants (default: standard,fromPosition,chess960)",
     )
     group.add_argument(
-        "--speeds", type=_words, metavar="LIST", help="accepted speeds (default: bullet,blitz,rapid,classical)"
+        "--speeds",
+        type=_words,
+        metavar="LIST",
+        help="accept challenges at these speeds (default: bullet,blitz,rapid,classical)",
     )
-    group.add_argument("--modes", type=_words, metavar="LIST", help="accepted modes (default: rated,casual)")
-    group.add_argument("--opponents", metavar="WHO", help="accepted opponents: all, humans or bots (default: all)")
-    group.add_argument("--min-rating", type=int, metavar="N", help="minimum rating of a challenger")
-    group.add_argument("--max-rating", type=int, metavar="N", help="maximum rating of a challenger")
-    declare(group, "--concurrency", help="number of games at the same time (default: 1)")
-    group.add_argument("--games", type=int, metavar="N", help="exit after N games")
+    group.add_argument(
+        "--modes",
+        type=_words,
+        metavar="LIST",
+        help="accept challenges to rated or casual games (default: rated,casual)",
+    )
+    group.add_argument("--opponents", metavar="WHO", help="accept challenges from all, humans or bots (default: all)")
+    group.add_argument("--min-rating", type=int, metavar="N", help="accept only challengers rated N or higher")
+    group.add_argument("--max-rating", type=int, metavar="N", help="accept only challengers rated N or lower")
+    declare(group, "--concurrency", help="maximum number of games at the same time (default: 1)")
+    group.add_argument("--games", type=int, metavar="N", help="exit after N games (default: 0, no limit)")
     group.add_argument(
         "--on-interrupt", metavar="WHAT", help="after Ctrl-C, finish or resign the running games (default: finish)"
     )
 
     group = command.add_argument_group("engine")
-    declare(group, "--hash", help="size of each engine's hash table (default: 64)")
+    declare(group, "--hash", help="size of each engine's hash table, in MB (default: 64)")
     declare(group, "--threads", help="number of search threads of each engine (default: 1)")
     declare(group, "--syzygy")
     declare(group, "--option", dest="options", default=argparse.SUPPRESS)
     declare(
-        group, "--nodes", type=not_negative, help="stop each search after N nodes, even if time is left (0: no limit)"
+        group,
+        "--nodes",
+        type=not_negative,
+        help="stop each search after N nodes, even if time is left (default: 0, no limit)",
     )
-    group.add_argument("--ponder", action=argparse.BooleanOptionalAction, help="think during the opponent's time")
+    group.add_argument(
+        "--ponder", action=argparse.BooleanOptionalAction, help="think during the opponent's time (default: no)"
+    )
     group.add_argument(
         "--move-overhead",
         type=int,
         metavar="MS",
-        help="minimum time to subtract for the delay of each move, in milliseconds (default: 100)",
+        help="minimum time to reserve for the network delay of each move, in milliseconds (default: 100)",
     )
     group.add_argument(
         "--correspondence-seconds",
         type=float,
         metavar="S",
-        help="thinking time per move in correspondence games (default: 30)",
+        help="thinking time per move in correspondence games, in seconds (default: 30)",
     )
 
     group = command.add_argument_group("manners")
@@ -110,7 +130,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--resign-moves",
         type=int,
         metavar="N",
-        help="number of moves in a row behind by --resign-score before the bot resigns (0: never; default: 4)",
+        help="resign after N moves in a row whose scores are as bad as --resign-score (0: never; default: 4)",
     )
     group.add_argument(
         "--abort-after",

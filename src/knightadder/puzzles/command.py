@@ -39,12 +39,18 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "puzzles", help="find puzzles in games, with themes and ratings", description=_DESCRIPTION
     )
     declare(command, "files")
-    declare(command, "--out", help="file for the puzzles: .pgn, .epd or .csv (default: PGN on standard output)")
+    declare(
+        command, "--out", help="write the puzzles to this .pgn, .epd or .csv file (default: PGN on standard output)"
+    )
     declare(command, "--nodes", default=_NODES, help="number of nodes to search in each position")
-    add_workers(command, help="number of processes (default: one for each processor core)")
-    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
+    add_workers(command, help="number of worker processes (default: one for each processor core)")
+    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table, in MB")
     declare(command, "--syzygy", "--eval", "--eval-file")
-    declare(command, "--engine", help="external UCI engine that finds the puzzles; keys: cmd, option.NAME")
+    declare(
+        command,
+        "--engine",
+        help="external UCI engine that finds the puzzles: its command, or cmd=COMMAND with option.NAME=VALUE",
+    )
     declare(command, "--force", "--restart")
     command.set_defaults(run=run)
 

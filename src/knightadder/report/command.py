@@ -40,26 +40,26 @@ The page is one HTML file. The same command continues an interrupted run. docs/r
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``report``."""
     command = commands.add_parser(
-        "report", help="write a report on how a player plays, as a web page", description=_DESCRIPTION
+        "report", help="write a web page that reports how a player plays", description=_DESCRIPTION
     )
     declare_player(command)
-    declare(command, "--out", default=Path("report.html"), metavar="FILE.html", help="file for the page")
+    declare(command, "--out", default=Path("report.html"), metavar="FILE.html", help="HTML file to write")
     command.add_argument(
         "--puzzles",
         type=not_negative,
         default=_PUZZLES,
         metavar="N",
-        help=f"maximum number of puzzles in the page (default: {_PUZZLES})",
+        help=f"maximum number of puzzles on the page (default: {_PUZZLES})",
     )
     command.add_argument(
         "--drills",
         action="store_true",
-        help="also make drills, for `knightadder play --drills`, of the mistakes that have a clear solution",
+        help="also make drills from the mistakes that have a clear solution; `play --drills` trains them",
     )
     declare_file(command)
     declare_limits(command, _NODES)
-    add_workers(command, help="number of processes (default: one for each processor core)")
-    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table")
+    add_workers(command, help="number of worker processes (default: one for each processor core)")
+    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table, in MB")
     declare(command, "--syzygy", "--eval", "--eval-file", "--engine", "--force", "--restart")
     command.set_defaults(run=run)
 

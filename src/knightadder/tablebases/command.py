@@ -35,7 +35,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     kind = kinds.add_parser(
         "download", help=f"fetch the tables with up to {MOST_MEN} men, about 1 GB", description=_DOWNLOAD
     )
-    kind.add_argument("folder", type=Path, metavar="FOLDER", help="folder for the files; created if it does not exist")
+    kind.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="folder for the downloaded files; created if it does not exist"
+    )
     kind.add_argument(
         "--men",
         type=int,
@@ -58,7 +60,7 @@ def _add_folders(command: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         metavar="FOLDER",
-        help="folder of tables (default: the tables that come with the engine)",
+        help="folder that contains tables (default: the tables that come with the engine)",
     )
 
 

@@ -45,11 +45,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--port",
         type=whole(0, 65_535),
         default=_PORT,
-        help=f"port to listen on, 0 for any free port (default: {_PORT})",
+        help=f"port to listen on; 0 chooses a free port (default: {_PORT})",
     )
     command.add_argument("--no-browser", action="store_true", help="print the address, but do not open a browser")
-    declare(command, "--threads", default=1, help="number of search threads of each browser tab")
-    declare(command, "--hash", default=64, help="size of each browser tab's hash table")
+    declare(command, "--threads", default=1, help="number of search threads for each browser tab")
+    declare(command, "--hash", default=64, help="size of each browser tab's hash table, in MB")
     declare(command, "--syzygy", "--eval", "--eval-file")
     declare(
         command,
@@ -58,13 +58,16 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.add_argument("--book", type=Path, metavar="FILE", help="Polyglot opening book whose moves the board shows")
     command.add_argument(
-        "--puzzles", type=Path, metavar="FILE", help="file of puzzles to solve, from `knightadder puzzles` or Lichess"
+        "--puzzles",
+        type=Path,
+        metavar="FILE",
+        help="file with puzzles to solve, made by `knightadder puzzles` or downloaded from Lichess",
     )
     command.add_argument(
         "--puzzles-progress",
         type=Path,
         metavar="FILE",
-        help="file of your answers to puzzles and your rating (default: puzzles.sqlite in the user's data folder)",
+        help="file that stores your puzzle answers and your rating (default: puzzles.sqlite in the user's data folder)",
     )
     command.add_argument(
         "--explorer",
@@ -73,14 +76,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="index of games for the opening explorer, made by `knightadder book index`",
     )
     command.add_argument(
-        "--drills", action="store_true", help="open the page of drills, which trains your mistakes and repertoires"
+        "--drills", action="store_true", help="open the drills page, which trains your mistakes and repertoires"
     )
     declare_file(command)
     command.add_argument(
         "--games-file",
         type=Path,
         metavar="FILE",
-        help="file in which the board keeps your games (default: games.sqlite in the user's data folder)",
+        help="file that stores your games (default: games.sqlite in the user's data folder)",
     )
     command.set_defaults(run=run)
 

@@ -19,7 +19,9 @@ _KEYS = ("file", "format", "order", "plies", "seed")
 
 def add_openings(command: argparse._ActionsContainer) -> None:
     """Declare ``--openings``; `read_book` turns its value into a book."""
-    command.add_argument("--openings", default=[], help=f"opening book; keys: {', '.join(_KEYS)}", **KEY_VALUES)
+    command.add_argument(
+        "--openings", default=[], help=f"opening book, described by the keys {', '.join(_KEYS)}", **KEY_VALUES
+    )
 
 
 def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:

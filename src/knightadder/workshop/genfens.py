@@ -29,12 +29,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         usage="%(prog)s COUNT [seed N] [book FILE]",
         description=_DESCRIPTION,
     )
-    command.add_argument("count", type=positive, metavar="COUNT", help="number of positions")
+    command.add_argument("count", type=positive, metavar="COUNT", help="number of start positions to write")
     command.add_argument(
         "words",
         nargs="*",
         metavar="WORD",
-        help="seed N: random seed (default: 0); book FILE: openings as EPD or PGN (default: None, no book)",
+        help="seed N sets the random seed (default: 0); book FILE gives openings as EPD or PGN (default: None, "
+        "no book)",
     )
     command.set_defaults(run=run)
 

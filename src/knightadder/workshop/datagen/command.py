@@ -34,21 +34,25 @@ Evaluations and networks are fitted to such games. The same command continues an
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``datagen``."""
     command = commands.add_parser("datagen", help="generate training data by self-play", description=_DESCRIPTION)
-    command.add_argument("folder", type=Path, metavar="FOLDER", help="folder for the games")
+    command.add_argument("folder", type=Path, metavar="FOLDER", help="folder that stores the games")
     what = command.add_mutually_exclusive_group()
-    what.add_argument("--positions", type=positive, metavar="N", help="total number of scored positions to reach")
+    what.add_argument(
+        "--positions", type=positive, metavar="N", help="play until the folder has N positions with scores"
+    )
     what.add_argument(
         "--from-pgn",
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="instead of playing, add the games of PGN files with scores in comments, such as games of `match`",
+        help="instead of playing, add the games of these PGN files, whose comments must contain scores, as "
+        "`match` writes them",
     )
     command.add_argument(
         "--merge",
         type=Path,
         metavar="FILE",
-        help="write the quiet positions of all games to this file, 32 bytes each; --positions limits their number",
+        help="write the quiet positions of all games to this file, 32 bytes each, but at most as many as "
+        "--positions says",
     )
     games = command.add_argument_group("games")
     games.add_argument(
@@ -59,7 +63,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="number of nodes after which a search starts no new depth: 100 to 300 for a network, 1000 for "
         "tune texel (default: 100)",
     )
-    add_workers(games, help="number of processes that play (default: one for each processor core)")
+    add_workers(games, help="number of processes that play games (default: one for each processor core)")
     declare(games, "--seed")
     games.add_argument(
         "--chess960-share",
@@ -69,7 +73,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="share of the games, from 0 to 1, that begin with double Chess960: a different start position for each "
         "side (default: 0.2)",
     )
-    declare(games, "--eval-file", help="network file to evaluate with, instead of the classical evaluation")
+    declare(games, "--eval-file", help="evaluate with this network file instead of the classical evaluation")
     add_openings(games)
     games.add_argument(
         "--random-plies",
@@ -78,7 +82,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="N",
         help="number of random moves after the opening; half of the games get one more random move (default: 8)",
     )
-    declare(games, "--hash", default=1, help="size of each player's hash table")
+    declare(games, "--hash", default=1, help="size of each player's hash table, in MB")
     declare(games, "--restart", help="remove the games in the folder, and begin again")
     merged = command.add_argument_group("merging")
     merged.add_argument(
@@ -86,7 +90,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=not_negative,
         default=0,
         metavar="N",
-        help="first ply of each game whose position is written (default: 0)",
+        help="leave out the positions before ply N of each game (default: 0)",
     )
     command.set_defaults(run=run)
 

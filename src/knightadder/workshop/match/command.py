@@ -46,7 +46,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``match``."""
     command = commands.add_parser(
         "match",
-        help="play matches between UCI engines, and show the result with its error",
+        help="play matches between UCI engines, and show the result with its error margin",
         description=__doc__,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -64,11 +64,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     engines.add_argument(
         "--each",
         default=[],
-        help="keys for all engines; an engine ignores UCI options that it does not have",
+        help="keys that apply to all engines; an engine ignores UCI options that it does not have",
         **KEY_VALUES,
     )
     engines.add_argument(
-        "--engines", type=Path, metavar="FILE", help="TOML file with more engines, a table [[engine]] for each"
+        "--engines", type=Path, metavar="FILE", help="TOML file with more engines: one table [[engine]] for each engine"
     )
     engines.add_argument(
         "--only",
@@ -80,8 +80,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
     games = command.add_argument_group("games")
     length = games.add_mutually_exclusive_group()
-    length.add_argument("--games", type=positive, metavar="N", help="number of games of each pairing; must be even")
-    length.add_argument("--rounds", type=positive, metavar="N", help="number of pairs of games of each pairing")
+    length.add_argument(
+        "--games", type=positive, metavar="N", help="number of games for each pair of engines; must be even"
+    )
+    length.add_argument("--rounds", type=positive, metavar="N", help="number of game pairs for each pair of engines")
     games.add_argument(
         "--gauntlet", action="store_true", help="let the first engine play each other engine, instead of a round robin"
     )
@@ -91,29 +93,30 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--reference-nps",
         type=positive,
         metavar="NPS",
-        help="with --cluster: speed of the reference machine for the time limits, in nodes per second of "
-        f"knightadder bench; slower machines get more time (default: {REFERENCE})",
+        help="with --cluster: speed of a machine with unchanged time limits, in nodes per second of "
+        f"`knightadder bench`; slower machines get more time (default: {REFERENCE})",
     )
     add_openings(games)
     declare(games, "--chess960", help="play Chess960")
     games.add_argument(
         "--sprt",
-        help="stop when a sequential test (SPRT) with these values is decided; keys: elo0, elo1, alpha, beta, model",
+        help="stop when a sequential probability ratio test (SPRT) is decided; its keys are elo0, elo1, alpha, "
+        "beta and model",
         **KEY_VALUES,
     )
 
     rules = command.add_argument_group("adjudication")
     rules.add_argument(
         "--draw",
-        help="end a game as a draw when the engines' scores say so; keys: movenumber, movecount, score",
+        help="end a game as a draw when both engines' scores stay near zero; keys: movenumber, movecount, score",
         **KEY_VALUES,
     )
     rules.add_argument(
         "--resign",
-        help="end a game as lost when the engines' scores say so; keys: movecount, score, twosided",
+        help="end a game as lost when an engine's scores stay very bad; keys: movecount, score, twosided",
         **KEY_VALUES,
     )
-    rules.add_argument("--max-moves", type=positive, metavar="N", help="end a game as a draw after N moves")
+    rules.add_argument("--max-moves", type=positive, metavar="N", help="end a game as a draw after N full moves")
     declare(
         rules, "--syzygy", metavar="FOLDER", help="end a game when the Syzygy tablebases in this folder know its result"
     )
@@ -122,7 +125,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=positive,
         default=60,
         metavar="SECONDS",
-        help="kill an engine that does not answer within this time (default: 60)",
+        help="kill an engine that does not answer within this time, in seconds (default: 60)",
     )
 
     output = command.add_argument_group("output")
@@ -134,15 +137,15 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "(default: the name of --pgn with .unfinished; this file is removed at the end)",
     )
     declare(output, "--restart")
-    output.add_argument("--pgn", type=Path, metavar="FILE", help="PGN file to which the games are added")
+    output.add_argument("--pgn", type=Path, metavar="FILE", help="append the finished games to this PGN file")
     output.add_argument(
-        "--log-engine", type=Path, metavar="FOLDER", help="folder for logs of every line to and from the engines"
+        "--log-engine", type=Path, metavar="FOLDER", help="folder for logs of all lines that the engines read and write"
     )
     output.add_argument(
         "--check-pv",
         choices=("last", "all", "none"),
         default="last",
-        help="which principal variations of each search to check (default: last)",
+        help="check the last, all or none of the principal variations of each search (default: last)",
     )
     declare(output, "--interval")
     command.set_defaults(run=run)

@@ -34,16 +34,16 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="solve the positions of EPD test suites",
         description="Let an engine solve test suites: best moves (bm), moves to avoid (am), mates (dm), points (STS).",
     )
-    command.add_argument("files", nargs="+", type=Path, metavar="FILE.epd", help="test suite")
+    command.add_argument("files", nargs="+", type=Path, metavar="FILE.epd", help="EPD file with a test suite")
     declare_limits(command)
     add_workers(command, default=1, help="number of engines that work at the same time")
-    declare(command, "--threads", help="number of search threads of each engine")
-    declare(command, "--hash", help="size of each engine's hash table")
+    declare(command, "--threads", help="number of search threads of each engine (default: the engine's own)")
+    declare(command, "--hash", help="size of each engine's hash table, in MB (default: the engine's own)")
     declare(command, "--syzygy", "--eval", "--eval-file", "--option", "--engine")
     declare(command, "--chess960", help="read the positions as Chess960 positions")
     command.add_argument("--limit", type=positive, metavar="N", help="use only the first N positions of each suite")
     command.add_argument("--failed", action="store_true", help="list only the positions that were not solved")
-    command.add_argument("--json", metavar="FILE", help="write all answers to this file; - is standard output")
+    command.add_argument("--json", metavar="FILE", help="write all answers to this file as JSON; - is standard output")
     command.set_defaults(run=run)
 
 

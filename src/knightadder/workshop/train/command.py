@@ -33,16 +33,19 @@ same command continues an interrupted run. docs/networks.md describes all option
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the subcommand ``train``."""
     command = commands.add_parser("train", help="train a network from games", description=_DESCRIPTION)
-    command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="folder of games made by datagen")
+    command.add_argument("games", type=Path, nargs="*", metavar="FOLDER", help="folder with games made by `datagen`")
     declare(command, "--state")
     declare(command, "--restart")
     command.add_argument(
         "-o", "--out", type=Path, metavar="FILE", help="file for the network; with --plot, folder for the pictures"
     )
     command.add_argument(
-        "--name", default="", metavar="TEXT", help="one line that describes the network, stored in its file"
+        "--name",
+        default="",
+        metavar="TEXT",
+        help="one line of text that describes the network, stored in the network file",
     )
-    declare(command, "--threads", help="number of threads (default: one for each processor core)")
+    declare(command, "--threads", help="number of training threads (default: one for each processor core)")
 
     add_settings(command)
 
@@ -51,8 +54,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         dest="drawn",
         type=Path,
         metavar="FILE",
-        help="draw pictures of this network, or of the weights in a file made by --export; they show how it "
-        "evaluates positions from the games",
+        help="draw pictures of this network or --export file, which also show how it evaluates positions from "
+        "the games",
     )
 
     exchange = command.add_argument_group("exchange with other trainers")
@@ -60,15 +63,16 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--export",
         type=Path,
         metavar="FILE",
-        help="file for the trained weights: NumPy arrays if the name ends in .npz, bullet's layout if it ends in .bin",
+        help="write the trained weights to this file: NumPy arrays if its name ends in .npz, bullet's layout if "
+        "it ends in .bin",
     )
     exchange.add_argument(
         "--import",
         dest="imported",
         type=Path,
         metavar="FILE",
-        help="make a network from a file of weights: an .npz file made by --export, or bullet's quantised.bin; for "
-        "bullet's file, also give --buckets, --scale and --no-mirror as in its training",
+        help="make a network from the weights in this file: an .npz file made by --export, or bullet's "
+        "quantised.bin; for bullet's file, also give --buckets, --scale and --no-mirror as in its training",
     )
     command.set_defaults(run=run)
 
@@ -81,10 +85,14 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=_width,
         default=256,
         metavar="N",
-        help="width of the hidden layer (default: 256); the engine plays with up to 512",
+        help="width of the network's hidden layer (default: 256); the engine can use up to 512",
     )
     network.add_argument(
-        "--buckets", type=int, choices=(1, 2, 4, 8), default=1, help="number of output buckets (default: 1)"
+        "--buckets",
+        type=int,
+        choices=(1, 2, 4, 8),
+        default=1,
+        help="number of the network's output buckets (default: 1)",
     )
     network.add_argument(
         "--no-mirror",
@@ -107,20 +115,25 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=not_negative,
         default=16,
         metavar="N",
-        help="first ply of each game whose position is used (default: 16)",
+        help="leave out the positions before ply N of each game (default: 16)",
     )
     data.add_argument(
         "--score-below",
         type=whole(1, 32_767),  # the maximum of 16 bits
         default=3000,
         metavar="CP",
-        help="use only positions whose absolute score is below this bound (default: 3000)",
+        help="use only positions whose absolute score is below CP centipawns (default: 3000)",
     )
     data.add_argument(
-        "--distill", choices=EVALUATION_NAMES, help="evaluation that labels additional positions, see --distill-share"
+        "--distill",
+        choices=EVALUATION_NAMES,
+        help="evaluation function that gives scores to additional training positions",
     )
     data.add_argument(
-        "--distill-share", type=share, metavar="S", help="share of each batch that --distill labels (default: 0.5)"
+        "--distill-share",
+        type=share,
+        metavar="S",
+        help="share of each batch whose positions get their scores from --distill (default: 0.5)",
     )
 
     training = command.add_argument_group("training")
@@ -133,34 +146,40 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--batch",
         type=positive,
         metavar="N",
-        help="number of positions in each step (default: 4096, or 16384 from ten million positions on)",
+        help="number of positions in each training step (default: 4096, or 16384 if there are at least ten "
+        "million positions)",
     )
-    declare(training, "--rate", default=1e-3, help="learning rate of the first steps")
+    declare(training, "--rate", default=1e-3, help="learning rate at the beginning of the training")
     training.add_argument(
         "--last-rate",
         type=positive_number,
         metavar="X",
-        help="learning rate of the last steps (default: 0.0024 times --rate)",
+        help="learning rate at the end of the training (default: 0.0024 times --rate)",
     )
     training.add_argument(
-        "--linear", action="store_true", help="let the learning rate fall linearly, instead of along half a cosine"
+        "--linear",
+        action="store_true",
+        help="let the learning rate fall along a straight line, instead of half a cosine",
     )
     training.add_argument(
-        "--warm-up", type=positive, metavar="N", help="number of steps in which the learning rate rises (default: 100)"
+        "--warm-up",
+        type=positive,
+        metavar="N",
+        help="number of steps at the start in which the learning rate rises (default: 100)",
     )
     declare(training, "--result-share", default=0.0)
     training.add_argument(
         "--last-result-share",
         type=share,
         metavar="S",
-        help="value that --result-share reaches linearly at the last step (default: no change)",
+        help="result share at the last step; it changes linearly from --result-share (default: no change)",
     )
     training.add_argument(
         "--exponent",
         type=number(1, 10),
         default=2.0,
         metavar="X",
-        help="exponent of the error in the loss, from 1 to 10 (default: 2, the squared error)",
+        help="power of the error in the loss function, from 1 to 10 (default: 2, the squared error)",
     )
     training.add_argument(
         "--last-stage",
@@ -173,33 +192,33 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         "--last-stage-rate",
         type=positive_number,
         metavar="X",
-        help="learning rate in the last stage (default: --last-rate)",
+        help="learning rate in the separate last stage (default: --last-rate)",
     )
     training.add_argument(
         "--last-stage-result-share",
         type=share,
         metavar="S",
-        help="value of --result-share in the last stage (default: --last-result-share)",
+        help="result share in the separate last stage (default: --last-result-share)",
     )
     training.add_argument(
         "--average",
         type=not_negative,
         default=0,
         metavar="N",
-        help="approximate number of steps over which the weights are averaged (default: 0, no average)",
+        help="average the network's weights over about N steps (default: 0, no average)",
     )
     training.add_argument(
         "--later-share",
         type=share,
         default=0.0,
         metavar="S",
-        help="how far each score is replaced by later scores of its game, from 0 to 1: the λ of TD(λ) (default: 0)",
+        help="how much the later scores of a game replace each score, from 0 to 1: the λ of TD(λ) (default: 0)",
     )
     training.add_argument(
         "--start",
         type=Path,
         metavar="FILE",
-        help="starting weights: a file made by --export, or a network; --width may be greater than in the file",
+        help="begin with the weights of this network or --export file; --width may be greater than in the file",
     )
     declare(training, "--seed")
 

@@ -25,17 +25,20 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``screen``."""
     command = commands.add_parser(
         "screen",
-        help="estimate the effects of many changes of search parameters together",
-        description="Estimate the Elo gain of many changes of search parameters, by games in which one side has a "
-        "random half of the changes and its opponent has the other half. Confirm promising changes in a match.",
+        help="estimate the effects of many search parameter changes in one run",
+        description="Estimate the Elo gains of many search parameter changes in one run. In each game, one side "
+        "has a random half of the changes, and its opponent has the other half. Confirm promising "
+        "changes in a match.",
     )
     command.add_argument(
         "factors",
         nargs="+",
         metavar="FACTOR",
-        help=f"a change: {_SYNTAX}; all parameters of a factor change together",
+        help=f"a change of one or more parameters, written {_SYNTAX}",
     )
-    command.add_argument("--pairs", type=positive, required=True, metavar="N", help="total number of pairs of games")
+    command.add_argument(
+        "--pairs", type=positive, required=True, metavar="N", help="total number of game pairs to play"
+    )
     add_arguments(command)
     command.set_defaults(run=run)
 

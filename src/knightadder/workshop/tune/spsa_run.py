@@ -28,13 +28,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``spsa``."""
     command = commands.add_parser(
         "spsa",
-        help="tune search parameters by games",
-        description="Tune search parameters by games between two sets of values; print lines for parameters.py.",
+        help="tune search parameters by playing games",
+        description="Tune search parameters by playing games between two sets of values. Print the tuned values "
+        "as lines for parameters.py.",
     )
     which = command.add_mutually_exclusive_group()
     which.add_argument("--parameters", metavar="NAME[,NAME...]", help="names of the parameters to tune")
     which.add_argument("--all", action="store_true", help="tune all parameters (the default)")
-    command.add_argument("--iterations", type=positive, required=True, metavar="N", help="number of pairs of games")
+    command.add_argument("--iterations", type=positive, required=True, metavar="N", help="number of game pairs to play")
     command.add_argument(
         "--r-end",
         action="append",
@@ -48,14 +49,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         action="append",
         default=[],
         metavar="NAME=C",
-        help="last perturbation of a parameter, in the parameter's unit; may be given several times (default: a "
-        "twentieth of its range)",
+        help="size of a parameter's last perturbation, in the parameter's unit; may be given several times "
+        "(default: a twentieth of its range)",
     )
     command.add_argument(
         "--plot",
         type=Path,
         metavar="FILE.png",
-        help="picture of the values over time, redrawn during the run",
+        help="picture file that shows how the values change; redrawn during the run",
     )
     add_arguments(command)
     command.set_defaults(run=run)

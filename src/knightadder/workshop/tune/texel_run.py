@@ -26,25 +26,26 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     """Declare the subcommand ``texel``."""
     command = commands.add_parser(
         "texel",
-        help="tune the classical evaluation to positions of games",
-        description="Tune the values of the classical evaluation's terms to the results of games (Texel's method). "
-        "`knightadder datagen` makes the positions. State and loss curve are kept in a folder; the same command "
-        "continues an interrupted run. The command writes the values of the epoch with the lowest validation error. "
-        "It replaces the engine's own values only with --install.",
+        help="tune the classical evaluation to the results of games",
+        description="Tune the values of the classical evaluation's terms to the results of games (Texel's "
+        "method). `knightadder datagen` makes the positions. The state and the loss curve are kept "
+        "in a folder; the same command continues an interrupted run. The command writes the values "
+        "of the epoch with the lowest validation error. It replaces the engine's own values only "
+        "with --install.",
     )
     command.add_argument(
-        "data", type=Path, nargs="+", metavar="FILE", help="packed positions, as `datagen --merge` writes them"
+        "data", type=Path, nargs="+", metavar="FILE", help="file of packed positions, made by `datagen --merge`"
     )
     declare(command, "--state", required=True)
     declare(command, "--restart")
     declare(command, "--epochs", default=40)
     declare(command, "--positions", help="maximum number of positions to use from each file")
-    declare(command, "--rate", default=1.0, metavar="CP", help="size of the first step in centipawns")
+    declare(command, "--rate", default=1.0, metavar="CP", help="size of the first step, in centipawns")
     declare(
         command,
         "--result-share",
         default=0.7,
-        help="share of the game's result in the target; the rest of the target comes from the search's score",
+        help="share of the game's result in the target, from 0 to 1; the search's score has the rest",
     )
     command.add_argument(
         "--k",
@@ -53,12 +54,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="scale of the logistic function from centipawns to expected results (default: fitted to the starting "
         "values); doubling the scale halves the tuned values",
     )
-    command.add_argument("--start", type=Path, metavar="FILE", help="starting values (default: the engine's own)")
-    declare(command, "--out", help=f"file for the values (default: {_VALUES} in the folder)")
+    command.add_argument(
+        "--start", type=Path, metavar="FILE", help="file with the starting values (default: the engine's own)"
+    )
+    declare(command, "--out", help=f"write the tuned values to this file (default: {_VALUES} in the folder of --state)")
     command.add_argument(
         "--install",
         action="store_true",
-        help="also replace the engine's own values, after copying them to the folder",
+        help="also replace the engine's own values, after copying them to the folder of --state",
     )
     declare(command, "--seed")
     command.set_defaults(run=run)

@@ -31,7 +31,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Declare the arguments of `run_method`."""
     limit = command.add_mutually_exclusive_group()
     declare(limit, "--nodes", default=20_000, help="number of nodes per move")
-    limit.add_argument("--tc", metavar="TC", help="time control, such as 8+0.08 or 40/1:30; not with --cluster")
+    limit.add_argument(
+        "--tc", metavar="TC", help="time control, such as 8+0.08 (seconds) or 40/1:30; cannot be used with --cluster"
+    )
     add_workers(command, default=1, help="number of games at the same time")
     add_openings(command)
     declare(command, "--seed")
@@ -42,11 +44,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="file that stores the finished games, so that the same command can continue an interrupted run",
     )
     declare(command, "--restart")
-    declare(command, "--hash", default=8, help="size of each side's hash table")
+    declare(command, "--hash", default=8, help="size of each side's hash table, in MB")
     declare(
         command,
         "--interval",
-        help="number of game pairs between two progress lines, if the output is not a terminal",
+        help="if the output is not a terminal, print a progress line after every N game pairs",
     )
 
 

@@ -45,12 +45,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command = commands.add_parser(
         "wdl",
         help="fit the model of win, draw and loss probabilities",
-        description="Fit the model of win, draw and loss probabilities to games; print the lines for engine/wdl.py.",
+        description="Fit the model of win, draw and loss probabilities to games. Print the lines for engine/wdl.py.",
     )
-    command.add_argument("files", nargs="+", type=Path, metavar="GAMES.pgn", help="games of `knightadder match`")
+    command.add_argument(
+        "files", nargs="+", type=Path, metavar="GAMES.pgn", help="PGN file with games from `knightadder match`"
+    )
     command.add_argument("--player", metavar="NAME", help="use only the moves of players whose names contain this text")
     command.add_argument(
-        "--degree", type=int, choices=range(4), default=3, help="degree of the polynomials (default: 3)"
+        "--degree", type=int, choices=range(4), default=3, help="degree of the model's polynomials (default: 3)"
     )
     command.set_defaults(run=run)
 
