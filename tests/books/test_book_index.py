@@ -170,7 +170,7 @@ def test_standard_input_among_the_files(games, out, capsys, monkeypatch) -> None
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(more.encode())))
     assert run(games, "-", "-o", out) == 0
     assert played(out) == {"e4": 2, "d4": 1}
-    assert "knightadder: stdin, game 2, line 6, is left out: illegal san" in capsys.readouterr().err
+    assert "knightadder: standard input, game 2, line 6, is left out: illegal san" in capsys.readouterr().err
 
 
 def test_what_cannot_be_done_is_said_in_a_line_and_harms_nothing(games, tmp_path, out, capsys) -> None:

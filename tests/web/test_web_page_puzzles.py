@@ -71,7 +71,7 @@ def test_a_puzzle_is_solved_with_a_wrong_move_between(page):
     expect_piece(page, "d8", "k")  # the reply
     click_move(page, "c5", "b7")
     expect_status(page, "Solved1. Nxc5 Kd8 2. Nb7+")
-    expect(page.locator("#themes")).to_have_text("Hanging piece: A piece without enough guards is taken")
+    expect(page.locator("#themes")).to_have_text("Hanging piece: A piece that is not guarded enough is captured")
     expect(page.locator("#solved")).to_have_text("0 of 10 %")  # the first answer counts
     page.get_by_role("button", name="Next").click()
     expect(page.locator("#count")).to_have_text("2 of 3")

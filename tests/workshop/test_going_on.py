@@ -120,6 +120,7 @@ def test_a_killed_command_goes_on(
     assert killed.returncode == -signal.SIGKILL
     same, rest = run()
     assert same == result  # nothing lost
-    assert len(rest) == len(numbers) - 2 or (name == "datagen" and rest < numbers)  # chunks ahead may count for nothing
+    # Which chunks datagen plays ahead, perhaps for nothing, depends on which two were ready first.
+    assert len(rest) == len(numbers) - 2 or (name == "datagen" and len(numbers - rest) >= 2)
     if name in ("datagen", "tune"):  # the others have forgotten the finished run anyway
         assert run("--restart") == (result, numbers)
