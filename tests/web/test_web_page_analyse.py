@@ -90,6 +90,7 @@ def test_the_keyboard_goes_along_a_line_and_keeps_its_place(page):
     expect_shown(page, "e4")
     page.locator("#moves [aria-current]").focus()
     page.keyboard.press("ArrowRight")
+    expect_shown(page, "e5")
     expect(page.locator("#moves [aria-current]")).to_be_focused()  # Tab stops once in the list
     assert page.locator("#moves [tabindex='0']").all_text_contents() == ["e5"]
 

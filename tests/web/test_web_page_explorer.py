@@ -59,7 +59,7 @@ def test_filters_stay_and_count_the_games_anew(page):
     assert '[White "Anna"]' in download.value.path().read_text()
     card(page).get_by_label("Since").fill("soon")
     card(page).get_by_label("Since").press("Enter")
-    expect(card(page)).to_contain_text("expected a date such as")
+    expect(card(page)).to_contain_text("Expected a date such as")
     card(page).get_by_role("button", name="Clear").click()
     expect_rows(page, ("e5", 2))
 
