@@ -416,10 +416,10 @@ def for_this_processor(target: Target) -> Target:
 def main() -> None:
     """Build the images that the command line names, and print the progress."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("module", help="module that contains the program")
-    parser.add_argument("name", help="name of the program in that module")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("targets", nargs="+", choices=TARGETS)
+    parser.add_argument("module", help="module that creates the Program, such as package.module")
+    parser.add_argument("name", help="variable of that module to which the Program is assigned")
+    parser.add_argument("folder", type=Path, help="folder that receives the images")
+    parser.add_argument("targets", nargs="+", choices=TARGETS, help="processors to compile for, an image for each")
     parser.add_argument("--tune", action="store_true", help="tune the code for this processor")
     chosen = parser.parse_args()
     targets = [TARGETS[name] for name in chosen.targets]
