@@ -211,6 +211,11 @@ def test_without_a_legal_move_there_is_no_best_move(uci: UciProcess, fen: str, g
         "movetime -1",
         "nodes 1",
         "depth 0",
+        "wtime abc",
+        "wtime btime",
+        "movetime x",
+        "depth",
+        f"nodes {'9' * 5000}",
     ],
 )
 def test_every_clock_gets_a_legal_move(uci: UciProcess, go: str, moves: str) -> None:

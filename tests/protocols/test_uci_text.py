@@ -31,6 +31,7 @@ from knightadder.protocols.uci_text import format_info, format_result, parse_go,
         ("movetime 500.0", Limits(movetime=500)),
         ("wtime 60000.75 btime 60000.25 winc 0.5", Limits(wtime=60_000, btime=60_000)),
         ("wtime 900 btime 800 movetime 0 depth 0 nodes 0 mate 0", Limits(wtime=900, btime=800)),
+        ("wtime 900 btime 800 movetime -1 depth -1 nodes -1 mate -1", Limits(wtime=900, btime=800)),
         ("depth 5 nodes 0", Limits(depth=5)),
         ("depth 0 nodes 0 winc 0 movestogo 0", Limits(depth=1, nodes=1)),
         ("depth 3 depth 4", Limits(depth=4)),
@@ -47,24 +48,40 @@ def test_go_is_read_into_limits(text: str, limits: Limits) -> None:
     go = parse_go(text)
     assert go.limits == limits
     assert go.perft is None
-    assert go.ignored == ()
+    assert go.complaint == ""
 
 
 @pytest.mark.parametrize(
     ("text", "limits", "ignored"),
     [
-        ("depth x", Limits(), ("depth x",)),
-        ("depth", Limits(), ("depth",)),
-        ("depth wtime 100", Limits(wtime=100), ("depth",)),
-        ("movetime 1e3 depth 4", Limits(depth=4), ("movetime 1e3",)),
-        ("fast depth 4", Limits(depth=4), ("fast",)),
-        (f"nodes {'9' * 5000} depth 4", Limits(depth=4), (f"nodes {'9' * 5000}",)),
+        ("depth wtime 100", Limits(wtime=100), "depth"),
+        ("movetime 1e3 depth 4", Limits(depth=4), "movetime 1e3"),
+        ("wtime abc btime 100", Limits(btime=100), "wtime abc"),
+        ("fast depth 4", Limits(depth=4), "fast"),
+        ("fast", Limits(), "fast"),
+        ("infinite depth", Limits(infinite=True), "depth"),
+        ("winc abc", Limits(), "winc abc"),
+        (f"nodes {'9' * 5000} depth 4 very fast", Limits(depth=4), f"nodes {'9' * 5000}, very, fast"),
     ],
 )
-def test_go_ignores_what_makes_no_sense_and_names_it(text: str, limits: Limits, ignored: tuple[str, ...]) -> None:
+def test_go_ignores_what_makes_no_sense_and_names_it(text: str, limits: Limits, ignored: str) -> None:
     go = parse_go(text)
     assert go.limits == limits
-    assert go.ignored == ignored
+    assert go.complaint == f"ignored {ignored}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("depth", "depth x", "nodes ten", "mate", "movetime 1e3", "wtime", "wtime abc btime abc", "wtime - btime ."),
+        *("winc 10 wtime abc", "movestogo 40 btime", f"movetime {'9' * 5000}"),
+    ],
+)
+def test_a_search_whose_only_limit_is_no_number_ends_at_once(text: str) -> None:
+    for ponder in (False, True):
+        go = parse_go(f"{text} ponder" if ponder else text)
+        assert (go.limits.depth, go.limits.ponder, go.limits.unlimited) == (1, ponder, False)
+        assert go.complaint.endswith("; searching to depth 1, because no limit is left")
 
 
 def test_go_perft_is_read() -> None:

@@ -283,8 +283,8 @@ class Uci(Conversation):
             self._say(_NO_POSITION)
             self._output.write(format_result(Result(None, None, None)))
             return
-        if go.ignored:
-            self._say(f"go: ignored {', '.join(go.ignored)}")
+        if go.complaint:
+            self._say(f"go: {go.complaint}")
         # The engine's thread writes the analysis. The result comes through the queue, so the loop knows that the
         # engine is idle before the interface can react to bestmove.
         self._engine.go(go.limits, lambda info: self._output.write(format_info(info)), self._events.put)

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result
@@ -11,6 +11,7 @@ from knightadder.text import one_line
 
 _GO_NUMBERS = frozenset({*LEAST, "perft"})
 _GO_WORDS = frozenset({*_GO_NUMBERS, "infinite", "ponder", "searchmoves"})
+_NO_LIMITS = frozenset({"winc", "binc", "movestogo"})  # numbers that end no search by themselves
 
 _VALUE = re.compile(r"\svalue(?!\S)")
 
@@ -27,23 +28,27 @@ Knightadder speaks the Universal Chess Interface (UCI), for use from a chess pro
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """A parsed ``go`` command: the limits, or the depth of a ``go perft``, and the words that were not understood."""
+    """A parsed ``go`` command: the limits, or the depth of a ``go perft``. `complaint` tells the user which words were
+    not understood; it is empty if all were.
+    """
 
     limits: Limits
     perft: int | None
-    ignored: tuple[str, ...]
+    complaint: str
 
 
 def parse_go(text: str) -> Go:
     """Parse the arguments of ``go``, in any order.
 
     If a field is repeated, the last one counts. Decimals are truncated, and numbers outside the sensible range are
-    clamped. ``movestogo 0`` means sudden death. Other zeros count only if nothing else limits the search, because some
-    programs fill in every field. A field without a number is ignored.
+    clamped. ``movestogo 0`` means sudden death. ``depth``, ``nodes``, ``mate`` and ``movetime`` below 1 count only if
+    nothing else limits the search, because some programs fill in every field. A field without a number is ignored. But
+    if it would have been the only limit, the search gets the depth 1: the interface expects that the search ends.
     """
     numbers: dict[str, int] = {}
     flags = {"infinite": False, "ponder": False}
     searchmoves: list[str] = []
+    unread: set[str] = set()
     ignored: list[str] = []
     words = deque(text.split())
     while words:
@@ -58,13 +63,14 @@ def parse_go(text: str) -> Go:
             try:
                 numbers[word] = int(value.partition(".")[0])
             except ValueError:
+                unread.add(word)
                 ignored.append(f"{word} {value}".strip())
         else:
             ignored.append(word)
     perft = numbers.pop("perft", None)
-    zeros = {name for name in ("depth", "nodes", "mate", "movetime") if numbers.get(name) == 0}
-    if not zeros.issuperset(numbers.keys() - {"winc", "binc", "movestogo"}):
-        numbers = {name: number for name, number in numbers.items() if name not in zeros}
+    unset = {name for name in ("depth", "nodes", "mate", "movetime") if numbers.get(name, 1) < 1}
+    if not unset.issuperset(numbers.keys() - _NO_LIMITS):
+        numbers = {name: number for name, number in numbers.items() if name not in unset}
     movestogo = numbers.get("movestogo", 0)
     limits = Limits(
         wtime=numbers.get("wtime"),
@@ -80,7 +86,11 @@ def parse_go(text: str) -> Go:
         ponder=flags["ponder"],
         searchmoves=tuple(searchmoves),
     )
-    return Go(limits, None if perft is None else max(perft, 1), tuple(ignored))
+    complaint = f"ignored {', '.join(ignored)}" if ignored else ""
+    if limits.unlimited and not limits.infinite and unread - _NO_LIMITS:
+        limits = replace(limits, depth=1)
+        complaint += "; searching to depth 1, because no limit is left"
+    return Go(limits, None if perft is None else max(perft, 1), complaint)
 
 
 def parse_position(text: str) -> tuple[str | None, list[str]]:
