@@ -66,7 +66,7 @@ def new_tables(chosen=CLASSICAL):
 
 @core.constant(Tables)
 def constant_tables():
-    """Return a TABLES record filled with the parts that depend on nothing. The compiled image contains these parts,
+    """Return a TABLES record filled with the parts that are always the same. The compiled image contains these parts,
     because filling them takes a third of the time of `import numpy`.
     """
     tables = new_record(TABLES)

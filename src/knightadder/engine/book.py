@@ -37,7 +37,7 @@ class Book:
             raise not_a_book
 
     def _is_sorted(self) -> bool:
-        """Return whether the keys of some entries ascend. In a book all keys do; in a different file, hardly ever."""
+        """Return whether the keys of sampled entries ascend. In a book all keys do; in any other file, hardly ever."""
         count = len(self._reader)
         keys = [self._reader[index].key for index in range(0, count, max(count // _SAMPLE, 1))]
         return keys == sorted(keys)

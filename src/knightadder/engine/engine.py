@@ -57,7 +57,7 @@ class Engine:
         and the old value kept, if the option does not exist or does not accept the value.
         """
         self._must_be_idle()
-        self._search = None  # it refers to the old hash table
+        self._search = None  # a search refers to the old hash table
         option, value = self.options.read(name, text)
         if option.name == "BookFile":
             self._open_book(str(value))
@@ -204,7 +204,7 @@ class Engine:
         """Stop a running search, wait for its result, and free memory and files. No search can begin afterwards."""
         self.stop()
         self.wait()
-        self._search = None  # it refers to the hash table, and through its listeners to the engine
+        self._search = None  # a search refers to the hash table, and through its listeners to the engine
         self._replace_table(1)
         self._workers = []
         self._tablebases = Tablebases(self._tables, ())
@@ -238,7 +238,8 @@ class Engine:
             f"Syzygy tablebases: {count} WDL and {dtz_count} DTZ tables, up to {found.largest} men",
             *found.problems,
         ]
-        # A damaged file with a valid header gives wrong values. Checking whole files would take too long here.
+        # A damaged file with a valid header gives wrong values. Checking whole files would take too long here, so the
+        # user is told how to check them.
         if new := sorted({str(path.parent) for path in found.paths.values()} - self._trusted_folders):
             self._trusted_folders.update(new)
             lines.append(f"knightadder tablebases verify {shlex.join(new)} finds damaged files")

@@ -67,7 +67,7 @@ class Evaluator:
         return self._apply()
 
     def use_network(self, file: str) -> bool:
-        """Change the network, and return whether values have changed; OptionError if it cannot be used."""
+        """Change the network, and return whether values have changed; OptionError if the file cannot be used."""
         if file != BUILT_IN or self._wanted == "nnue":
             self._load(file)
         self._file = file

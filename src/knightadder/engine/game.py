@@ -44,7 +44,7 @@ class Game:
         self._spare = new_record(WORKER)
         self._fullmove = 1
         self._stop = np.zeros(1, np.uint64)
-        for record in (self.record, self._spare):  # `perft` in these records reads the stop flag
+        for record in (self.record, self._spare):  # the flag stops `perft`, which works in one of these records
             record.stop_address = self._stop.ctypes.data
         self.set_up()
 

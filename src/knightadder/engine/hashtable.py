@@ -28,7 +28,7 @@ class HashTable:
         self.megabytes = megabytes
         self.buckets = megabytes * _MEGABYTE // BUCKET_BYTES
         self.generation = 0
-        self._used = True  # makes the first clearing write to the memory: only then does the system provide it
+        self._used = True  # so that the first clearing writes to all of the memory: the system provides it only then
         self._clearing: Clearing | None = None
         try:
             # Huge pages are aligned to cache lines, too.
@@ -43,7 +43,7 @@ class HashTable:
         self._used = True
 
     def clear(self) -> None:
-        """Clear the table, even if this object does not know that it was used."""
+        """Clear the table, even if no search has begun since it was last cleared."""
         self._used = True
         self.begin_clearing()
         self.wait()

@@ -11,7 +11,7 @@ from typing import TypeAlias
 _MAX_KEPT = 4
 
 _Work: TypeAlias = Callable[[], None]
-_kept: list[SimpleQueue[_Work]] = []  # queues of the idle threads, in which each waits for work
+_kept: list[SimpleQueue[_Work]] = []  # the queues of the idle threads: each thread waits for work in its own queue
 
 
 def run_in_thread(work: _Work, name: str) -> None:

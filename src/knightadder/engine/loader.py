@@ -1,5 +1,5 @@
-"""Loading of the compiled core in a background thread, so that the protocol can answer in the meantime. It takes half a
-second, or many seconds if the sources of the core have changed and it must be compiled.
+"""Loading of the compiled core in a background thread, so that the protocol can answer in the meantime. Loading takes
+half a second, or many seconds if the sources of the core have changed and it must be compiled.
 """
 
 import threading

@@ -141,8 +141,9 @@ class Search:
             self._start_helper(0)
 
     def run(self) -> None:
-        """Search in the calling thread, without helpers, and report only the lines at the end. The result is that of
-        `start`, unless a clock, `stop`, or having found a reply to ponder on would have ended that search earlier.
+        """Search in the calling thread, without helpers, and report only the lines at the end. The result is the same
+        as with `start`, unless the search of `start` would have ended earlier: by a clock, by `stop`, or because it had
+        found a reply to ponder on.
         """
         self._all_at_once = True
         self._begun = True
@@ -151,8 +152,8 @@ class Search:
         self._run()
 
     def _start_clock(self) -> None:
-        """Start the thread that watches the clock, unless it has been started. A short search by nodes or depth ends
-        before that, because starting a thread would take longer than the search.
+        """Start the thread that watches the clock, unless it has been started. A short search with a limit of nodes or
+        depth never starts it, because starting a thread would take longer than the search.
         """
         with self._starting:
             if self._has_clock:
@@ -281,7 +282,9 @@ class Search:
             self._ended.set()
 
     def _await_table(self) -> None:
-        """Wait until the hash table is cleared, but only briefly on a clock: clearing later only loses entries."""
+        """Wait until the hash table is cleared, but only briefly if time is limited: a search that begins earlier only
+        loses some of its entries.
+        """
         patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
         while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
             if self._table.wait(_TABLE_TICK):
@@ -291,7 +294,7 @@ class Search:
         self._reporter.lines([self._played_out(line) for line in lines])
 
     def _played_out(self, line: Variation) -> Variation:
-        """Extend a line that tablebases decide to the end of the game, unless on a clock: probing takes time."""
+        """Extend a line that tablebases decide to the end of the game, unless time is limited: probing takes time."""
         if not line.ends_in_tables:
             return line
         kept = line.moves[:1] if self._ranked else line.moves  # the moves that `play_out` keeps

@@ -179,7 +179,9 @@ class SearchThread:
         return line
 
     def expected_reply(self, line: Variation) -> int:
-        """Return the expected reply to a line's first move, or 0. Call this last, because it may play these moves."""
+        """Return the expected reply to a line's first move, or 0. Call this last, because it may change the position:
+        it looks a missing reply up in the hash table.
+        """
         if not self._prepared:
             return 0
         if len(line.moves) > 2:  # the game continues after the reply
@@ -197,8 +199,9 @@ def share_memory(state: np.ndarray, table: HashTable, stop_flag: NDArray[np.uint
 def vote(lines: Sequence[Variation]) -> int:
     """Return the index of the line to play. `lines` are the best lines of several threads, the main thread's first.
 
-    Each line votes for its first move by its depth times the lead of its score over the worst score, as in Stockfish,
-    but a mate that a thread has proved is always played. The main thread's line stands for its move.
+    Each line votes for its first move, with a weight of its depth times the lead of its score over the worst score, as
+    in Stockfish. But a mate that a thread has proved is always played. Of the lines that begin with the elected move,
+    the main thread's line is chosen, or else the line with the greatest weight.
     """
     scores = [line.score for line in lines]
     best_score, worst_score = max(scores), min(scores)

@@ -44,7 +44,7 @@ class Handicap:
 
     @property
     def errs(self) -> bool:
-        """Whether the engine makes errors, rather than only seeing less far."""
+        """Whether the engine makes errors. If not, it is only limited in nodes."""
         return self.oversight > 0 or self.misjudgement > 0
 
     @property

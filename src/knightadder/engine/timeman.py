@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from knightadder.engine.limits import Limits
 
-# If a number of moves to go is given: the maximum of that number, and the factors of the clock per move and of the
-# increment that give the time for a move.
+# Constants for a given number of moves to go. _HORIZON is the maximum of that number. The time for a move is
+# _SOFT_SHARE of the clock divided by the moves to go, plus _INCREMENT_SHARE of the increment.
 _HORIZON = 36
 _SOFT_SHARE = 0.8
 _INCREMENT_SHARE = 0.9

@@ -38,7 +38,7 @@ def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int
 
 
 def win_rate(cp: float, half_won: float, spread: float) -> float:
-    """Return the probability of a win by the logistic curve with the parameters a and b."""
+    """Return the probability of a win by the logistic curve with the parameters a = `half_won` and b = `spread`."""
     exponent = (half_won - cp) / spread
     return 1 / (1 + math.exp(exponent)) if exponent < 500 else 0.0
 

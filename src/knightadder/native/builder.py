@@ -1,7 +1,8 @@
 """The builder: it compiles a whole program into one image of machine code, see `program`.
 
-Numba types every function and lowers it to LLVM's language. Here these pieces become one module, which LLVM optimises
-as a whole; `linking` turns the result into an image. Five parts of Numba are replaced, the last two to save time:
+Numba types every function and lowers it to LLVM's language. The builder joins these pieces to one module, which LLVM
+optimises as a whole; `linking` turns the result into an image. Five parts of Numba are replaced, the last two to save
+time:
 
 - The calling convention. Numba's functions return a status, for exceptions, and their value through a pointer. The
   compiled code raises nothing, so its functions just return their value.
@@ -86,7 +87,7 @@ _EITHER_WAY = """%backward = icmp ugt ptr %target, %source
   %place = select i1 %backward, i64 %last, i64 %i
   """
 _RUNTIME = (
-    # The functions that Numba calls for arrays, all of which belong to the caller.
+    # The functions that Numba calls for arrays. Counting references does nothing, because the caller owns all arrays.
     "define void @NRT_incref(ptr %array) alwaysinline { ret void }\n"
     "define void @NRT_decref(ptr %array) alwaysinline { ret void }\n"
     + _LOOP.format(name="memcpy", kind="ptr", place="%i", byte=_READ.format(place="%i"))
@@ -106,7 +107,7 @@ class _Piece(codegen.JITCodeLibrary):
     """The lowered code of one function, kept as text."""
 
     texts: ClassVar[list[str]] = []
-    on_text: ClassVar[Callable[[], None]]  # called after each new text
+    on_text: ClassVar[Callable[[], None]]  # called after each function has been lowered
 
     def __init__(self, generator, name):
         codegen.CodeLibrary.__init__(self, generator, name)
@@ -246,7 +247,7 @@ def _jit(function, **options):
 
 
 def _check_bodies() -> None:
-    """Raise a TypeError if a kernel was compiled twice, which a literal argument causes, because it has its own type.
+    """Raise a TypeError if a kernel was compiled twice. A literal argument causes this, because it has its own type.
     Only a kernel that is also called with None may have a second body, without the code that needs the argument.
     """
     for function in [function for function, inlined in jit.KERNELS.items() if not inlined]:

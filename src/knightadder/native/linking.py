@@ -32,7 +32,7 @@ def link(elf: bytes) -> tuple[bytes, dict[str, int], int]:
     for number, (name, kind, flags, _, offset, size, _, _, alignment, _) in enumerate(headers):
         if flags & _ALLOCATE and size:
             if flags & _WRITE or kind == _NO_BITS:
-                raise LinkError(f"section {_text(elf, names + name)} can be written")
+                raise LinkError(f"section {_text(elf, names + name)} is writable")
             image += bytes(-len(image) % alignment)
             addresses[number] = len(image)
             image += elf[offset : offset + size]

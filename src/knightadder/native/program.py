@@ -66,7 +66,7 @@ class Program:
         self.places: dict[str, int] = {}
         self._modules, self._data = modules, data
         self._lock = threading.RLock()
-        if hasattr(os, "register_at_fork"):  # a fork waits until the image is loaded, not only half of it
+        if hasattr(os, "register_at_fork"):  # a fork waits while another thread is loading the image
             release = self._lock.release
             os.register_at_fork(before=self._lock.acquire, after_in_parent=release, after_in_child=release)
 
@@ -177,7 +177,9 @@ class Program:
 
 
 class Export:
-    """A function of a program that Python calls. `run` is the compiled function, or what loads it at the first call."""
+    """A function of a program that Python calls. `run` is the compiled function; before the first call, it is a
+    function that loads the compiled one.
+    """
 
     def __init__(self, program: Program, function: Callable[..., Any], signature: Signature) -> None:
         functools.update_wrapper(self, function)

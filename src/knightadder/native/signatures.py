@@ -1,5 +1,5 @@
-"""The types of compiled functions, written as in Numba, ``int64(Tables, int64[::1])``, although only the builder needs
-it.
+"""The types of compiled functions, written as in Numba: ``int64(Tables, int64[::1])``. This module does not import
+Numba, which only the builder needs.
 """
 
 from __future__ import annotations

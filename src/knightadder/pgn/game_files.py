@@ -88,8 +88,8 @@ def chunks_of(stream: BinaryIO) -> Generator[bytes, None, None]:
 
 
 def byte_lines(stream: BinaryIO) -> tuple[Iterator[bytes], bool]:
-    """Return the lines of a stream of bytes, each with its end, and whether these are the stream's own bytes.
-    They are not if the stream is in UTF-16 or has the line ends of old Macs; it is then read as by `decoded`.
+    """Return the lines of a stream of bytes, each with its end, and whether the lines are unchanged.
+    They are converted if the stream is in UTF-16 or UTF-32, or has the line ends of old Macs; see `decoded`.
     """
     plain = _encoding_of(stream) is None and b"\r" not in stream.readline(_BLOCK).rstrip()
     stream.seek(0)
@@ -176,7 +176,7 @@ class ZstdReader(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         """Go back to the start, or return the position."""
         if offset != 0 or whence == io.SEEK_END:
-            raise io.UnsupportedOperation("only its beginning can be found")
+            raise io.UnsupportedOperation("a compressed stream can only go back to its beginning")
         if whence == io.SEEK_SET:
             self._rewind()
         return self._position

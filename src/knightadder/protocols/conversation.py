@@ -252,7 +252,9 @@ class Conversation(ABC):
                 self._carry_out(command)
 
     def _mind_waiting(self) -> None:
-        """Carry out the waiting commands once the engine is ready. Every other wait ends with an event."""
+        """Carry out the waiting commands if the first of them need not wait any longer. This is checked regularly,
+        because no event reports that the engine is ready.
+        """
         if self._waiting and self._connection.engine is not None and not self._must_wait(self._waiting[0], False):
             self._carry_out_waiting()
 

@@ -14,7 +14,7 @@ from ..evaluation.terms import TERM_VALUES, TRACE, Trace
 from ..tables import Tables
 from ..worker import WORKER, Worker
 
-MAX_COUNTS = 256  # maximum number of terms' values that one position uses: a few for each of 32 pieces
+MAX_COUNTS = 256  # maximum number of values that count in one position: a few for each of 32 pieces
 
 
 @inlined

@@ -156,7 +156,7 @@ def record_fen(record, chess960=False):
     board, castling = [0] * 64, 0
     squares = [square for square in range(64) if (int(record["occupied"]) >> square) & 1]
     if len(squares) > MAX_MEN_ON_BOARD:
-        raise fen.FenError(f"a packed position has {len(squares)} pieces")
+        raise fen.FenError(f"a packed position must have at most {MAX_MEN_ON_BOARD} pieces, not {len(squares)}")
     codes = [code for byte in record["pieces"].tolist() for code in (byte & 15, byte >> 4)]
     for square, code in zip(squares, codes, strict=False):
         piece_type = (code & 7) + 1

@@ -35,8 +35,8 @@ _SIX_RANKS = np.uint64(48)
 
 @inlined
 def _can_mate(pos, own):
-    """Return whether pieces without pawns can force mate: not one minor piece, two knights, or
-    bishops of one colour.
+    """Return whether pieces without pawns can force mate. A single minor piece cannot, nor two knights, nor bishops of
+    one colour.
     """
     knights, bishops = own & pos.by_type[KNIGHT], own & pos.by_type[BISHOP]
     if own & (pos.by_type[ROOK] | pos.by_type[QUEEN]) or not stand_on_one_color(bishops):

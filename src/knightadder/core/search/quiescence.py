@@ -55,7 +55,7 @@ def count_node(worker, ply):
 
 @inlined
 def _nearer_to(beta, score):
-    """Return a score above beta moved halfway towards beta, because it is uncertain how far above it is."""
+    """Return a score above beta moved halfway towards beta: by how much a score exceeds beta is uncertain."""
     return (score + beta) // 2 if abs(score) < DECISIVE else score
 
 
