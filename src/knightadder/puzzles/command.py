@@ -28,8 +28,8 @@ _HASH_MB = 32  # default hash size of each process
 
 _DESCRIPTION = """\
 Find puzzles in games: positions where only one move wins or saves the game, at each step of the solution. Each puzzle
-gets themes (mateIn2, fork, ...) and a rating on Lichess's scale. The same command continues an interrupted run.
-Solve them with knightadder play --puzzles FILE. docs/puzzles.md describes the details.
+gets themes (mateIn2, fork, ...) and a rating on Lichess's scale. `knightadder play --puzzles FILE` shows the puzzles to
+solve. The same command continues an interrupted run. docs/puzzles.md describes the details.
 """
 
 

@@ -31,9 +31,10 @@ _PUZZLES = 40
 _NAMED = 5  # number of players to suggest if nobody has the given name
 
 _DESCRIPTION = """\
-Report how a player plays: results and performance by opening and colour, accuracy by phase and by time left, where
-points are lost, won and worse positions, and puzzles from the player's own mistakes to solve on a board in the page.
-The page is one HTML file. The same command continues an interrupted run. docs/report.md describes the page.
+Report how a player plays: results and performance by opening and colour; accuracy by phase and by time left; the kinds
+of mistakes; results of games with won and with worse positions; and puzzles from the player's own mistakes, to solve on
+a board in the page. The page is one HTML file. The same command continues an interrupted run. docs/report.md describes
+the page.
 """
 
 
@@ -54,7 +55,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--drills",
         action="store_true",
-        help="also make drills from the mistakes that have a clear solution; `play --drills` trains them",
+        help="also make drills from the mistakes that have a clear solution; `play --drills` shows the drills",
     )
     declare_file(command)
     declare_limits(command, _NODES)

@@ -12,9 +12,9 @@ from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
 
 _DESCRIPTION = """\
-Write start positions for games: some random moves after the start position or an opening of the book. No king is in
-check, and neither side is far ahead. The same seed gives the same positions. OpenBench's client passes the whole
-command as one argument, "genfens COUNT seed N book FILE", and reads the lines.
+Write random start positions for games. Each is reached by random moves, from the usual start position or from an
+opening of the book. No king is in check, and neither side is far ahead. The same seed gives the same positions.
+OpenBench's client passes the whole command as one argument, "genfens COUNT seed N book FILE", and reads the positions.
 """
 
 _NO_BOOK = "none"  # stands, in upper or lower case, for no book
@@ -34,8 +34,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "words",
         nargs="*",
         metavar="WORD",
-        help="seed N sets the random seed (default: 0); book FILE gives openings as EPD or PGN (default: None, "
-        "no book)",
+        help="the words seed N set the random seed (default: 0); the words book FILE name an EPD or PGN file with "
+        "openings (default: None, which means no book)",
     )
     command.set_defaults(run=run)
 

@@ -1,5 +1,5 @@
-"""Matches between UCI engines: pairs of games from the same opening, several games at once, and sequential tests.
-Two engines play each other. More engines play a round robin; with ``--gauntlet``, the first engine plays all others.
+"""Play matches between UCI engines. Each opening is played twice, with colours exchanged. Two engines play each other.
+More engines play a round robin; with --gauntlet, the first engine plays all others. docs/matches.md describes the keys.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     engines = command.add_argument_group(
-        "engines", "keys: name, cmd, args, dir, tc, st, nodes, depth, margin (ms), option.NAME, env.NAME"
+        "engines",
+        "keys: name; cmd, args and dir (command, arguments, folder); tc (time control); st (seconds per move);\n"
+        "nodes and depth (search limits); margin (milliseconds by which an engine may exceed its clock);\n"
+        "option.NAME (UCI option); env.NAME (environment variable)",
     )
     declare(
         engines,
@@ -93,7 +96,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--reference-nps",
         type=positive,
         metavar="NPS",
-        help="with --cluster: speed of a machine with unchanged time limits, in nodes per second of "
+        help="with --cluster: speed of the machine that the time limits are meant for, in nodes per second of "
         f"`knightadder bench`; slower machines get more time (default: {REFERENCE})",
     )
     add_openings(games)
@@ -108,12 +111,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     rules = command.add_argument_group("adjudication")
     rules.add_argument(
         "--draw",
-        help="end a game as a draw when both engines' scores stay near zero; keys: movenumber, movecount, score",
+        help="end a game as a draw when both engines' scores stay near zero; keys: movenumber (move from which "
+        "this applies), movecount (number of moves), score (maximum, in centipawns)",
         **KEY_VALUES,
     )
     rules.add_argument(
         "--resign",
-        help="end a game as lost when an engine's scores stay very bad; keys: movecount, score, twosided",
+        help="end a game as lost when an engine's scores stay very bad; keys: movecount (number of moves), score (in "
+        "centipawns), twosided (whether the opponent's scores must agree)",
         **KEY_VALUES,
     )
     rules.add_argument("--max-moves", type=positive, metavar="N", help="end a game as a draw after N full moves")

@@ -72,7 +72,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=Path,
         metavar="FILE",
         help="make a network from the weights in this file: an .npz file made by --export, or bullet's "
-        "quantised.bin; for bullet's file, also give --buckets, --scale and --no-mirror as in its training",
+        "quantised.bin; for bullet's file, also give --buckets, --scale and --no-mirror as in bullet's training",
     )
     command.set_defaults(run=run)
 
@@ -212,7 +212,8 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         type=share,
         default=0.0,
         metavar="S",
-        help="how much the later scores of a game replace each score, from 0 to 1: the λ of TD(λ) (default: 0)",
+        help="share of the game's later scores that is mixed into the score of each position, from 0 to 1: the λ of "
+        "TD(λ) (default: 0)",
     )
     training.add_argument(
         "--start",

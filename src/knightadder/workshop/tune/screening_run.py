@@ -34,7 +34,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "factors",
         nargs="+",
         metavar="FACTOR",
-        help=f"a change of one or more parameters, written {_SYNTAX}",
+        help=f"a change of one or more parameters, written {_SYNTAX}; OFF is the value without the change, ON the "
+        "value with it",
     )
     command.add_argument(
         "--pairs", type=positive, required=True, metavar="N", help="total number of game pairs to play"
