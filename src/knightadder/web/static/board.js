@@ -79,7 +79,7 @@ export class Board {
     drawShapes(this.shapesSvg, shapes, (square) => this.place(square));
   }
 
-  /** Show a text on each piece whose square has one; `worths` maps squares to texts. */
+  /** Show texts on pieces; `worths` maps the squares of the pieces to the texts. */
   setWorths(worths) {
     this.worths = worths;
     this.refresh();

@@ -26,7 +26,7 @@ export function startKeys(actions) {
     if (pointed) event.target.closest("select")?.blur();
   });
   for (const dialog of document.querySelectorAll("dialog")) {
-    // When a dialog closes, the browser gives the focus back to the button that opened it.
+    // When a dialog closes, the browser focuses the button that opened it. A user with a pointer does not need that focus.
     dialog.addEventListener("close", () => pointed && document.activeElement?.blur());
   }
   keepFocus();

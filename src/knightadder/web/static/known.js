@@ -12,7 +12,7 @@ export class Known {
     this.card = card;
     this.fen = null; // the FEN of the position on the board
     this.shown = null; // the FEN of the position whose moves the card shows
-    // Aborts the newest request when it is outdated. A browser has few connections, and outdated requests would block them.
+    // Aborts the last request when the position changes. A browser has few connections, and old requests would block them.
     this.asking = new AbortController();
     card.addEventListener("click", (event) => {
       const button = event.target.closest("[data-san]");

@@ -377,7 +377,7 @@ function playMove(move) {
 }
 
 function startGame(fields) {
-  sound.play("move"); // browsers let a page make sounds only after a click
+  sound.play("move"); // played here because browsers allow sounds only after a click
   send("new_game", fields);
 }
 

@@ -59,7 +59,7 @@ export class MoveMenu {
     const below = Math.min(box.bottom, innerHeight) + 4;
     this.element.style.left = `${Math.max(4, Math.min(box.left, innerWidth - width - 4))}px`;
     this.element.style.top = `${Math.max(4, below + height < innerHeight ? below : Math.min(box.top, innerHeight) - height - 4)}px`;
-    // If the menu itself has the focus already, `back` is still right.
+    // If the menu itself already has the focus, `back` keeps the element that had it before.
     if (!this.element.contains(document.activeElement)) this.back = document.activeElement;
     this.shown[0].focus();
   }

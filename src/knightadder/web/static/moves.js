@@ -48,7 +48,7 @@ export class MoveList {
   /** Draw the moves. `scored` says whether to show the engine's evaluations; they are hidden during a game. */
   render(tree, scored) {
     Object.assign(this, { tree, scored });
-    this.focused = this.element.contains(document.activeElement); // if so, `mark` will focus a move
+    this.focused = this.element.contains(document.activeElement); // whether `mark` must give a move the focus again
     const rows = [];
     let previous = tree.root;
     const opening = words(tree.root);

@@ -16,12 +16,13 @@ export class Socket {
     keepName(document.hidden);
     addEventListener("visibilitychange", () => keepName(document.hidden));
     addEventListener("pagehide", () => keepName(true));
-    addEventListener("pageshow", () => keepName(document.hidden)); // the browser's Back button may show a page from its cache
+    addEventListener("pageshow", () => keepName(document.hidden)); // the Back button may bring back this page unchanged
   }
 
   /**
    * Call `handler` with each message of this type. The types "open" and "closed" do not come from the server: this class
-   * emits them. After the connection is lost, it emits "closed" twice, the second time with a `cause` from `causeOfLoss`.
+   * emits them. When the connection is lost, it emits "closed". If the connection is still lost when the cause is known,
+   * it emits "closed" again, with the field `cause`: "refused", or a result of `causeOfLoss`.
    */
   on(type, handler) {
     this.handlers.set(type, [...(this.handlers.get(type) ?? []), handler]);
