@@ -2,7 +2,7 @@
 
 import re
 
-from on_page import analyse_tab, click_move, drag_move, expect_moves, expect_piece, square, start_game
+from on_page import analyse_tab, click_move, drag_move, expect_moves, expect_piece, expect_shown, square, start_game
 from playwright.sync_api import expect
 
 
@@ -72,6 +72,34 @@ def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
     click_move(page, "e2", "e4")
     expect_moves(page, "e4")
     assert page.evaluate("sessionStorage.getItem('tab')") is None  # what the browser would copy
+    with page.context.expect_page() as opened:
+        page.evaluate("open('/index.html')")  # a window opened by a page gets a copy of its storage, as a duplicate does
+    duplicate = opened.value
+    expect_shown(duplicate, "e4")
+    expect(duplicate.get_by_role("alert")).to_be_hidden()
+    click_move(duplicate, "e7", "e5")
+    expect_moves(duplicate, "e4", "e5")
+    expect_moves(page, "e4")
+
+
+def test_a_tab_that_the_server_has_forgotten_is_told_so(engine, open_page):
+    """As after a long sleep of the machine: the server is the same, but the tab's session has expired."""
+    sockets = []
+
+    def connect(socket):
+        sockets.append((socket, socket.connect_to_server()))
+
+    page = open_page(sockets=connect)
+    analyse_tab(page)
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4")
+    ours, servers = sockets[0]
+    servers.close(code=1000)  # a goodbye, after which the server forgets the session at once
+    ours.close()
+    expect(page.locator("#lost")).to_be_visible()
+    page.clock.run_for(500)
+    expect(page.locator("#toast")).to_have_text("The server no longer knew this tab; your moves are back")
+    expect_moves(page, "e4")
 
 
 def test_no_piece_moves_before_a_game_has_begun(page):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import Callable
 from enum import Enum, auto
 from typing import TypeAlias
@@ -39,8 +40,9 @@ class End(Enum):
 class Tab:
     """A session and its newest connection."""
 
-    def __init__(self, make_session: _MakeSession) -> None:
+    def __init__(self, make_session: _MakeSession, server: str) -> None:
         self.expiry: asyncio.TimerHandle | None = None  # set while there is no connection
+        self._server = server  # the name of this run of the server: the page sees by it that the server was restarted
         self._outbox = Outbox()
         self._session = make_session(self._put)
         self._started = False
@@ -72,7 +74,7 @@ class Tab:
         self._outbox = Outbox()
         self._sending = asyncio.create_task(self._outbox.send_all(websocket))
         try:
-            self._put({"type": "session", "continued": self._started})
+            self._put({"type": "session", "continued": self._started, "server": self._server})
             if self._started:
                 self._session.resume()
             else:
@@ -114,6 +116,7 @@ class Tabs:
 
     def __init__(self, make_session: _MakeSession) -> None:
         self._make_session = make_session
+        self._server = secrets.token_hex(8)
         self._named: dict[str, Tab] = {}  # tabs that can return; the last disconnected comes last
         self._open = 0  # number of tabs whose engine is not closed yet
         # Tasks that end tabs which did not return; the event loop itself does not keep tasks alive.
@@ -131,7 +134,7 @@ class Tabs:
                 await _close(websocket, _TRY_AGAIN_LATER, f"{self._open} tabs are already open; close one of them")
                 return
             self._open += 1
-            tab = Tab(self._make_session)
+            tab = Tab(self._make_session, self._server)
             if name:
                 self._named[name] = tab
         elif tab.expiry is not None:

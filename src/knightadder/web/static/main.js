@@ -52,7 +52,9 @@ let mode = sessionStorage.getItem("mode") ?? "play";
 // The games that this tab has stored and a new server must still load; otherwise null. The field `asked` says whether the
 // server has been asked to load them.
 let saved = null;
-let interrupted = null; // the user's game against the engine, if a restart of the server has ended this game
+let server = null; // the name of the run of the server that this page is or was connected to
+let forgotten = null; // why the server no longer knows this page's session, for the user; null if it does
+let interrupted = null; // the user's game against the engine, if it ended with this page's earlier session
 let toastTimer = 0;
 let evaluating = false;
 let handedOver = takeOver(byId("back")); // a game handed over by another page in this tab
@@ -170,10 +172,14 @@ socket.on("closed", ({ reason, cause }) => {
   resources.forget();
   hint.reset();
 });
-socket.on("session", ({ continued }) => {
+socket.on("session", (message) => {
+  const { continued } = message;
   saved = continued ? null : keeping.saved();
   if (!continued) keeping.forget();
   interrupted = !continued && game?.running ? game : null;
+  const restarted = server !== message.server;
+  forgotten = continued || server === null ? null : restarted ? "The server was restarted" : "The server no longer knew this tab";
+  ({ server } = message);
 });
 socket.on("resources", (message) => {
   resources.take(message);
@@ -348,14 +354,14 @@ socket.on("place", (message) => keeping.keepPlace(message));
 socket.on("history", (names) => history.show(names));
 socket.on("progress", showProgress);
 
-/** Tell the user that the moves are back, and how to continue a game that was ended by the restart. */
+/** If the server no longer knew this page's session, tell the user that the moves are back, and how to continue a game. */
 function tellReturn() {
-  if (!shown) return; // the page was reloaded too, so the user has not seen the restart
+  if (!forgotten) return; // this page had no session before: it was reloaded, or its tab was duplicated
   if (interrupted) setup.chooseHere(interrupted.user);
   tell(
     interrupted
-      ? "The server was restarted, which ended the game: “Start the game” continues from this position"
-      : "The server was restarted; your moves are back",
+      ? `${forgotten}, which ended the game: “Start the game” continues from this position`
+      : `${forgotten}; your moves are back`,
   );
 }
 
