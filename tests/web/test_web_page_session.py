@@ -2,7 +2,17 @@
 
 import re
 
-from on_page import analyse_tab, click_move, drag_move, expect_moves, expect_piece, expect_shown, square, start_game
+from on_page import (
+    analyse_tab,
+    click_move,
+    drag_move,
+    expect_moves,
+    expect_piece,
+    expect_shown,
+    load_pgn,
+    square,
+    start_game,
+)
 from playwright.sync_api import expect
 
 
@@ -73,7 +83,9 @@ def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
     expect_moves(page, "e4")
     assert page.evaluate("sessionStorage.getItem('tab')") is None  # what the browser would copy
     with page.context.expect_page() as opened:
-        page.evaluate("open('/index.html')")  # a window opened by a page gets a copy of its storage, as a duplicate does
+        page.evaluate(
+            "open('/index.html')"
+        )  # a window opened by a page gets a copy of its storage, as a duplicate does
     duplicate = opened.value
     expect_shown(duplicate, "e4")
     expect(duplicate.get_by_role("alert")).to_be_hidden()
@@ -130,3 +142,58 @@ def test_no_piece_moves_after_the_end_of_a_game(engine, page):
     page.get_by_role("button", name="Analyse the game").click()
     drag_move(page, "d2", "d4")
     expect_moves(page, "e4", "e5", "d4")
+
+
+def _write_half_a_comment(page):
+    load_pgn(page, "1. e4 e5 (1... c5 2. Nf3) *")
+    expect_moves(page, "e4", "e5", "c5", "Nf3")
+    page.locator("#moves").get_by_role("button", name="Nf3").click()
+    expect_shown(page, "Nf3")
+    page.keyboard.press("c")
+    page.get_by_label("Comment", exact=True).fill("Half of")
+    page.get_by_label("The move", exact=True).select_option("! good")
+
+
+def test_a_half_written_comment_survives_a_reload(page):
+    comment, dialog = page.get_by_label("Comment", exact=True), page.locator("#remark-dialog")
+    _write_half_a_comment(page)
+    page.reload()
+    expect(dialog).to_contain_text("Comment on Nf3")
+    expect(comment).to_have_value("Half of")
+    expect(page.get_by_label("The move", exact=True)).to_have_value("1")
+    comment.press("End")
+    comment.press_sequentially(" it")
+    comment.press("Control+Enter")
+    expect(page.locator("#moves .comment")).to_have_text("Half of it")
+    expect_moves(page, "e4", "e5", "c5", "Nf3!")
+    page.reload()
+    expect(page.locator("#moves .comment")).to_have_text("Half of it")
+    expect_shown(page, "Nf3!")
+    expect(dialog).to_be_hidden()
+    page.keyboard.press("c")
+    comment.fill("Another")
+    comment.press("Escape")
+    page.reload()
+    expect_shown(page, "Nf3!")
+    expect(dialog).to_be_hidden()
+
+
+def test_a_comment_is_not_lost_with_the_connection(engine, open_page):
+    sockets = []
+
+    def connect(socket):
+        sockets.append((socket, socket.connect_to_server()))
+
+    page = open_page(sockets=connect)
+    _write_half_a_comment(page)
+    ours, servers = sockets[0]
+    servers.close(code=1000)  # the tab comes back to a new session, whose moves have other numbers
+    ours.close()
+    dialog = page.locator("#remark-dialog")
+    dialog.get_by_role("button", name="Write").click()
+    expect(dialog.get_by_role("alert")).to_have_text("There is no connection to the server")
+    page.clock.run_for(500)
+    expect(dialog.get_by_role("alert")).to_be_empty()
+    dialog.get_by_role("button", name="Write").click()
+    expect(page.locator("#moves .comment")).to_have_text("Half of")
+    expect_moves(page, "e4", "e5", "c5", "Nf3!")

@@ -84,7 +84,8 @@ export class Keeping {
   }
 }
 
-function read(key) {
+/** The value that this tab has stored under a key; null if there is none. */
+export function read(key) {
   try {
     return JSON.parse(sessionStorage.getItem(key));
   } catch {

@@ -10,7 +10,7 @@ import { Graph } from "./graph.js";
 import { takeOver } from "./handover.js";
 import { Hint } from "./hint.js";
 import { History } from "./history.js";
-import { Keeping } from "./keeping.js";
+import { Keeping, read } from "./keeping.js";
 import { startKeys } from "./keys.js";
 import { Known } from "./known.js";
 import { Lines } from "./lines.js";
@@ -90,7 +90,16 @@ const typed = new TypedMove(byId("type-move"), playMove);
 const walk = new Walk(tree, { goTo, onChoose: showLine });
 walk.listen(byId("board"), () => !editor.isOpen);
 const moves = new MoveList(byId("moves"), (node) => walk.goTo(node));
-const remark = new Remark(byId("remark-dialog"), (node, comment, nags) => send("remark", { node, comment, nags }));
+const keeping = new Keeping(tell);
+const remark = new Remark(
+  byId("remark-dialog"),
+  tree,
+  {
+    write: (node, comment, nags) => socket.send("remark", { node, comment, nags }),
+    keep: (draft) => keeping.write("draft", draft),
+  },
+  read("draft"),
+);
 const menu = new MoveMenu(byId("move-menu"), byId("moves"), {
   allowed: () => !byId("tree-tools").hidden,
   prepare: prepareMenu,
@@ -131,7 +140,6 @@ const myGames = new MyGames(byId("my-games"), byId("my-games-open"), {
   onOpen: (number) => send("open_saved", { number }),
   onSave: () => send("save_game"),
 });
-const keeping = new Keeping(tell);
 const lost = new Lost(byId("lost"), { retry: () => socket.retry(), save: () => transfer.save() });
 const history = new History({ undo: byId("undo"), redo: byId("redo") }, (step) => send(step), () => !byId("tree-tools").hidden);
 
@@ -191,10 +199,16 @@ socket.on("error", ({ text, about }) => {
   if (about === "load_pgn") wantedPly = 0;
   if (about === "load_pgn") transfer.refused(text);
   else if (about === "restore") transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
-  else if (!["open_saved", "save_game"].includes(about) || !myGames.refused(text)) refuse(text);
+  else if (!inDialog(about, text)) refuse(text);
   if (about === "restore") saved = null;
   if (about === "draw") drawing.sent.clear();
 });
+
+/** If the action that failed belongs to a dialog, show the problem there. Return whether it is shown. */
+function inDialog(about, text) {
+  if (about === "remark") return remark.reopen(text);
+  return ["open_saved", "save_game"].includes(about) && myGames.refused(text);
+}
 
 /** Tell the user why an action failed. */
 function refuse(text) {
@@ -227,6 +241,7 @@ function goToWanted() {
 socket.on("nodes", ({ nodes }) => {
   const commented = nodes.some(({ id, comment }) => plain(tree.get(id)?.comment ?? "") !== plain(comment));
   drawing.correct(nodes);
+  remark.written(nodes);
   const grown = tree.update(nodes);
   keep();
   if (grown || commented) {
@@ -348,6 +363,7 @@ socket.on("games", (message) => {
   transfer.showGames(message);
   transfer.loaded();
   myGames.opened();
+  if (!handedOver) remark.reopen();
 });
 socket.on("saved", () => myGames.saved());
 socket.on("place", (message) => keeping.keepPlace(message));
