@@ -11,7 +11,7 @@ from pathlib import Path
 import chess
 import numpy as np
 
-from knightadder.core.board import moves
+from knightadder.core.board import moves, packed
 from knightadder.core.evaluation.evaluate import PESTO
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
@@ -141,6 +141,13 @@ def new_game(board: chess.Board | str | None = None) -> Game:
     game = Game(TABLES)
     set_up(game, board)
     return game
+
+
+def pack_game(game: Game, score: int = 0, result: int = packed.DRAW) -> np.ndarray:
+    """Pack a game's position in plain Python, as an array of one record."""
+    records = np.zeros(1, packed.PACKED)
+    packed.pack(game.record.stack[0], records[0], game.ply, score, result)
+    return records
 
 
 def set_up(game: Game, board: chess.Board | str | None) -> np.record:

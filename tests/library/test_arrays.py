@@ -16,14 +16,12 @@ from chess.engine import Limit
 from random_boards import random_boards
 
 from knightadder import pool as pools
-from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.library import arrays
 from knightadder.library.arrays import evaluate_iter, evaluate_many, pack, unpack, unpack_fens
 from knightadder.library.many import analyse_iter, analyse_many
 from knightadder.library.positions import evaluate, legal_moves
-from knightadder.library.shared import tables_of
 
 BOARDS = random_boards(11, 80)
 FENS = [board.fen() for board in BOARDS]
@@ -44,7 +42,7 @@ def test_what_is_packed_can_be_unpacked(chess960: bool) -> None:
 
 
 def test_fens_and_boards_give_the_same_records() -> None:
-    one_by_one = np.concatenate([pack_fen(tables_of("classical"), fen) for fen in FENS])
+    one_by_one = np.concatenate([pack([fen]) for fen in FENS])
     for positions in (
         BOARDS,
         FENS,

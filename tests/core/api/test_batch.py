@@ -7,20 +7,22 @@ import random
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLES, new_game, random_positions
+from core_helpers import TABLES, new_game, pack_game, random_positions
 
-from knightadder.core.api import batch, packing
+from knightadder.core.api import batch
 from knightadder.core.board import packed
-from knightadder.core.board.fen import FenError
 from knightadder.core.evaluation.evaluate import CLASSICAL, PESTO
 from knightadder.core.tables import new_tables
 from knightadder.core.worker import WORKER
+from knightadder.engine.errors import PositionError
+from knightadder.engine.game import Game
 from knightadder.native.program import INTERPRETED
 from knightadder.native.records import new_record
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
 
 WORK = new_record(WORKER)
+PLAIN = Game(TABLES)
 
 
 def pack_all(texts: list[str]) -> tuple[int, np.ndarray]:
@@ -33,9 +35,10 @@ def pack_all(texts: list[str]) -> tuple[int, np.ndarray]:
 def expected(text: str) -> bytes:
     """Give the record that the plain reader makes, zeros if it refuses."""
     try:
-        return packing.pack_fen(TABLES, text).tobytes()
-    except FenError:
+        PLAIN.set_up(text)
+    except PositionError:
         return bytes(32)
+    return pack_game(PLAIN).tobytes()
 
 
 def check(texts: list[str]) -> int:

@@ -7,9 +7,9 @@ from collections import Counter
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLES, random_positions, set_up
+from core_helpers import TABLES, pack_game, random_positions, set_up
 
-from knightadder.core.api import datagen_game, game_reading, packing
+from knightadder.core.api import datagen_game, game_reading
 from knightadder.core.api.deepening import forget
 from knightadder.core.board import packed, viriformat
 from knightadder.core.board.position import POSITION
@@ -34,7 +34,7 @@ class Played:
         copy_game(GAME.record, OTHER.record)
         OTHER_TABLE.clear()
         OTHER.record.tt_address, OTHER.record.tt_buckets = OTHER_TABLE.address, OTHER_TABLE.buckets
-        self.begin = packing.pack_game(GAME.record, GAME.ply)[0]
+        self.begin = pack_game(GAME)[0]
         self.length = int(
             datagen_game.play_game(
                 TABLES,

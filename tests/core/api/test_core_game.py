@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from core_helpers import TABLES, new_game
+from core_helpers import TABLES, new_game, pack_game
 
 from knightadder.core.api import playing as core_game
-from knightadder.core.api.packing import pack_fen
 from knightadder.engine.notation import parse_uci, to_uci
 
 pytestmark = [pytest.mark.boundscheck, pytest.mark.nojit]
@@ -46,7 +45,7 @@ def test_a_packed_position_and_its_moves_are_set_up_like_a_fen(names: str, legal
     moves = names.split()
     squares = [parse_uci(name) or (0, 0, 0) for name in moves]
     encoded = np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)
-    records = np.concatenate([pack_fen(TABLES, CASTLING), pack_fen(TABLES, fen)])
+    records = np.concatenate([pack_game(new_game(CASTLING)), pack_game(new_game(fen))])
     game, expected = new_game(CASTLING), new_game()
     assert game.set_up_packed(records, 1, encoded) == legal
     expected.set_up(fen, moves[:legal])

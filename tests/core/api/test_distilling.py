@@ -5,11 +5,10 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from core_helpers import TABLES, random_positions
+from core_helpers import TABLES, new_game, pack_game, random_positions
 
 from knightadder.core.api.batch import evaluate_records
 from knightadder.core.api.distilling import distil_positions
-from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED, record_fen
 from knightadder.core.worker import WORKER
 from knightadder.native.program import INTERPRETED
@@ -28,7 +27,7 @@ def distil(source: np.ndarray, count: int, seed: int = 1, moves: int = 2, below:
 
 
 def packed(boards: list[chess.Board]) -> np.ndarray:
-    return np.concatenate([pack_fen(TABLES, board.fen()) for board in boards])
+    return np.concatenate([pack_game(new_game(board)) for board in boards])
 
 
 def key(board: chess.Board) -> str:

@@ -9,9 +9,9 @@ import chess
 import numpy as np
 import pytest
 from compiling import compiled
-from core_helpers import TABLES, encode, is_noisy, random_game, start_boards
+from core_helpers import TABLES, encode, is_noisy, new_game, pack_game, random_game, start_boards
 
-from knightadder.core.api import game_reading, packing
+from knightadder.core.api import game_reading
 from knightadder.core.board import packed, viriformat
 from knightadder.core.board.position import POSITION
 
@@ -58,7 +58,7 @@ class Written:
 
     def __init__(self, board: chess.Board, chance: random.Random, plies: int = 60) -> None:
         self.result = chance.randrange(3)
-        begin = packing.pack_fen(TABLES, board.fen(en_passant="legal"), chance.randrange(-9, 9), self.result).tobytes()
+        begin = pack_game(new_game(board), chance.randrange(-9, 9), self.result).tobytes()
         self.plies = []
         words = b""
         for move in random_game(board, chance, plies):

@@ -1,4 +1,7 @@
-"""Quiescence search: its value equals that of a plain one in Python over the same moves; its limits."""
+"""Quiescence search: its value equals that of a plain one over the same moves; its limits.
+
+No user can call it by itself, so it runs as plain Python here.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ import pytest
 from core_helpers import NO_LIMIT, TABLES, encode, is_noisy, new_game, random_positions, set_up
 
 from knightadder.core.api import playing as core_game
-from knightadder.core.api.static_eval import quiescence_score, static_value
+from knightadder.core.api.static_eval import static_value
 from knightadder.core.evaluation.endings import KNOWN_WIN
 from knightadder.core.layout import MAX_PLY
+from knightadder.core.search.quiescence import quiesce
 from knightadder.core.search.transposition import INFINITE, MATE
 from knightadder.native.program import INTERPRETED
 
@@ -27,7 +31,7 @@ BUDGET = 100 if INTERPRETED else 300  # nodes of the plain search
 
 def quiescence(record: np.record, alpha: int = -WIDE, beta: int = WIDE) -> int:
     """Return the engine's value."""
-    return int(quiescence_score(TABLES, record, 0, alpha, beta))
+    return int(quiesce(TABLES, record, np.int64(0), np.int64(alpha), np.int64(beta)))
 
 
 class Incomparable(Exception):
@@ -151,7 +155,7 @@ def test_a_repetition_is_a_draw(times: int, drawn: bool) -> None:
 def test_it_ends_at_the_greatest_ply() -> None:
     record = set_up(new_game(), None)
     record.stack[MAX_PLY] = record.stack[0]
-    assert quiescence_score(TABLES, record, MAX_PLY, -WIDE, WIDE) == 0
+    assert quiesce(TABLES, record, np.int64(MAX_PLY), np.int64(-WIDE), np.int64(WIDE)) == 0
 
 
 def test_the_node_limit_stops_it() -> None:

@@ -12,15 +12,14 @@ import chess
 import numpy as np
 import pytest
 
-from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED, POSITION_BYTES
-from knightadder.core.tables import new_tables
 from knightadder.engine.errors import OptionError
+from knightadder.library.arrays import pack
 from knightadder.workshop.datagen.merge import MergeCounts, last_of_each, merge
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Filter, Reader
 
-START = pack_fen(new_tables(), chess.STARTING_FEN).tobytes()
+START = pack([chess.STARTING_FEN]).tobytes()
 
 
 def _random_records(seed, count):

@@ -9,7 +9,6 @@ from pathlib import Path
 import chess
 import numpy as np
 
-from knightadder.core.api.packing import pack_fen
 from knightadder.core.board.packed import PACKED
 from knightadder.core.evaluation.evaluate import PESTO
 from knightadder.core.evaluation.network_file import Network
@@ -70,7 +69,7 @@ def placements(seed: int, count: int) -> np.ndarray:
 
 def games_folder(folder: Path, chunks: int, games: int = 20, seed: int = 1) -> Path:
     """Write games of random moves as datagen keeps them; the scores are the material."""
-    start = pack_fen(TABLES, chess.STARTING_FEN).tobytes()
+    start = pack([chess.STARTING_FEN]).tobytes()
     chance, parts = random.Random(seed), Parts(folder)
     with parts.open({}):
         for number in range(chunks):

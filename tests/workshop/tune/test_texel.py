@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from knightadder.core.api.packing import pack_fen
 from knightadder.core.api.static_eval import static_trace
 from knightadder.core.api.tracing import Tracer
 from knightadder.core.board import packed
@@ -18,6 +17,7 @@ from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.core.evaluation.terms import SIZES, START, TERM_VALUES, read_values
 from knightadder.core.tables import new_tables
 from knightadder.engine.game import Game
+from knightadder.library.arrays import pack
 from knightadder.workshop.tune import texel
 
 TABLES = new_tables(CLASSICAL)
@@ -26,17 +26,22 @@ TABLES = new_tables(CLASSICAL)
 def random_records(count: int, seed: int = 1) -> NDArray[np.void]:
     """Pack positions of random games, with random scores and results."""
     chance = random.Random(seed)
-    records: list[NDArray[np.void]] = []
+    fens: list[str] = []
+    scores: list[int] = []
+    results: list[int] = []
     board = chess.Board()
-    while len(records) < count:
+    while len(fens) < count:
         moves = list(board.legal_moves)
         if not moves or board.ply() > 100:
             board.reset()
             continue
         board.push(chance.choice(moves))
-        score, result = chance.randint(-500, 500), chance.choice((packed.LOSS, packed.DRAW, packed.WIN))
-        records.append(pack_fen(TABLES, board.fen(), score, result))
-    return np.concatenate(records)
+        fens.append(board.fen())
+        scores.append(chance.randint(-500, 500))
+        results.append(chance.choice((packed.LOSS, packed.DRAW, packed.WIN)))
+    records = pack(fens)
+    records["score"], records["result"] = scores, results
+    return records
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +75,8 @@ def test_values_are_those_of_the_evaluation(block: texel.TracedPositions) -> Non
 
 
 def test_endings_that_cannot_be_won_weigh_nothing() -> None:
-    drawn, won = pack_fen(TABLES, "4k3/8/8/8/8/8/8/4KN2 w - - 0 1"), pack_fen(TABLES, "4k3/8/8/8/8/8/8/4KQ2 w - - 0 1")
-    (block,) = texel.trace_blocks(Tracer(TABLES), np.concatenate((drawn, won)))
+    drawn_and_won = pack(["4k3/8/8/8/8/8/8/4KN2 w - - 0 1", "4k3/8/8/8/8/8/8/4KQ2 w - - 0 1"])
+    (block,) = texel.trace_blocks(Tracer(TABLES), drawn_and_won)
     assert block.values(read_values().astype(float))[0] == 0
     assert block.values(read_values().astype(float))[1] > 700
 

@@ -1,4 +1,4 @@
-"""The api of the evaluation: the static value of a position, its trace, and the value once captures are played out.
+"""The api of the evaluation: the static value of a position, and its trace.
 
 Only Python code calls these functions. The search calls the evaluation directly.
 """
@@ -12,7 +12,6 @@ from ..compilation import core
 from ..evaluation import classical
 from ..evaluation.evaluate import evaluate
 from ..evaluation.terms import TRACE, Trace
-from ..search.quiescence import quiesce
 from ..tables import Tables
 from ..worker import Worker
 
@@ -29,12 +28,6 @@ def trace_position(tables, worker, trace):
     TRACE. The value lacks the adjustments for endings and the fifty-move rule.
     """
     return classical.evaluate(tables, worker, worker.stack[0], trace)
-
-
-@core.exported(int64(Tables, Worker, int64, int64, int64))
-def quiescence_score(tables, worker, ply, alpha, beta):
-    """Return the score of ``worker.stack[ply]`` by quiescence search; outside (alpha, beta), it is a bound."""
-    return quiesce(tables, worker, ply, alpha, beta)
 
 
 def static_value(tables, worker):
