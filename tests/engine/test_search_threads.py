@@ -24,6 +24,7 @@ from searcher import (
     legal,
 )
 
+from knightadder.core.search.quiescence import NODES_TAKEN
 from knightadder.engine import engine, kept_threads, running_search
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
@@ -104,11 +105,11 @@ def test_lines_are_sound_and_the_last_begins_with_the_best_move(
     check_lines(listener.infos[-1:], fen, full_mates=False)
 
 
-@pytest.mark.parametrize("nodes", [1, 3, 4, 5, 1000, 50_000])
-def test_a_node_limit_is_kept_by_all_together(team: Searcher, nodes: int) -> None:
+@pytest.mark.parametrize("nodes", [1, 3, 4, 5, 1000, 10_000, 50_000])
+def test_a_node_limit_is_kept_and_used_up_by_all_together(team: Searcher, nodes: int) -> None:
     listener = team.search(Limits(nodes=nodes), KIWIPETE)
     check_answer(listener, KIWIPETE)
-    assert nodes / (THREADS + 1) < listener.infos[-1].nodes <= nodes
+    assert max(nodes - THREADS * NODES_TAKEN, 0) < listener.infos[-1].nodes <= nodes
 
 
 def test_a_search_to_a_depth_ends_with_the_main_threads_line(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,11 @@ def exchange(address, value):
 
 
 @compiled
+def subtract(address, value):
+    return jit.subtract64(address, value)
+
+
+@compiled
 def fetch(numbers, index):
     jit.prefetch_item(numbers, index)
     return numbers[index]
@@ -68,6 +73,14 @@ def test_memory_is_read_and_written_at_its_address() -> None:
     for i, number in enumerate(NUMBERS):
         assert int(exchange(np.uint64(words[i:].ctypes.data), np.uint64(number ^ 1))) == number
     assert [int(word) for word in words] == [number ^ 1 for number in NUMBERS]
+
+
+@pytest.mark.nojit
+def test_subtracting_gives_the_old_number() -> None:
+    words = np.array([5, 100, -7], np.int64)
+    address = np.uint64(words[1:].ctypes.data)
+    assert [int(subtract(address, np.int64(64))) for _ in range(3)] == [100, 36, -28]
+    assert words.tolist() == [5, -92, -7]
 
 
 @pytest.mark.nojit

@@ -103,7 +103,7 @@ class _ScriptedSearch:
 
     limits, seconds, stopped, now, score = [], [], [], 0.0, Score(cp=0)
 
-    def __init__(self, tables, workers, table, tablebases, game, limits, options, random, report, done):
+    def __init__(self, player, game, limits, options, report, done):
         self.limits.append((game.side_to_move, limits))
         self._done, self._best = done, game.legal_moves_uci()[0]
         self.thread = threading.Thread(target=self._run)
@@ -150,8 +150,8 @@ def test_black_s_flag_can_fall_too(scripted):
 @pytest.mark.parametrize(("score", "winner"), [(Score(mate=3), WIN), (Score(mate=-3), LOSS), (Score(cp=1500), WIN)])
 def test_mates_count_when_a_game_with_a_clock_is_adjudicated(scripted, monkeypatch, score, winner):
     class Searches(scripted):
-        def __init__(self, tables, workers, table, tablebases, game, *rest):
-            super().__init__(tables, workers, table, tablebases, game, *rest)
+        def __init__(self, player, game, *rest):
+            super().__init__(player, game, *rest)
             # The other side agrees: its score is the opposite one.
             opposite = Score(cp=-score.cp) if score.mate is None else Score(mate=-score.mate)
             self.score = opposite if game.side_to_move else score

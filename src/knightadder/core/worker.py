@@ -34,6 +34,7 @@ WORKER = record(  # one search thread
     ("last_move", np.int64),  # the game's last move before the root; `NO_MOVE` if unknown
     ("nodes", np.uint64),
     ("node_limit", np.uint64),
+    ("spare_nodes_address", np.uint64),  # nodes that any thread may take at its `node_limit`; 0 = there are none
     ("seldepth", np.int64),
     ("stopped", np.int64),
     ("proving", np.int64),  # 1 = a mate is being proved: all moves are searched equally deeply

@@ -22,7 +22,7 @@ from knightadder.engine.info import Ending, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
-from knightadder.engine.running_search import Search
+from knightadder.engine.running_search import Player, Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.native.memory import Clearing
 from knightadder.native.records import new_record
@@ -211,8 +211,8 @@ class Engine:
         self._open_book("")
 
     def _new_search(self, table: HashTable, limits: Limits, report: Report, done: Callable[[Result], None]) -> Search:
-        tables, workers, tablebases, game = self._tables, self._workers, self._tablebases, self._game
-        return Search(tables, workers, table, tablebases, game, limits, self.options, self.random, report, done)
+        player = Player(self._tables, self._workers, table, self._tablebases, self.random)
+        return Search(player, self._game, limits, self.options, report, done)
 
     def _open_book(self, file: str) -> None:
         book = Book(file) if file else None

@@ -13,7 +13,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy as np
 from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH, MAX_PLY
 from knightadder.core.search import transposition
+from knightadder.core.search.quiescence import NODES_TAKEN
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Message, Result
@@ -42,30 +43,41 @@ _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
 
 
-class Search:
-    """A search of one position.
+@dataclass(frozen=True, slots=True)
+class Player:
+    """The parts of an engine that stay from search to search.
 
-    Each of the `workers` is the state of a thread; the first one belongs to the main thread. The game must not change
-    during the search. `random` decides about the errors of a weakened engine. `report` receives analysis from the
-    search's own threads, and `done` receives the result once.
+    `tables` are the read-only tables of the core. Each of the `workers` is the state of a thread; the first one belongs
+    to the main thread. `random` decides about the errors of a weakened engine.
+    """
+
+    tables: np.record
+    workers: Sequence[np.record]
+    table: HashTable
+    tablebases: Tablebases
+    random: Random = field(default_factory=Random)
+
+
+class Search:
+    """A player's search of one position.
+
+    The game must not change during the search. `report` receives analysis from the search's own threads, and `done`
+    receives the result once.
     """
 
     def __init__(
         self,
-        tables: np.record,
-        workers: Sequence[np.record],
-        table: HashTable,
-        tablebases: Tablebases,
+        player: Player,
         game: Game,
         limits: Limits,
         options: Options,
-        random: Random,
         report: Report,
         done: Callable[[Result], None],
     ) -> None:
         self._started = time.perf_counter()
-        self._tables, self._tablebases, self._game = tables, tablebases, game
+        self._tables, self._tablebases, self._game = player.tables, player.tablebases, game
         self._limits, self._done = limits, done
+        workers, table = player.workers, player.table
         self._node_time = options.node_time
         overhead = 0 if self._node_time else options.move_overhead
         self._budget = allot(limits, game.side_to_move, overhead, game.ply)
@@ -99,14 +111,19 @@ class Search:
             nodes = handicap.node_limit(nodes)
             table = HashTable(min(handicap.hash_mb, options.hash_mb))
         if handicap is not None and handicap.errs:
-            weakness = Weakness(round(1024 * handicap.oversight), round(handicap.misjudgement), random.getrandbits(64))
-            self._root_moves = weakness.seen(tables, game, self._root_moves, workers[0])
+            weakness = Weakness(
+                round(1024 * handicap.oversight), round(handicap.misjudgement), player.random.getrandbits(64)
+            )
+            self._root_moves = weakness.seen(self._tables, game, self._root_moves, workers[0])
         self._lines = min(options.multipv, len(self._root_moves))
         self._stop_flag = np.zeros(1, np.uint64)
         self._table = table
         table.age()
-        root = Root(tables, game, self._root_moves, table, self._stop_flag, probing, ranking, weakness)
-        self._node_limits = _split(nodes, len(workers)) if nodes else [NO_NODE_LIMIT] * len(workers)
+        self._node_limits, spare = _split(nodes, len(workers)) if nodes else ([NO_NODE_LIMIT] * len(workers), 0)
+        spare_nodes = np.full(1, spare, np.int64)
+        root = Root(
+            self._tables, game, self._root_moves, table, self._stop_flag, probing, ranking, weakness, spare_nodes
+        )
         threads = [SearchThread(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)]
         self._main, *self._helpers = threads
         self._ranked = ranking is not None
@@ -449,8 +466,14 @@ def _descending(lines: Sequence[Variation]) -> list[Variation]:
     return limited
 
 
-def _split(nodes: int, threads: int) -> list[int]:
-    """Divide a node limit among the threads. If it is too small to divide, the main thread gets all of it."""
+def _split(nodes: int, threads: int) -> tuple[list[int], int]:
+    """Divide a node limit: return the limit of each thread, and the rest, which all threads share.
+
+    The main thread keeps its share, so it gets deep enough even if the helpers are faster. A helper begins with only a
+    few nodes, because nobody else could use the nodes of a helper that starts too late. If the limit is too small to
+    divide, the main thread gets all of it.
+    """
     share = nodes // threads
-    helpers = [share] * (threads - 1) if share else []
-    return [nodes - sum(helpers), *helpers]
+    helpers = [min(share, int(NODES_TAKEN))] * (threads - 1) if share else []
+    main = nodes - share * len(helpers)
+    return [main, *helpers], nodes - main - sum(helpers)

@@ -58,7 +58,8 @@ class Root:
     """The data that all threads of a search share. The game must not change during the search.
 
     `moves` are the root moves in the core's encoding, in the order of `ranking` if tablebases know the position. Every
-    thread stops at its next node once the 64-bit word of `stop_flag` is set. `weakness` is None at full strength.
+    thread stops at its next node once the 64-bit word of `stop_flag` is set. `weakness` is None at full strength. A
+    thread that reaches its own node limit goes on with some of the `spare_nodes`, an array of one number.
     """
 
     tables: np.record
@@ -69,6 +70,7 @@ class Root:
     probing: Probing = field(default_factory=Probing)
     ranking: Ranking | None = None
     weakness: Weakness | None = None
+    spare_nodes: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class SearchThread:
         if root.weakness is not None:
             root.weakness.impose(self.worker)
         share_memory(state, root.table, root.stop_flag)
+        if root.spare_nodes is not None:
+            state["spare_nodes_address"] = root.spare_nodes.ctypes.data
         state["tt_generation"] = root.table.generation
         probing = root.probing
         state["tablebases_address"], state["probe_men"] = probing.address, probing.men

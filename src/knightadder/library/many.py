@@ -9,7 +9,6 @@ from concurrent.futures import CancelledError
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
-from random import Random
 from typing import TypeAlias
 
 import chess
@@ -27,7 +26,7 @@ from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.notation import parse_uci
 from knightadder.engine.options import MAX_HASH_MB, MAX_LINES, Options
-from knightadder.engine.running_search import Search
+from knightadder.engine.running_search import Player, Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.library.arrays import Positions, pack_from, positions_in, remembering
 from knightadder.library.blocks import Elsewhere, Threads, results_elsewhere
@@ -266,14 +265,14 @@ class _Analyst:
     """Analyses positions one after another, in one thread at a time."""
 
     def __init__(self, settings: _Settings, tablebases: Tablebases) -> None:
-        self._tables, self._tablebases = tables_of(settings.evaluation), tablebases
+        tables = tables_of(settings.evaluation)
         self._table, self._worker = HashTable(settings.megabytes), new_record(WORKER)
-        self._game = Game(self._tables)
+        self._player = Player(tables, [self._worker], self._table, tablebases)
+        self._game = Game(tables)
         self._limits, self._illegal = settings.limits, settings.illegal
         self._options = Options()
         for name, value in (("MultiPV", str(settings.lines)), ("UCI_ShowWDL", "true"), ("Move Overhead", "0")):
             self._options.set(name, value)
-        self._random = Random()
         self._search: Search | None = None
         self._cancelled = False
 
@@ -303,16 +302,7 @@ class _Analyst:
         news: list[Info | CurrentMove | Message] = []
         results: list[Result] = []
         self._search = search = Search(
-            self._tables,
-            [self._worker],
-            self._table,
-            self._tablebases,
-            self._game,
-            self._limits,
-            self._options,
-            self._random,
-            news.append,
-            results.append,
+            self._player, self._game, self._limits, self._options, news.append, results.append
         )
         if self._cancelled:
             raise CancelledError

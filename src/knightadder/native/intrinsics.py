@@ -64,6 +64,14 @@ def store64(typing_context, address, value):
     return types.void(types.uint64, types.uint64), generate
 
 
+@intrinsic
+def subtract64(typing_context, address, value):
+    def generate(context, builder, signature, arguments):
+        return builder.atomic_rmw("sub", _pointer(builder, arguments[0], _I64), arguments[1], "monotonic")
+
+    return types.int64(types.uint64, types.int64), generate
+
+
 def _prefetch(builder, place):
     kind = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")

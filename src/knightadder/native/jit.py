@@ -97,6 +97,15 @@ def store64(address, value):
 
 
 @_intrinsic
+def subtract64(address, value):
+    """Subtract from the 64 bits at an address, and return the old value. No other thread's write comes in between."""
+    word = ctypes.c_int64.from_address(int(address))
+    old = word.value
+    word.value = old - int(value)
+    return np.int64(old)
+
+
+@_intrinsic
 def prefetch(address):
     """Fetch a cache line ahead of its use; does nothing in plain Python."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Ending, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
-from knightadder.engine.running_search import Search
+from knightadder.engine.running_search import Player, Search
 from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
 from knightadder.engine.settlement import stayed_within
 from knightadder.engine.tablebases.registry import Tablebases
@@ -147,7 +146,8 @@ class _ClockSide(_Side):
         super().__init__(megabytes)
         self._control = control
         self._allowance = Allowance(control)
-        self._tablebases = Tablebases(self.tables)
+        worker = self._memory.view(WORKER)[0]
+        self._player = Player(self.tables, [worker], self._table, Tablebases(self.tables))
 
     def new_game(self) -> None:
         super().new_game()
@@ -158,18 +158,7 @@ class _ClockSide(_Side):
         limits = Limits(wtime=left, btime=left, winc=increment, binc=increment, movestogo=self._clock.moves_left)
         results: list[Result] = []
         started = perf_counter()
-        search = Search(
-            self.tables,
-            [self._memory.view(WORKER)[0]],
-            self._table,
-            self._tablebases,
-            game,
-            limits,
-            Options(),
-            Random(),
-            lambda info: None,
-            results.append,
-        )
+        search = Search(self._player, game, limits, Options(), lambda info: None, results.append)
         search.start()
         while not results and search.running:
             search.wait(_STOP_SECONDS)

@@ -59,6 +59,7 @@ def start_search(worker, count, node_limit):
     worker.nodes = ZERO
     worker.tb_hits = ZERO
     worker.node_limit = np.uint64(node_limit)
+    worker.spare_nodes_address = ZERO
     worker.seldepth = 0
     worker.stopped = 0
     worker.proving = 0

@@ -7,6 +7,7 @@ from knightadder.native.jit import (
     kernel,
     load64,
     self_call,
+    subtract64,
 )
 from knightadder.native.signatures import int64
 
@@ -40,6 +41,19 @@ from .transposition import (
     store,
 )
 
+# Number of nodes that a thread takes at a time. When the search ends, other threads may have a few of them left.
+NODES_TAKEN = np.int64(64)
+
+
+@kernel
+def _takes_spare_nodes(worker):
+    """Raise the node limit by nodes that no thread has taken yet; return False if there are none."""
+    if worker.spare_nodes_address == ZERO:
+        return False
+    left = subtract64(worker.spare_nodes_address, NODES_TAKEN)
+    worker.node_limit += np.uint64(max(min(left, NODES_TAKEN), np.int64(0)))
+    return left > 0
+
 
 @inlined
 def count_node(worker, ply):
@@ -48,7 +62,9 @@ def count_node(worker, ply):
     worker.seldepth = max(worker.seldepth, ply)
     # The flag, which another thread sets, is read at each node. A node can take milliseconds when memory is swapped out
     # or tablebases are on a slow disk.
-    if worker.nodes >= worker.node_limit or load64(worker.stop_address) != ZERO:
+    if worker.nodes >= worker.node_limit and not _takes_spare_nodes(worker):
+        worker.stopped = 1
+    if load64(worker.stop_address) != ZERO:
         worker.stopped = 1
     return worker.stopped != 0
 
