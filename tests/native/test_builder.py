@@ -249,7 +249,7 @@ def test_tuning_uses_no_instructions_beyond_the_level(whole: tuple[Path, str]) -
         ),
         (
             CALLS_ITSELF.replace("RETURN", "np.int64(1)").replace("TYPE", "np.uint64"),
-            "is not what binomial calls as itself",
+            "the self_call of binomial does not fit its types",
         ),
     ],
     ids=["raises", "allocates", "compiled twice", "calls itself otherwise than declared"],

@@ -66,8 +66,8 @@ def test_a_folder_that_is_not_there(capsys: Output, tmp_path: Path, command: str
 
 
 def test_verifying_sound_files(capsys: Output, folder: Path) -> None:
-    assert run(capsys, "verify") == (0, "10 files, 26.4 kB: all sound\n", "")
-    assert run(capsys, "verify", folder, SHIPPED) == (0, "20 files, 52.8 kB: all sound\n", "")
+    assert run(capsys, "verify") == (0, "10 files, 26.4 kB: all undamaged\n", "")
+    assert run(capsys, "verify", folder, SHIPPED) == (0, "20 files, 52.8 kB: all undamaged\n", "")
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -89,7 +89,7 @@ def test_verifying_damaged_files(capsys: Output, folder: Path, monkeypatch: pyte
             f"knightadder: {folder / 'KNvK.rtbw'}: not a Syzygy .rtbw file",
             f"knightadder: {folder / 'KPvK.rtbw'}: its checksum is wrong",
             f"knightadder: {folder / 'KQvK.rtbw'}: truncated",
-            f"knightadder: {folder / '[red] copy.rtbw'}: its name is not the name of a table",
+            f"knightadder: {folder / '[red] copy.rtbw'}: the name of the file is not the name of a table",
         ]
 
 

@@ -15,7 +15,7 @@ class Score:
 
     def __post_init__(self) -> None:
         if (self.cp is None) == (self.mate is None):
-            raise ValueError("a score is either in centipawns or a mate")
+            raise ValueError("a score must be either in centipawns or a mate")
 
     @classmethod
     def of_mate(cls, plies: int, winning: bool) -> "Score":

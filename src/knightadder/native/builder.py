@@ -312,7 +312,7 @@ def _second_name(context, function, returns) -> str:
     description = compiled.fndesc
     numbers = {kind for kind in description.argtypes if isinstance(kind, types.Number | types.Boolean)}
     if description.restype != numba_type(returns) or numbers - {types.int64}:
-        raise TypeError(f"{compiled.signature} is not what {function.__qualname__} calls as itself")
+        raise TypeError(f"the self_call of {function.__qualname__} does not fit its types {compiled.signature}")
     module = context.create_module(f"second.{description.mangled_name}")
     kernel = context.declare_function(module, description)
     second = ir.Function(module, kernel.function_type, intrinsics.second_name(function))

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if bad:
         print(f"{bad} of {len(files)} files are bad")
     elif files:
-        print(f"{len(files)} files, {decimal(sum(files.values()))}: all sound")
+        print(f"{len(files)} files, {decimal(sum(files.values()))}: all undamaged")
     return 1 if bad or problems else 0
 
 

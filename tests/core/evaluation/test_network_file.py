@@ -161,7 +161,7 @@ def test_what_no_engine_can_use_is_refused() -> None:
     network = random_network()
     with pytest.raises(ValueError, match="a scale of 0"):
         replace(network, scale=0)
-    with pytest.raises(ValueError, match="have different sizes"):
+    with pytest.raises(ValueError, match="shapes of the network's parts do not match"):
         replace(network, feature_biases=network.output_weights[0, 0, :8])
     for text in ("two\nlines", "x" * 1001):
         with pytest.raises(ValueError, match="one line of at most"):

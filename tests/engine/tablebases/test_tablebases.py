@@ -69,7 +69,7 @@ def test_unknown_positions(tables: np.record, fen: str) -> None:
 def test_a_file_with_the_name_of_another(tables: np.record, folder: Path) -> None:
     shutil.copy(folder / "KQvK.rtbw", folder / "KRvK.rtbw")
     tablebases = Tablebases(tables, [folder])
-    assert tablebases.problems == [f"{folder / 'KRvK.rtbw'}: contains different pieces than its name says"]
+    assert tablebases.problems == [f"{folder / 'KRvK.rtbw'}: the pieces in its header do not match its name"]
     assert tablebases.wdl(MATE_IN_ONE) is None
 
 

@@ -164,7 +164,7 @@ def record_fen(record, chess960=False):
             piece_type = ROOK
             castling |= 1 << square
         if piece_type > KING:
-            raise fen.FenError(f"{code} is not a packed piece")
+            raise fen.FenError(f"{code} is not the code of a piece")
         board[square] = piece_type | code & 8
     stm, ep = divmod(int(record["stm_ep"]), 128)
     if fault := find_fault(board, stm, np.uint64(castling), ep):

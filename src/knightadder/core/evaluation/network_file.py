@@ -93,7 +93,7 @@ class Network:
         width, buckets = self.feature_weights.shape[-1], len(self.output_biases)
         shapes = part_shapes(width, buckets)
         if [part.shape for part in self.parts()] != shapes or any(part.dtype != np.int16 for part in self.parts()):
-            raise ValueError("the parts of the network have different sizes")
+            raise ValueError("the shapes of the network's parts do not match")
         if width not in _WIDTHS or buckets not in _BUCKETS:
             raise ValueError(f"a hidden layer of {width} neurons with {buckets} output buckets is not supported")
         if not 1 <= self.scale < 1 << 16:

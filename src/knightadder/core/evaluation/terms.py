@@ -124,7 +124,7 @@ def values_in(rows):
     """Return the values of all terms from the parsed JSON of a file; see `read_values`."""
     values = np.zeros((TERM_VALUES, 2), np.int64)
     if not isinstance(rows, dict) or rows.keys() != START.keys():
-        raise ValueError("not the terms of this evaluation")
+        raise ValueError("expected exactly the terms of this evaluation")
     for term in TERMS:
         row = np.asarray(rows[term.name])
         if row.shape != (term.size, 2) or row.dtype.kind != "i":

@@ -65,7 +65,7 @@ class SyzygyFile:
     def __init__(self, path: Path, table: np.record) -> None:
         material = material_of_name(path.stem)
         if material is None or path.suffix not in _MAGIC:
-            raise TableError("its name is not the name of a table")
+            raise TableError("the name of the file is not the name of a table")
         self._white, self._black = material
         self._is_dtz = path.suffix == DTZ
         self._table = table
@@ -146,7 +146,7 @@ class SyzygyFile:
         # Some files exchange White and Black, compared to their name.
         keys = material_key(self._white, self._black), material_key(self._black, self._white)
         if material_key(*sides) not in keys:
-            raise TableError("contains different pieces than its name says")
+            raise TableError("the pieces in its header do not match its name")
         return material_key(*sides)
 
     def _read_pieces(self, file: int, sides: list[np.record]) -> None:
