@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from knightadder import __version__
 from knightadder.arguments import declare, engine_options, positive
 from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.limits import BENCH_DEPTH, MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import check_processor
 from knightadder.progress import steps
 from knightadder.text import one_line, tell
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from knightadder.engine.engine import Engine
     from knightadder.engine.info import CurrentMove, Info, Message
-    from knightadder.engine.limits import Limits
     from knightadder.engine.options import Options
     from knightadder.library.results import Line
 
@@ -185,7 +185,12 @@ def build_parser() -> "argparse.ArgumentParser":
         "bench", help="search fixed positions to a fixed depth and show nodes and nodes per second"
     )
     command.add_argument(
-        "depth", type=positive, nargs="?", metavar="DEPTH", help="depth of each search, in plies (default: 13)"
+        "depth",
+        type=positive,
+        nargs="?",
+        default=BENCH_DEPTH,
+        metavar="DEPTH",
+        help="depth of each search, in plies (default: %(default)s)",
     )
     command.set_defaults(run=_bench)
 
@@ -237,10 +242,9 @@ def _first_options(arguments: "argparse.Namespace | None") -> "Options":
 
 def _bench(arguments: "argparse.Namespace") -> int:
     with contextlib.closing(_load(_options())) as engine:
-        from knightadder.engine.bench import BENCH_DEPTH, run_bench
+        from knightadder.engine.bench import run_bench
 
-        depth = arguments.depth or BENCH_DEPTH
-        nodes, seconds = run_bench(engine, depth=depth, on_line=lambda line: print(line, flush=True))
+        nodes, seconds = run_bench(engine, arguments.depth, on_line=lambda line: print(line, flush=True))
     print(f"{nodes} nodes {int(nodes / max(seconds, 1e-9))} nps")
     return EXIT_OK
 
@@ -248,7 +252,6 @@ def _bench(arguments: "argparse.Namespace") -> int:
 def _perft(arguments: "argparse.Namespace") -> int:
     from concurrent.futures import ThreadPoolExecutor
 
-    from knightadder.engine.limits import MAX_PERFT_DEPTH
     from knightadder.library.waiting import result_of
 
     if arguments.depth > MAX_PERFT_DEPTH:
@@ -275,8 +278,6 @@ def _perft(arguments: "argparse.Namespace") -> int:
 
 def _analyse(arguments: "argparse.Namespace") -> int:
     import chess
-
-    from knightadder.engine.limits import Limits
 
     options = _options(chess960=arguments.chess960, multipv=arguments.multipv)
     with contextlib.closing(_load(options)) as engine:
@@ -345,7 +346,7 @@ def _set_position(engine: "Engine", fen: Sequence[str]) -> None:
 
 
 def _search(
-    engine: "Engine", limits: "Limits", board: "chess.Board", show: "Callable[[Line], None]"
+    engine: "Engine", limits: Limits, board: "chess.Board", show: "Callable[[Line], None]"
 ) -> "chess.Move | None":
     """Search, and show each line; return the best move. Ctrl-C stops the search, but not the program."""
     from knightadder.engine.info import Message

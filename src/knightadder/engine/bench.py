@@ -5,9 +5,7 @@ from collections.abc import Callable
 
 from knightadder.engine.engine import Engine
 from knightadder.engine.info import Info, Result
-from knightadder.engine.limits import Limits
-
-BENCH_DEPTH = 13
+from knightadder.engine.limits import BENCH_DEPTH, Limits
 
 # Openings, middlegames and endgames from well-known test suites.
 BENCH_POSITIONS = (

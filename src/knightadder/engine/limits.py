@@ -7,6 +7,8 @@ from dataclasses import dataclass
 LARGEST = 10**15
 # Maximum depth of perft in plies. No machine can count deeper, and the core has room for this many plies.
 MAX_PERFT_DEPTH = 60
+# Default depth of the benchmark, in plies.
+BENCH_DEPTH = 13
 # Minimum value of each field. A clock may be below zero when the flag is about to fall.
 LEAST = {
     "wtime": -LARGEST,

@@ -28,7 +28,7 @@ from typing import TextIO
 from knightadder import __version__
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Result
-from knightadder.engine.limits import MAX_PERFT_DEPTH, Limits
+from knightadder.engine.limits import BENCH_DEPTH, MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
 from knightadder.protocols.conversation import PATIENCE, TICK, Command, Connection, Conversation, Handler, Needs, speak
@@ -328,7 +328,7 @@ class Uci(Conversation):
             raise EngineError("bench: expected a depth of 1 or more, or nothing")
 
         def bench(activity: _Activity) -> str:
-            from knightadder.engine.bench import BENCH_DEPTH, run_bench
+            from knightadder.engine.bench import run_bench
 
             def on_line(line: str) -> None:
                 if activity.stopping:

@@ -51,8 +51,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--merge",
         type=Path,
         metavar="FILE",
-        help="write the quiet positions of all games to this file, 32 bytes each, but at most as many as "
-        "--positions says",
+        help="write the quiet positions of all games to this file, 32 bytes each; with --positions N, only from the "
+        "first games that contain N positions",
     )
     games = command.add_argument_group("games")
     games.add_argument(
