@@ -45,7 +45,7 @@ def going_on(kept: Callable[[], str]) -> Iterator[None]:
     """If Ctrl-C or an error ends a ``with`` block, print where the state is, by the text of `kept` if there is any."""
     try:
         yield
-    except (KeyboardInterrupt, EngineError):
+    except (KeyboardInterrupt, EngineError, OSError):  # an OSError if standard output cannot be written
         if what := kept():
             print(f"{what}; the same command continues from there", file=sys.stderr)
         raise

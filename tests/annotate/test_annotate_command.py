@@ -18,6 +18,7 @@ from full_disk import nearly_full
 
 from knightadder import cli, worker_engine
 from knightadder.annotate import command
+from knightadder.review import notes
 from knightadder.runs import Journal
 
 SCHOLAR = """\
@@ -403,6 +404,31 @@ def test_an_unfinished_run_with_other_arguments(file, monkeypatch, capsys):
     assert "belongs to a run with different limit: use the same, or give --restart" in capsys.readouterr().err
     assert annotate(file, "--nodes", 6, "--restart") == 0
     assert not file.with_name("games.annotated.pgn.unfinished").exists()
+
+
+def test_interrupted_while_it_writes_it_says_how_to_go_on(file, analysts, monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    out = file.with_name("games.annotated.pgn")
+    with monkeypatch.context() as patch:
+        patch.setattr(notes, "annotate", interrupt)
+        assert annotate(file) == 130
+    assert f"2 of 4 games are in {out}.unfinished; the same command continues from there" in capsys.readouterr().err
+    assert not out.exists()
+    assert annotate(file) == 0
+    assert len(read(out)) == 4 and len(analysts) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has such a device")
+def test_a_full_standard_output_keeps_the_evaluations(file, analysts, capsys, monkeypatch):
+    state = file.with_name("games.annotated.pgn.unfinished")
+    with monkeypatch.context() as patch, open("/dev/full", "w") as full:
+        patch.setattr(sys, "stdout", full)
+        assert annotate(file, "--out", "-") == 1
+    err = capsys.readouterr().err
+    assert f"2 of 4 games are in {state}; the same command continues from there\n" in err
+    assert err.endswith("knightadder: cannot write standard output: No space left on device\n")
 
 
 def test_a_disk_that_becomes_full_and_on(tmp_path, monkeypatch, capsys):

@@ -199,11 +199,14 @@ def test_what_cannot_be_done_is_said_in_a_line_and_harms_nothing(games, tmp_path
 def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None:
     assert run(games, "-o", out) == 0
     before = out.read_bytes()
+    with Explorer(out) as explorer:
+        count = len(explorer)
     games.write_text('[Result "1-0"]\n\n1. g4 1-0\n')
     for place, name in ((indexer, "_read_game"), (explorer_file, "add_run")):
         with monkeypatch.context() as changed:
             changed.setattr(place, name, _interrupt)
             assert run(games, "-o", out) == 130
+        assert f"{count} games are in {out}; the same command continues from there\n" in capsys.readouterr().err
         assert out.read_bytes() == before
         assert sorted(file.name for file in out.parent.iterdir()) == ["games.pgn", "games.sqlite"]
     with sqlite3.connect(out) as database:

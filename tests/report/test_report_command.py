@@ -13,6 +13,7 @@ from report_games import GAMES, NAME, use_pool
 from knightadder import cli
 from knightadder.drills.box import Choice, DrillBox
 from knightadder.extras import install_command
+from knightadder.report import page
 from knightadder.review.coach import KINDS
 
 
@@ -129,6 +130,19 @@ def test_a_run_goes_on_where_it_was_interrupted(file, capsys, pool, monkeypatch)
     assert "Continuing after 2 of 4 games" in capsys.readouterr().err
     assert out.read_bytes() == whole.read_bytes()
     assert not unfinished.exists()
+
+
+def test_interrupted_while_it_writes_it_says_how_to_go_on(file, capsys, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    out = file.with_name("anna.html")
+    with monkeypatch.context() as patch:
+        patch.setattr(page, "write_page", interrupt)
+        assert report(file, "--player", NAME, "-o", out) == 130
+    assert f"4 of 4 games are in {out}.unfinished; the same command continues from there" in capsys.readouterr().err
+    assert report(file, "--player", NAME, "-o", out) == 0
+    assert out.exists() and not out.with_name("anna.html.unfinished").exists()
 
 
 def test_a_run_begins_again_on_request(file, capsys, pool, monkeypatch):

@@ -260,6 +260,20 @@ def test_an_interrupted_download_goes_on(mirror: Mirror, tmp_path: Path, monkeyp
     assert [ranges for _, ranges in mirror.requests] == [None, f"bytes={size}-"]
 
 
+def test_an_interrupted_command_says_how_to_go_on(
+    mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
+) -> None:
+    def interrupt(self: Download, name: str) -> bool:
+        if len(content(tmp_path)) == 2:
+            raise KeyboardInterrupt
+        return fetch(self, name)
+
+    fetch = Download.fetch
+    monkeypatch.setattr(Download, "fetch", interrupt)
+    assert download(mirror, tmp_path) == 130
+    assert f"2 of 10 files are in {tmp_path}; the same command continues from there\n" in capsys.readouterr().err
+
+
 # --- what cannot be had --------------------------------------------------------------------------------------------
 
 

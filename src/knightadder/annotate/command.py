@@ -136,11 +136,18 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
         if len(journal):
             print(f"Continuing after {len(journal)} of {total} games", file=sys.stderr)
         kept = files.games == arguments.file or files.unfinished == state_beside(files.out)
-        with going_on(lambda: f"{len(journal)} of {total} games are in {files.unfinished}" if kept else ""):
+
+        def saved() -> str:
+            return f"{len(journal)} of {total} games are in {files.unfinished}" if kept and len(journal) else ""
+
+        with going_on(saved):
             _evaluate(files.games, total, journal, limit, engine, options, arguments)
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin again")
-        with _new_pictures(files.graphs) if files.graphs else contextlib.nullcontext() as pictures:
+        with (
+            going_on(saved),
+            _new_pictures(files.graphs) if files.graphs else contextlib.nullcontext() as pictures,
+        ):
             rows = _write(files, journal, engine is not None, pictures, arguments, same)
         journal.remove()
     return _report(files, rows)

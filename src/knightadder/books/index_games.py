@@ -12,6 +12,7 @@ from knightadder.arguments import declare, positive
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.files import locked, writing
 from knightadder.progress import reading_progress
+from knightadder.runs import going_on
 
 if TYPE_CHECKING:
     import sqlite3
@@ -60,14 +61,17 @@ def run(arguments: argparse.Namespace) -> int:
         with _connected(out, new) as database:
             if new:
                 _set_up(database, plies)
-            with reading_progress([file for _, file in files]) as updates:
-                counts = Indexer(database, plies).read(files, updates)
-            [games] = database.execute("SELECT ifnull(sum(length(digests)) / 8, 0) FROM games").fetchone()
-        if not games:
+            indexer = Indexer(database, plies)
+            with (
+                going_on(lambda: f"{indexer.games} games are in {out}" if indexer.games else ""),
+                reading_progress([file for _, file in files]) as updates,
+            ):
+                counts = indexer.read(files, updates)
+        if not indexer.games:
             with contextlib.suppress(OSError):
                 out.unlink()
             raise PositionError(f"no game can be indexed: {counts}")
-    print(f"{out}: {games} games; {counts}")
+    print(f"{out}: {indexer.games} games; {counts}")
     return 0
 
 

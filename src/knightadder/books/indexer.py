@@ -77,7 +77,10 @@ class _Games:
 
 
 class Indexer:
-    """Adds games to an index, tens of thousands per transaction, and records how far each file has been read."""
+    """Adds games to an index, tens of thousands per transaction, and records how far each file has been read.
+
+    `games` is the number of games in the index.
+    """
 
     def __init__(self, database: sqlite3.Connection, plies: int) -> None:
         self._database = database
@@ -90,7 +93,7 @@ class Indexer:
         }
         parts = [digests_of(raw) for (raw,) in database.execute("SELECT digests FROM games")]
         self._known = np.sort(np.concatenate([np.empty(0, np.int64), *parts]))  # digests of the games in the index
-        self._first = len(self._known)  # number of the next game
+        self.games = len(self._known)
         self._games = _Games()
 
     def read(self, files: Sequence[tuple[str, Path]], updates: Sequence[Read]) -> Counts:
@@ -171,6 +174,7 @@ class Indexer:
         rows = [(digest, *astuple(counts), whole) for digest, (counts, whole) in self._sources.items()]
         self._database.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         self._database.execute("COMMIT")
+        self.games = len(self._known)
 
     def _write(self, games: _Games) -> None:
         database = self._database
@@ -184,7 +188,7 @@ class Indexer:
         chosen = np.flatnonzero(new).tolist()
         for index in chosen:
             self._sources[games.source[index]][0].added += 1
-        first = self._first
+        first = len(self._known)
         facts = self._facts([games.tags[index] for index in chosen], [games.facts[index] for index in chosen])
         database.execute(
             "INSERT INTO games VALUES (?, ?, ?)", (first, facts.tobytes(), digests[new].astype("<i8").tobytes())
@@ -201,7 +205,6 @@ class Indexer:
         lists = _last_moves(keys[which], numbers[owners[which]].astype(np.uint32), played[which])
         if len(lists[0]):
             explorer_file.add_run(database, first, *lists)
-        self._first += len(chosen)
         self._known = np.sort(np.concatenate([self._known, digests[new]]))
 
     def _facts(self, tags: list[dict[str, str]], facts: list[tuple[int, ...]]) -> NDArray[np.void]:

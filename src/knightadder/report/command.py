@@ -145,14 +145,18 @@ def _study(
     }
     task = GameStudy(chess.engine.Limit(**limit), WorkerEngine(engine, options))
     processes = min(arguments.concurrency or processors(), len(items))
-    with Journal(unfinished, same, arguments.restart) as journal:
+    kept: dict[int, bytes] = {}
+
+    def saved() -> str:
+        return f"{len(kept)} of {len(items)} games are in {unfinished}" if unfinished and kept else ""
+
+    with Journal(unfinished, same, arguments.restart) as journal, going_on(saved):
         if len(journal):
             print(f"Continuing after {len(journal)} of {len(items)} games", file=sys.stderr)
         todo = [item for item in items if item.number not in journal]
-        kept: dict[int, bytes] = dict(journal.entries(_read))
+        kept.update(journal.entries(_read))
         if todo:
             with (
-                going_on(lambda: f"{len(kept)} of {len(items)} games are in {unfinished}" if unfinished else ""),
                 open_pool(task, arguments.cluster, processes, core=engine is None) as pool,
                 progress(len(items), len(journal), "games", stderr=True, place=pool.place) as update,
             ):

@@ -20,6 +20,7 @@ from knightadder.engine.tablebases.file import DTZ, WDL, TableError
 from knightadder.files import make_folder, reading, writing
 from knightadder.foreign import whole_or_none
 from knightadder.progress import progress
+from knightadder.runs import going_on
 from knightadder.tablebases.names import table_names
 from knightadder.text import tell
 
@@ -41,7 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     names = [name + kind for men in range(3, arguments.men + 1) for name in table_names(men) for kind in kinds]
     make_folder(arguments.folder)
     fetched = bad = number = 0
-    with progress(len(names), unit="files", stderr=True) as update:
+    with (
+        going_on(lambda: f"{number - bad} of {len(names)} files are in {arguments.folder}" if number else ""),
+        progress(len(names), unit="files", stderr=True) as update,
+    ):
 
         def on_bytes(name: str, done: int, total: int | None) -> None:
             update(number, f"{name}  {decimal(done)}" + (f" of {decimal(total)}" if total else ""))

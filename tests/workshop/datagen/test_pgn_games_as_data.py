@@ -11,6 +11,7 @@ import pytest
 
 from knightadder import cli
 from knightadder.core.board import packed
+from knightadder.workshop.datagen import merge, pgn_games
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.pgn_games import SETTINGS, AddedGames, add_file
 from knightadder.workshop.datagen.reader import EVERYTHING, Filter, Reader
@@ -150,6 +151,20 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     parts.load()
     (words, _) = parts.read()
     assert (tmp_path / "data.bin").stat().st_size == 32 * len(Reader().read(words, Filter()))
+    with monkeypatch.context() as patch:
+        patch.setattr(merge, "write_shuffled", _interrupt)
+        assert cli.main(["datagen", "games", "--merge", "data.bin"]) == 130
+    said = "2 chunks of games are in games; the same command continues from there\n"
+    assert said in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr(pgn_games, "_convert", _interrupt)
+        (tmp_path / "c.pgn").write_text(GAME + "\n" + GAME)
+        assert cli.main(["datagen", "games", "--from-pgn", "c.pgn"]) == 130
+    assert said in capsys.readouterr().err
     # Games of the engine against itself go elsewhere.
     assert cli.main(["datagen", "games", "--positions", "9"]) == 2
     assert "games belongs to a run with different nodes, hash, seed" in capsys.readouterr().err
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt

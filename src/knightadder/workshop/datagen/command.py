@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -122,7 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
             parts.drop_from(parts.first(arguments.positions) or 0)
         if not parts.chunks:
             raise OptionError(f"there are no games in {parts.folder}")
-        _merge(parts, file, arguments)
+        with _going_on(parts):
+            _merge(parts, file, arguments)
     return 0
 
 
@@ -157,7 +159,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
                 book,
                 network,
             )
-            with going_on(lambda: f"The games are in {parts.folder}" if parts.chunks else ""):
+            with _going_on(parts):
                 _play(settings, parts, arguments)
     print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
 
@@ -180,13 +182,18 @@ def _add_files(parts: Parts, files: Sequence[Path]) -> None:
 
     with parts.open(SETTINGS):
         _note_damaged(parts)
-        for file in files:
-            counts = add_file(parts, file)
-            if counts is None:
-                print(f"{file}: its games are already in the folder")
-            else:
-                print(f"{file}: {counts.games} games, {counts.moves} moves, {counts.left_out} games left out")
+        with _going_on(parts):
+            for file in files:
+                counts = add_file(parts, file)
+                if counts is None:
+                    print(f"{file}: its games are already in the folder")
+                else:
+                    print(f"{file}: {counts.games} games, {counts.moves} moves, {counts.left_out} games left out")
     print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
+
+
+def _going_on(parts: Parts) -> contextlib.AbstractContextManager[None]:
+    return going_on(lambda: f"{len(parts.chunks)} chunks of games are in {parts.folder}" if parts.chunks else "")
 
 
 def _note_damaged(parts: Parts) -> None:

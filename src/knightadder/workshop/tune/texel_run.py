@@ -135,15 +135,15 @@ def run(arguments: argparse.Namespace) -> int:
                 print(
                     f"epoch {state.epoch}/{settings.epochs}  training {first:.6f}  validation {second:.6f}", flush=True
                 )
-        if state.best_epoch < state.epoch:
-            print(_overfitting(state))
-        best = np.rint(texel.settle(training, state.best_values)).astype(np.int64)
-        with replacing(out) as beside:
-            terms.write_values(best, beside)
-        print(f"The values are in {out}")
-        if arguments.install:
-            copy = _install(out, terms.VALUES_FILE, folder)
-            print(f"The engine uses them now; its former values are in {copy}")
+            if state.best_epoch < state.epoch:
+                print(_overfitting(state))
+            best = np.rint(texel.settle(training, state.best_values)).astype(np.int64)
+            with replacing(out) as beside:
+                terms.write_values(best, beside)
+            print(f"The values are in {out}")
+            if arguments.install:
+                copy = _install(out, terms.VALUES_FILE, folder)
+                print(f"The engine uses them now; its former values are in {copy}")
     return 0
 
 
