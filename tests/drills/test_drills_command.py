@@ -97,6 +97,13 @@ def test_the_first_comment_on_a_move_may_stand_in_a_later_game(tmp_path):
     assert second.comment == "faster"  # the one on the move that is shown
 
 
+def test_a_position_without_an_opening_is_named_by_its_start(tmp_path):
+    file = tmp_path / "study.pgn"
+    file.write_text('1. e4 *\n\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 Kd7 2. e5 *\n', "utf-8")
+    named = [drill.opening for drill in read_repertoire([file], white=True)]
+    assert named == ["Start position", "From a set-up position", "From a set-up position"]
+
+
 def test_where_games_left_the_repertoire(drills, capsys):
     assert drills("left", "games.pgn", "--player", "Anna") == 2
     assert (

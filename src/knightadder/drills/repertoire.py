@@ -47,6 +47,7 @@ def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
 def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
     """Yield the drills of a game with its variations, the main line first."""
     start = opening_at(game.board())
+    nameless = "Start position" if game.board().fen() == chess.STARTING_FEN else "From a set-up position"
     nodes: list[tuple[chess.pgn.GameNode, str]] = [(game, start.name if start else "")]  # nodes and their openings
     while nodes:
         node, opening = nodes.pop()
@@ -61,7 +62,7 @@ def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
                     board.fen(),
                     tuple(lines[child] for child in dict.fromkeys(child.uci() for child in children)),
                     "Repertoire",
-                    opening.partition(":")[0] or "Unnamed",
+                    opening.partition(":")[0] or nameless,
                     board.chess960,
                     before=board.root().variation_san(board.move_stack) if board.move_stack else "",
                     comment=one_line(_COMMAND.sub("", children[0].comment), 1000),
