@@ -90,6 +90,25 @@ def test_an_engine_that_hangs_is_said_and_ended(other_server, monkeypatch):
         assert tab.other_engine["problem"] is None
 
 
+@pytest.mark.parametrize(
+    "other_server",
+    [
+        script(
+            "print('info depth 1 multipv 2 score cp 1 pv' + 10000 * ' g1f3 g8f6 f3g1 f6g8'); "
+            "print('info depth 2 score cp 7 pv e2e4', flush=True)"
+        )
+    ],
+    indirect=True,
+    ids=["long"],
+)
+def test_a_line_that_is_far_too_long_is_ignored(other_server):
+    """Reading it would take a time that grows with the square of its length, and the server could not end meanwhile."""
+    with open_tab(other_server) as tab:
+        tab.send("switch_other", on=True, lines=2)
+        [line] = tab.until("other_lines")["lines"]
+        assert (line["depth"], len(line["moves"])) == (2, 1)
+
+
 def test_an_engine_that_never_starts_is_ended_with_its_tab(tmp_path):
     file = tmp_path / "pid"
     words = ("-c", f"import os, time; print(os.getpid(), file=open({str(file)!r}, 'w')); time.sleep(1000)")

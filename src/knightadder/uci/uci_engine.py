@@ -25,6 +25,9 @@ PATIENCE = 120.0
 # say nothing for minutes.
 SILENCE = 900.0
 _LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
+# Maximum length of a line in bytes; longer lines are ignored. The time in which python-chess reads a line grows with
+# the square of its length: for 1 MB, it blocks the event loop for half a minute.
+_LONGEST_LINE = 64 * 1024
 
 _handing_over = threading.Lock()  # held while work is handed to an event loop, so that the loop does not end meanwhile
 
@@ -48,6 +51,22 @@ def same_engine(known: str | None, name: str) -> str:
     if known not in (None, name):
         raise OptionError(f"the workers have different engines: {known} and {name}")
     return name
+
+
+class _ShortLines(chess.engine.UciProtocol):
+    """The protocol without the lines that are too long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rest = {1: b"", 2: b""}  # the unfinished last line of standard output and of standard error
+
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
+        """Receive output of the engine."""
+        *lines, rest = (self._rest[fd] + (data.encode() if isinstance(data, str) else data)).split(b"\n")
+        self._rest[fd] = rest[: _LONGEST_LINE + 1]
+        for line in lines:
+            if len(line) <= _LONGEST_LINE:
+                super().pipe_data_received(fd, line + b"\n")
 
 
 class UciEngine(Closing):
@@ -132,7 +151,7 @@ class UciEngine(Closing):
         try:
             async with asyncio.timeout(PATIENCE):
                 # A separate process group: Ctrl-C reaches only this program, which then terminates the engine.
-                self._engine = await chess.engine.UciProtocol.popen(command, setpgrp=True)
+                self._engine = await _ShortLines.popen(command, setpgrp=True)
                 _, engine = self._engine
                 await engine.initialize()
         except (OSError, TimeoutError, chess.engine.EngineError) as error:
