@@ -62,6 +62,24 @@ def test_games_are_kept_searched_opened_and_deleted(saving_server, open_page, si
     expect(page.locator("#about-game")).to_have_text("½-½ · Club · 2026-03")
 
 
+def test_all_games_are_saved_as_a_file_unless_they_are_damaged(saving_server, open_page, tmp_path):
+    page = open_page(at=saving_server)
+    analyse_tab(page)
+    page.get_by_role("button", name="My games").click()
+    dialog = page.get_by_role("dialog", name="My games")
+    dialog.locator("input[type=file]").set_input_files(FILE)
+    expect(dialog.locator(".problem")).to_have_text("Added 2 games")
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Save all as a file").click()
+    assert download.value.suggested_filename == "my-games.pgn"
+    with open(download.value.path(), encoding="utf-8") as file:
+        text = file.read()
+    assert "1. e4 1/2-1/2" in text and "1. d4 d5 *" in text
+    (tmp_path / "games.sqlite").write_text("damaged")
+    dialog.get_by_role("button", name="Save all as a file").click()
+    expect(dialog.locator(".problem")).to_contain_text("Cannot use the games in")
+
+
 @pytest.mark.parametrize("page", [LAYOUTS["phone"]], ids=["phone"], indirect=True)
 def test_a_file_is_opened_and_its_games_are_searched(page):
     analyse_tab(page)

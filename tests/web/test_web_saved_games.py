@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from board_server import BoardServer
-from board_tab import open_tab
+from board_tab import get, open_tab
 from stand_in_engine import StandInEngine
 
 from knightadder import cli
@@ -220,6 +220,36 @@ def test_other_tabs_work_while_the_file_is_locked(server, saved):
         for asker in askers:
             asker.join()
     assert all(waiting) and tab.sans == ["e4"]
+
+
+def test_a_tab_works_while_its_game_waits_for_the_locked_file(server, saved):
+    with contextlib.closing(sqlite3.connect(saved.file)) as lock, open_tab(server) as tab:
+        number = saved.put("1. d4 *", {}).number
+        lock.execute("BEGIN EXCLUSIVE")
+        tab.ask("load_pgn", pgn="1. e4 *").ask("save_game")
+        assert tab.error["text"].startswith(f"another program uses the games in {saved.file}: ")
+        tab.ask("play", node=tab.tree.nodes()[-1]["id"], move="e5")
+        del tab.newest["error"]
+        tab.ask("open_saved", number=number)
+        assert tab.error["text"].startswith(f"another program uses the games in {saved.file}: ")
+        assert tab.sans == ["e4", "e5"]
+        lock.rollback()
+        tab.until("saved")
+    assert sorted(saved.all()) == ["1. d4 *\n", saved.get(number + 1)[0]]
+    assert "1. e4 *" in saved.get(number + 1)[0]
+
+
+@pytest.mark.parametrize("damage", ["header", "page"])
+def test_damaged_games_are_not_sent_and_the_answer_says_so(server, saved, damage):
+    for number in range(300):
+        saved.put(f"1. e4 {{{number}}} *", {})
+    content = bytearray(saved.file.read_bytes())
+    start, end = (0, 100) if damage == "header" else (4096, len(content))
+    content[start:end] = bytes(end - start)
+    saved.file.write_bytes(content)
+    answer, text = get(server, "/games.pgn")
+    assert answer.status == 503
+    assert text.startswith(f"cannot use the games in {saved.file}: ") and "\n" not in text
 
 
 def test_text_that_is_no_game_is_refused(saved):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import OptionError
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from knightadder.web.desk import Desk
     from knightadder.web.saved_games import SavedGames, SavedPlace
+
+
+_PATIENCE = 2.0  # seconds for which a tab waits while another program uses the file
 
 
 class Keeper:
@@ -37,9 +40,7 @@ class Keeper:
             return
         if desk.entry.kept != _state(desk):
             desk.entry.kept = _state(desk)
-            task = asyncio.create_task(self._keep(desk, _text(desk)))
-            self._tasks.add(task)  # the event loop itself does not keep the task alive
-            task.add_done_callback(self._tasks.discard)
+            self._begin(self._keep(desk, _text(desk)))
 
     async def _keep(self, desk: Desk, text: str) -> None:
         try:
@@ -52,9 +53,33 @@ class Keeper:
                 self._send({"type": "notice", "text": problem})
 
     async def save(self, desk: Desk) -> None:
-        """Save the game of a desk; OptionError if that fails."""
-        await self._write(desk, _text(desk), once=True)
-        desk.entry.kept = _state(desk)
+        """Save the game of a desk, and tell the page; OptionError or MessageError if it is not saved yet.
+        While another program uses the file, the game is saved later, and the caller does not wait for that.
+        """
+        games = self._checked()
+        saving = self._begin(self._save(desk, _text(desk), _state(desk)))
+        try:
+            await asyncio.wait_for(asyncio.shield(saving), _PATIENCE)
+        except TimeoutError:
+            saving.add_done_callback(self._tell_late)
+            raise MessageError(
+                f"another program uses the games in {games.file}: the game is saved as soon as possible"
+            ) from None
+
+    async def _save(self, desk: Desk, text: str, state: tuple[chess.pgn.GameNode, str] | None) -> None:
+        await self._write(desk, text, once=True)
+        desk.entry.kept = state
+        self._send({"type": "saved"})
+
+    def _tell_late(self, saving: asyncio.Task[None]) -> None:
+        if error := saving.exception():
+            self._send({"type": "error", "about": "save_game", "text": str(error)})
+
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)  # the event loop itself does not keep the task alive
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _write(self, desk: Desk, text: str, once: bool = False) -> None:
         games = self._checked()
@@ -65,14 +90,19 @@ class Keeper:
 
     async def open(self, number: int) -> tuple[bytes, SavedPlace]:
         """Return the PGN of a saved game, and its place; OptionError or MessageError if the game cannot be read."""
-        found = await asyncio.to_thread(self._checked().get, number)
+        games = self._checked()
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                found = await asyncio.to_thread(games.get, number)
+        except TimeoutError:
+            raise MessageError(f"another program uses the games in {games.file}: try again later") from None
         if found is None:
             raise MessageError("that game is no longer in your games")
         return found[0].encode(), found[1]
 
     async def close(self) -> None:
-        """Wait until everything has been saved."""
-        await asyncio.gather(*self._tasks)
+        """Wait until everything has been saved, or could not be."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _checked(self) -> SavedGames:
         if self._games is None:

@@ -458,7 +458,6 @@ class Session:
 
     async def _save_game(self, _: messages.SaveGame) -> None:
         await self._keeper.save(self._desk)
-        self._send({"type": "saved"})
 
     async def _open_saved(self, message: messages.OpenSaved) -> None:
         self._refuse_in_game("no game can be opened")

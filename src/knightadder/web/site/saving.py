@@ -6,9 +6,10 @@ import asyncio
 from dataclasses import asdict
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
 from knightadder.web.messages import MessageError
 from knightadder.web.saved_games import MAX_FILE, SavedGames
@@ -52,7 +53,10 @@ def saved_routes(saved: SavedGames | None) -> list[Route]:
         return {}
 
     async def everything(_: Request) -> Response:
-        text = await asyncio.to_thread(lambda: "\n".join(saved.all()))
+        try:
+            text = await asyncio.to_thread(lambda: "\n".join(saved.all()))
+        except OptionError as error:
+            return PlainTextResponse(str(error), status_code=503)
         return Response(text, media_type="application/x-chess-pgn; charset=utf-8")
 
     return [

@@ -2,6 +2,7 @@
 // is on the board, and add all games from a file.
 
 import { ask } from "./ask.js";
+import { element } from "./elements.js";
 import { detailOf, Listing } from "./listing.js";
 
 const LARGEST = 64 * 1024 * 1024; // maximum size of a file in bytes, as on the server
@@ -24,7 +25,7 @@ export class MyGames {
       this.say("");
       this.listing.open();
     });
-    dialog.querySelector("a").href = "/games.pgn";
+    dialog.querySelector(".all").addEventListener("click", () => this.saveAll());
     dialog.querySelector(".save").addEventListener("click", actions.onSave);
     dialog.querySelector("input[type=file]").addEventListener("change", ({ target }) => {
       const [file] = target.files;
@@ -34,8 +35,8 @@ export class MyGames {
   }
 
   /** Send a request and return the server's answer. If that fails, show the error in the dialog and return null. */
-  async ask(path, options = {}) {
-    const found = await ask(path, options);
+  async ask(...request) {
+    const found = await ask(...request);
     this.say(found.problem ?? "");
     return found.problem ? null : found;
   }
@@ -59,6 +60,14 @@ export class MyGames {
     if (!found) return;
     await this.listing.fill();
     this.say([`Added ${counted(found.new)}`, found.known && `${counted(found.known)} were there already`].filter(Boolean).join("; "));
+  }
+
+  async saveAll() {
+    const file = await this.ask("/games.pgn", {}, "blob");
+    if (!file) return;
+    const link = Object.assign(element("a"), { href: URL.createObjectURL(file), download: "my-games.pgn" });
+    link.click();
+    URL.revokeObjectURL(link.href);
   }
 
   /** Tell the user that the server has saved the game on the board. */
