@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.api.batch import NO_VALUE, evaluate_records, pack_fens
-from knightadder.core.api.packing import unpack_position
 from knightadder.core.board import fen
 from knightadder.core.board.packed import PACKED as PACKED
 from knightadder.core.board.packed import record_fen
@@ -93,12 +92,12 @@ def unpack_fens(records: NDArray[np.void], chess960: bool = False) -> list[str]:
     if not _is_packed(records):
         raise TypeError(f"expected an array of packed positions, not {type(records).__name__}")
     _check_array(records)
-    tables, packed, texts = tables_of("classical"), np.array(records, PACKED), []
+    texts, values = list(_fens(records, chess960)), np.zeros(len(records), np.int16)
     with _workers().lend() as worker:
-        for number, text in enumerate(_fens(records, chess960)):
-            if not unpack_position(tables, worker, packed, number):  # the only fault that a FEN may still have
-                raise PositionError(fen.refusal(text, fen.WRONG_SIDE_IN_CHECK, f"position {number}"))
-            texts.append(text)
+        illegal = evaluate_records(tables_of("classical"), worker, np.array(records, PACKED), values)
+    if illegal:  # a FEN has no other fault left
+        number = int(np.flatnonzero(values == NO_VALUE)[0])
+        raise PositionError(fen.refusal(texts[number], fen.WRONG_SIDE_IN_CHECK, f"position {number}"))
     return texts
 
 
