@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import NoReturn, Self
 
 
 class Closing(ABC):
-    """An object that is closed at the end of a ``with`` block."""
+    """An object that is closed at the end of a ``with`` block. It cannot be copied or pickled, because a copy would
+    share its threads and files.
+    """
 
     @abstractmethod
     def close(self) -> None:
@@ -18,3 +20,6 @@ class Closing(ABC):
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} cannot be copied or pickled: make another one where it is needed")

@@ -1,11 +1,13 @@
 """The library's engine: plays, analyses, streams, in threads and in coroutines."""
 
 import asyncio
+import copy
 import gc
 import os
+import pickle
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +21,7 @@ import pytest
 from chess.engine import Cp, Limit, Mate
 
 import knightadder
-from knightadder import Bound, Engine, EngineError, OptionError, PositionError
+from knightadder import Bound, Engine, EngineError, EnginePool, OptionError, PositionError, SimpleEngine
 from knightadder.engine.limits import Limits
 from knightadder.library.board_engine import _are_kept
 
@@ -556,6 +558,14 @@ def test_closing_ends_a_search() -> None:
     assert stream.result().best_move is not None
     closer.join(200)
     assert not closer.is_alive()
+
+
+@pytest.mark.parametrize("kind", [Engine, SimpleEngine, lambda: EnginePool(1)])
+def test_an_engine_cannot_be_copied_or_pickled(kind: Callable[[], Engine | SimpleEngine | EnginePool]) -> None:
+    with kind() as engine:
+        for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=rf"^{type(engine).__name__} cannot be copied or pickled: make another"):
+                duplicate(engine)
 
 
 def test_tablebases_can_be_several_folders(tmp_path_factory: pytest.TempPathFactory) -> None:

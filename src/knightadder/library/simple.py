@@ -26,6 +26,7 @@ from chess.engine import (
     UciOptionMap,
 )
 
+from knightadder.closing import Closing
 from knightadder.library.boards import Move
 from knightadder.library.protocol import CLOSED, NO_OPTIONS, UciProtocol, load
 from knightadder.library.waiting import result_of
@@ -33,7 +34,7 @@ from knightadder.library.waiting import result_of
 T = TypeVar("T")
 
 
-class SimpleEngine(chess.engine.SimpleEngine):
+class SimpleEngine(Closing, chess.engine.SimpleEngine):
     """The methods of ``chess.engine.SimpleEngine`` for an engine in this process.
 
     A script needs only one changed line: ``engine = knightadder.SimpleEngine.popen_uci()``. See `UciProtocol` for the
@@ -262,14 +263,6 @@ class SimpleEngine(chess.engine.SimpleEngine):
         self._closed = True
         with contextlib.suppress(InvalidStateError):  # another thread has also closed the engine
             self.returncode.set_result(0)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # --- waiting ---------------------------------------------------------------------------------------------------
 
