@@ -7,9 +7,7 @@ from typing import NoReturn, Self
 
 
 class Closing(ABC):
-    """An object that is closed at the end of a ``with`` block. It cannot be copied or pickled, because a copy would
-    share its threads and files.
-    """
+    """An object that is closed at the end of a ``with`` block."""
 
     @abstractmethod
     def close(self) -> None:
@@ -20,6 +18,10 @@ class Closing(ABC):
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+class Unique(Closing):
+    """A closing object that cannot be copied or pickled, because a copy would share its threads and files."""
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{type(self).__name__} cannot be copied or pickled: make another one where it is needed")

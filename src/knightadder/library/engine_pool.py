@@ -13,7 +13,7 @@ from typing import Self
 
 import chess.engine
 
-from knightadder.closing import Closing
+from knightadder.closing import Unique
 from knightadder.engine.errors import EngineError
 from knightadder.library.board_engine import Engine
 from knightadder.library.boards import Move, Position, whole
@@ -32,7 +32,7 @@ class PoolBusyError(EngineError):
     """All engines of a pool are in use, and too many callers are waiting, or this caller has waited too long."""
 
 
-class EnginePool(Closing):
+class EnginePool(Unique):
     """Engines for many threads or tasks, such as the handlers of a web server.
 
     During a call, an engine belongs to the caller alone. If no engine is free, callers wait, and get engines in the

@@ -26,7 +26,7 @@ from chess.engine import (
     UciOptionMap,
 )
 
-from knightadder.closing import Closing
+from knightadder.closing import Unique
 from knightadder.library.boards import Move
 from knightadder.library.protocol import CLOSED, NO_OPTIONS, UciProtocol, load
 from knightadder.library.waiting import result_of
@@ -34,7 +34,7 @@ from knightadder.library.waiting import result_of
 T = TypeVar("T")
 
 
-class SimpleEngine(Closing, chess.engine.SimpleEngine):
+class SimpleEngine(Unique, chess.engine.SimpleEngine):
     """The methods of ``chess.engine.SimpleEngine`` for an engine in this process.
 
     A script needs only one changed line: ``engine = knightadder.SimpleEngine.popen_uci()``. See `UciProtocol` for the
