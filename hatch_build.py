@@ -39,14 +39,16 @@ class Platform:
     targets: tuple[str, ...]
 
 
+_X86_64 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")
+
 # By what `platform` calls system and machine. The code calls no C library, so any Linux does; the tags name the oldest
 # that Python 3.11 itself runs on. macOS 11 is the first for Apple silicon.
 PLATFORMS = {
-    "linux-x86_64": Platform("manylinux_2_17_x86_64.musllinux_1_1_x86_64", ("x86-64-v3", "x86-64-v2")),
+    "linux-x86_64": Platform("manylinux_2_17_x86_64.musllinux_1_1_x86_64", _X86_64),
     "linux-aarch64": Platform("manylinux_2_17_aarch64.musllinux_1_1_aarch64", ("aarch64",)),
     "darwin-arm64": Platform("macosx_11_0_arm64", ("aarch64",)),
-    "darwin-x86_64": Platform("macosx_11_0_x86_64", ("x86-64-v3", "x86-64-v2")),
-    "windows-amd64": Platform("win_amd64", ("windows-x86-64-v3", "windows-x86-64-v2")),
+    "darwin-x86_64": Platform("macosx_11_0_x86_64", _X86_64),
+    "windows-amd64": Platform("win_amd64", tuple(f"windows-{level}" for level in _X86_64)),
 }
 
 

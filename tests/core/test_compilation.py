@@ -155,7 +155,7 @@ def test_an_image_that_does_not_fit_is_replaced(place: Place, other: Path, chang
     ],
 )
 def test_an_image_that_does_not_fit_is_not_used(place: Place, change: str) -> None:
-    for target in ("aarch64", "x86-64-v2", "x86-64-v3"):
+    for target in ("aarch64", "x86-64-v2", "x86-64-v3", "x86-64-v4"):
         for checks in ("", "-checked"):
             shutil.copy(place.ready, place.folder / f"core-{target}{checks}.image")
     found = place.run(f"{change}\n{NO_NUMBA}")

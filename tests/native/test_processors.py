@@ -17,6 +17,7 @@ from knightadder.native.processors import host_machine, host_target, processors,
 CPU_INFO = Path("/proc/cpuinfo")
 # By level, some of the instructions that it brings, as Linux calls them.
 BROUGHT = {2: {"sse4_2", "popcnt", "ssse3"}, 3: {"avx2", "fma", "bmi1", "bmi2", "movbe", "f16c"}}
+BROUGHT[4] = {"avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl", "avx512_vbmi2"}
 
 # A processor that is too old, where NumPy cannot be imported.
 OLD_PROCESSOR = """
@@ -43,7 +44,7 @@ def test_processors_are_those_that_this_process_may_use(monkeypatch: pytest.Monk
 @pytest.mark.skipif(host_machine() not in ("x86_64", "amd64"), reason="it has no such level")
 def test_the_level_is_that_of_the_instructions_which_the_processor_has() -> None:
     level = x86_64_level()
-    assert level in (1, 2, 3)
+    assert level in (1, 2, 3, 4)
     if platform.system() == "Linux":
         flags = CPU_INFO.read_text().partition("\nflags")[2].partition("\n")[0].split()
         for brings, names in BROUGHT.items():
@@ -53,8 +54,10 @@ def test_the_level_is_that_of_the_instructions_which_the_processor_has() -> None
 @pytest.mark.parametrize(
     ("system", "machine", "level", "target"),
     [
+        ("linux", "x86_64", 4, "x86-64-v4"),
         ("linux", "x86_64", 3, "x86-64-v3"),
         ("darwin", "x86_64", 2, "x86-64-v2"),
+        ("win32", "AMD64", 4, "windows-x86-64-v4"),
         ("win32", "AMD64", 3, "windows-x86-64-v3"),
         ("win32", "AMD64", 2, "windows-x86-64-v2"),
         ("linux", "x86_64", 1, None),

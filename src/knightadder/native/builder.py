@@ -51,11 +51,15 @@ class Target:
     features: str = ""
 
 
-# Each level of x86-64 is tuned for the processors that introduced it. All systems except Windows call functions like
-# ours in the same way. macOS and Windows reserve register x18.
+_WIDE = "-prefer-256-bit"  # vectors of 512 bits; LLVM avoids them because of older processors
+
+# Each level of x86-64 is tuned for the processors that introduced it; about v4, see `processors.x86_64_level`. All
+# systems except Windows call functions like ours in the same way. macOS and Windows reserve register x18.
 _ALL = (
+    Target("x86-64-v4", "x86_64-unknown-linux-gnu", "x86-64-v4", "icelake-server", _WIDE),
     Target("x86-64-v3", "x86_64-unknown-linux-gnu", "x86-64-v3", "haswell"),
     Target("x86-64-v2", "x86_64-unknown-linux-gnu", "x86-64-v2", "nehalem"),
+    Target("windows-x86-64-v4", "x86_64-pc-windows-msvc-elf", "x86-64-v4", "icelake-server", _WIDE),
     Target("windows-x86-64-v3", "x86_64-pc-windows-msvc-elf", "x86-64-v3", "haswell"),
     Target("windows-x86-64-v2", "x86_64-pc-windows-msvc-elf", "x86-64-v2", "nehalem"),
     Target("aarch64", "aarch64-unknown-linux-gnu", "generic", "generic", "+reserve-x18"),

@@ -22,8 +22,17 @@ _FEATURES = bytes.fromhex(
     "48 c1 e0 20 4c 09 c0 5b c3"  # end: shl rax, 32; or rax, r8; pop rbx; ret
 )
 _LEAF_1, _LEAF_7 = 0, 32  # offsets of each leaf's bits in the result
+# The same for processors of level 3: the low half contains the registers that the system saves (XCR0), and the high
+# half the features of leaf 7, ECX.
+_MORE_FEATURES = bytes.fromhex(
+    "53 31 c9 0f 01 d0 41 89 c0"  # push rbx; xor ecx, ecx; xgetbv; mov r8d, eax
+    "b8 07 00 00 00 0f a2 89 c8"  # mov eax, 7; cpuid (ecx is 0); mov eax, ecx
+    "48 c1 e0 20 4c 09 c0 5b c3"  # shl rax, 32; or rax, r8; pop rbx; ret
+)
 _V2 = 1 << _LEAF_1 + 20 | 1 << _LEAF_1 + 23  # SSE4.2 and POPCNT: every such processor has the rest of v2
 _V3 = 1 << _LEAF_1 + 12 | 1 << _LEAF_7 + 5 | 1 << _LEAF_7 + 3 | 1 << _LEAF_7 + 8  # FMA, AVX2, BMI1, BMI2: implies v3
+_V4 = sum(1 << _LEAF_7 + bit for bit in (16, 17, 28, 30, 31))  # AVX-512 F, DQ, CD, BW and VL
+_V4_STATE = 0xE6 | 1 << 32 + 6  # the system saves the registers of AVX-512; VBMI2
 
 
 def processors() -> int:
@@ -35,9 +44,19 @@ def processors() -> int:
 
 @cache
 def x86_64_level() -> int:
-    """Return the level of x86-64 that this processor has, from 1 to 3, as the System V ABI defines it."""
-    has = ctypes.CFUNCTYPE(ctypes.c_uint64)(executable(_FEATURES))()
-    return sum(has & level == level for level in (0, _V2, _V2 | _V3))
+    """Return the level of x86-64 that this processor has, from 1 to 4, as the System V ABI defines it.
+
+    Level 4 also requires VBMI2, which Intel's processors have since Ice Lake, and AMD's since Zen 4. Older processors
+    with AVX-512 lower their clock for vectors of 512 bits.
+    """
+    has = _call(_FEATURES)
+    level = sum(has & each == each for each in (0, _V2, _V2 | _V3))
+    return 4 if level == 3 and has & _V4 == _V4 and _call(_MORE_FEATURES) & _V4_STATE == _V4_STATE else level
+
+
+def _call(code: bytes) -> int:
+    result: int = ctypes.CFUNCTYPE(ctypes.c_uint64)(executable(code))()
+    return result
 
 
 def host_machine() -> str:
