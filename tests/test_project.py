@@ -1,7 +1,9 @@
 """The project as a whole: its version, its documents, its files."""
 
 import argparse
+import itertools
 import re
+import shlex
 import subprocess
 import tomllib
 import warnings
@@ -16,7 +18,7 @@ from knightadder.engine.options import OPTIONS
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 GUIDES = sorted(file for file in ROOT.glob("docs/**/*.md") if "_build" not in file.parts)
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *GUIDES])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md", *GUIDES])
 
 
 def test_the_version_has_one_source():
@@ -80,6 +82,15 @@ def test_every_command_is_documented():
     guides = "\n".join(guide.read_text("utf-8") for guide in GUIDES)
     documented = [command for name, command in commands.items() if f"knightadder {name}" in guides]
     assert [name for name, command in commands.items() if command not in documented] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.relative_to(ROOT).as_posix())
+def test_the_commands_of_a_page_are_accepted(document):
+    for block in re.findall(r"^ *```sh\n(.*?)^ *```", document.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+        for line in re.sub(r"\\\n\s*", " ", block).splitlines():
+            command, *words = shlex.split(line, comments=True) or [""]
+            if command.endswith("knightadder") and words and "--help" not in words:
+                build_parser().parse_args(list(itertools.takewhile(lambda word: word[0] not in "<>|", words)))
 
 
 @pytest.mark.parametrize(
