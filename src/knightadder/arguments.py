@@ -23,7 +23,7 @@ _Default = TypeVar("_Default")
 def _reader(
     convert: Callable[[str], _Number], fits: Callable[[_Number], bool], expected: str, endless: bool
 ) -> Callable[[str], _Number]:
-    """Return an argument type; `endless` says that `expected`, the description of its numbers, names no highest one."""
+    """Return an argument type. `expected` describes its numbers; `endless` says that it names no maximum."""
 
     def read(text: str) -> _Number:
         too_large = False

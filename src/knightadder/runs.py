@@ -42,7 +42,9 @@ def state_beside(output: Path | None) -> Path | None:
 
 @contextlib.contextmanager
 def going_on(kept: Callable[[], str]) -> Iterator[None]:
-    """If Ctrl-C or an error ends a ``with`` block, print where the state is, by the text of `kept` if there is any."""
+    """If Ctrl-C or an error ends a ``with`` block, print the text of `kept`, which says where the state is. If the text
+    is empty, print nothing.
+    """
     try:
         yield
     except (KeyboardInterrupt, EngineError, OSError):  # an OSError if standard output cannot be written

@@ -371,7 +371,7 @@ def _write(
 
 @contextlib.contextmanager
 def _writing(file: Path) -> Iterator[None]:
-    """Report an error of this file here, because the blocks of the other files would report it as their own."""
+    """Report an error of this file here, because the ``with`` blocks of other files would report it as their error."""
     try:
         with contextlib.nullcontext() if file == _STANDARD else writing(file):
             yield

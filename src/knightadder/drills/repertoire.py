@@ -89,7 +89,7 @@ class Departure:
     """A position in which games left a repertoire."""
 
     before: str  # moves to the position, in the first of the games
-    own: bool  # whether the player left; else the opponents played a move to which the repertoire has no answer
+    own: bool  # whether the player left the repertoire; else the opponents played a move that it does not answer
     wanted: tuple[str, ...]  # moves of the repertoire
     played: Counter[str] = field(default_factory=Counter)  # moves played, with the number of games
     points: list[float] = field(default_factory=list)  # the player's scores in the games with a result

@@ -187,8 +187,8 @@ def remembering(positions: Iterator[Position], taken: "deque[Position]") -> Iter
 
 
 def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[Position]:
-    """Yield positions one by one, packed ones as FENs; TypeError or ValueError, immediately, if
-    they are not several.
+    """Yield positions one by one, packed ones as FENs. A TypeError or ValueError is raised immediately if the argument
+    is not a collection of positions.
     """
     if isinstance(positions, str):
         raise TypeError("expected several positions, not one FEN")

@@ -29,8 +29,8 @@ _MOST_NODES = 1 << 62
 _MOST_PLIES = 10_000  # maximum of a depth, of moves to mate, and of moves to the time control
 _MOST_SECONDS = 4_000_000.0  # 46 days, about the longest wait in 32-bit milliseconds
 
-# Earlier positions than these do not matter: after this many plies without a capture or pawn move, one more such ply
-# is a draw by the fifty-move rule, and a capture or pawn move rules out repetitions.
+# Maximum number of earlier positions to keep. Positions before them cannot be repeated: after that many plies without a
+# capture or pawn move, the next such ply ends the game by the fifty-move rule.
 _MOST_HISTORY = 100
 _MOST_COUNTED = 9_999  # maximum of a FEN's counters
 
@@ -132,7 +132,7 @@ def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
         ep = board.ep_square if board.has_legal_en_passant() else NO_SQUARE
         turn = 0 if board.turn == chess.WHITE else 1
         return np.array([*men, *sides, board.clean_castling_rights(), ep, turn, board.halfmove_clock], np.uint64)
-    except Exception:  # the attributes may have any values
+    except Exception:  # a caller may have set the board's attributes to any values
         return None
 
 
@@ -166,7 +166,7 @@ def limits_of(board: chess.Board, limit: chess.engine.Limit | None, root_moves: 
 
 
 def check_limit(limit: chess.engine.Limit) -> None:
-    """Raise a TypeError unless this is a limit, which every call but `Engine.stream` needs."""
+    """Raise a TypeError if the argument is not a limit. Only `Engine.stream` works without a limit."""
     if not isinstance(limit, chess.engine.Limit):
         raise TypeError(f"limit must be a chess.engine.Limit, not {limit!r:.60}")
 
@@ -245,7 +245,7 @@ def name_of(board: chess.Board, move: Move, what: str = "move") -> str:
 
 
 def _parsed(board: chess.Board, text: str) -> chess.Move:
-    """Parse a move in UCI or algebraic notation. No text is legal in both and means different moves."""
+    """Parse a move in UCI or algebraic notation. If a text is legal in both notations, both mean the same move."""
     for parse in (board.parse_uci, board.parse_san):
         with contextlib.suppress(Exception):  # besides illegal text, the board may be impossible
             return parse(text)

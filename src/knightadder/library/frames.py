@@ -31,7 +31,7 @@ class Tabular(ABC):
         return _frame(self._rows())
 
     def _rows(self) -> Rows:
-        return [cast(dict[str, Cell], self.to_dict())]  # a result whose values are rows gives them here
+        return [cast(dict[str, Cell], self.to_dict())]  # results with several rows override this method
 
 
 def to_frame(results: Iterable[Tabular] | Tabular) -> pandas.DataFrame:

@@ -93,7 +93,7 @@ class Bot:
                 self._look_up()
         finally:
             self._follower.close()
-            for game in self._games.values():  # games are left only after an exception
+            for game in self._games.values():  # after an exception, games may still be running
                 game.play.leave()
             self._follower.join()
         if self._failure:

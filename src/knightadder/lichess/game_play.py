@@ -84,12 +84,12 @@ class GamePlay:
         self._state: GameState | None = None
         self._latest: Json = {}  # the last state that arrived, even if it still waits in the inbox
         self._distrusted = 0  # events of connections with this number or a lower one are out of date
-        self._answered: tuple[str, ...] | None = None  # the moves of the position in which the bot last moved
+        self._answered: tuple[str, ...] | None = None  # the moves before the bot's last move
         self._unsure: _Answer | None = None  # a move that may or may not have arrived
-        self._missed: tuple[str, ...] | None = None  # the moves of the last full description that lacked the bot's move
+        self._missed: tuple[str, ...] | None = None  # the moves in the last full description without the bot's move
         self._abort_at: float | None = None
         self._claim_at: float | None = None
-        self._replied: tuple[str, ...] | None = None  # the moves of the position in which an offer was last answered
+        self._replied: tuple[str, ...] | None = None  # the moves before the last offer that was answered
         self._overhead_ms = 0
         self._settlement = Settlement()
         for name, value in settings.settlement().items():

@@ -23,9 +23,10 @@ _OWN_OPTIONS = {"move overhead", "ponder", "uci_chess960", "multipv"}
 class BotSettings(Policy):
     """All settings. The names are the same in the file and, with hyphens, on the command line; its help describes them.
 
-    Without a token file, the environment variable is used. 0 means no limit for the number of games and for the nodes
-    per move. If the measured move overhead is higher than `move_overhead`, it is used instead. See `Settlement` for
-    draws and resigning. In messages, ``{me}`` and ``{opponent}`` are replaced by names.
+    Without a token file, the token comes from the environment variable ``LICHESS_TOKEN``. 0 means no limit for the
+    number of games and for the nodes per move. If the measured move overhead is higher than `move_overhead`, the
+    measured one is used. See `Settlement` for draws and resigning. In messages, ``{me}`` and ``{opponent}`` are
+    replaced by names.
     """
 
     url: str = "https://lichess.org"

@@ -68,7 +68,7 @@ class PuzzleCollection:
         self._rows = rows
         self._texts = [text.split() for text in themes]
         self._read = read
-        self._having: dict[str, npt.NDArray[np.bool_]] = {}  # for each theme, which of the texts contain it
+        self._having: dict[str, npt.NDArray[np.bool_]] = {}  # for each theme, which of `_texts` contain it
 
     @classmethod
     def of(cls, puzzles: Sequence[Puzzle]) -> PuzzleCollection:

@@ -76,7 +76,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="index of games for the opening explorer, made by `knightadder book index`",
     )
     command.add_argument(
-        "--drills", action="store_true", help="open the drills page, which trains your mistakes and repertoires"
+        "--drills", action="store_true", help="open the drills page, to learn from your mistakes and repertoires"
     )
     declare_file(command)
     command.add_argument(

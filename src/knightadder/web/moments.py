@@ -1,4 +1,4 @@
-"""The moments that decided a game: the user's worst moves, whose positions are shown to find a better move."""
+"""The moments that decided a game: the user's worst moves. In their positions, the user looks for a better move."""
 
 from __future__ import annotations
 

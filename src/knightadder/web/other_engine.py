@@ -68,7 +68,7 @@ class OtherEngine:
         self._place: NodePosition | None = None
         self._found: dict[int, Line] = {}
         self._work: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None  # runs until the next message about lines or silence
+        self._timer: asyncio.TimerHandle | None = None  # until the page gets lines, or a note that none came
 
     def show(self) -> None:
         """Send the state to the page, if there is a second engine."""

@@ -23,8 +23,8 @@ _COLORS = {"white": chess.WHITE, "black": chess.BLACK}
 def explorer_routes(explorer: Explorer | None) -> list[Route]:
     """Return the explorer's routes.
 
-    ``/explorer?fen=...`` gives the moves that its games played in the position; null without an explorer. The query may
-    contain the values of a `GameFilter`, with speeds separated by commas, and ``latest=1``.
+    ``/explorer?fen=...`` gives the moves that the explorer's games played in the position; null without an explorer.
+    The query may contain the values of a `GameFilter`, with speeds separated by commas, and ``latest=1``.
     ``/explorer/game?number=...`` gives a game as PGN.
     """
 

@@ -134,7 +134,7 @@ class SideClock:
         return (f" movestogo {self._moves_left}" if self._moves_left else "") + self._own
 
     def charge(self, seconds: float) -> float | None:
-        """Subtract the seconds of a move, and return the seconds left: below minus the margin, the flag has fallen."""
+        """Subtract the seconds of a move, and return the seconds left. Below -`margin`, the flag has fallen."""
         allowed = self.allowed
         control = self._allowance.time_control
         if control:

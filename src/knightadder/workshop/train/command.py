@@ -431,7 +431,7 @@ def check_output(file: Path | None, name: str) -> None:
 
 
 def _check_not_of_run(folder: Path, *files: Path | None) -> None:
-    """Raise an error if the run in `folder` needs one of the files to continue."""
+    """Raise an error if one of the files belongs to the state of the run in `folder`, which it would overwrite."""
     with needed_by("train", "train"):
         from knightadder.workshop.train.run import FILES
 
