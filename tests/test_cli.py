@@ -144,6 +144,15 @@ def test_help_names_every_command_and_its_examples_are_valid(capsys):
             cli.build_parser().parse_args(shlex.split(example))
 
 
+@pytest.mark.parametrize("words", [("uci",), ("warmup",), ("match",), ("tablebases", "verify"), ("drills", "list")])
+def test_the_help_of_each_command_says_what_it_does(capsys, words):
+    status, out, _ = _run(capsys, *words, "--help")
+    description = out.partition("\n\n")[2].partition("\n\n")[0]
+    assert status == 0
+    assert len(description.split()) >= 4
+    assert not description.startswith(("options:", "positional arguments:"))
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -11,8 +11,13 @@ from typing import Any
 class CommandParser(argparse.ArgumentParser):
     """A parser whose subparsers report unknown options themselves, so that their own usage is shown.
 
-    An unknown option or subcommand is reported with the most similar known word.
+    An unknown option or subcommand is reported with the most similar known word. The help of a subcommand begins with
+    its line in the list of subcommands, unless it has a longer description.
     """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.register("action", "parsers", _Subcommands)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments as argparse does. Unknown arguments end the program, in this parser or a subparser."""
@@ -28,6 +33,13 @@ class CommandParser(argparse.ArgumentParser):
         except argparse.ArgumentError as error:
             error.message += _suggestion(str(value), map(str, action.choices or ()))
             raise
+
+
+class _Subcommands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    def add_parser(self, name: str, *, help: str, **options: Any) -> argparse.ArgumentParser:  # type: ignore[override]
+        options.setdefault("description", f"{help[0].upper()}{help[1:]}.")
+        parser: argparse.ArgumentParser = super().add_parser(name, help=help, **options)
+        return parser
 
 
 def _suggestion(word: str, known: Iterable[str]) -> str:
