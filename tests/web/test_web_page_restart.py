@@ -125,39 +125,6 @@ def test_a_game_that_has_grown_large_comes_back(open_page):
         page.context.close()
 
 
-def test_a_server_that_is_slow_shows_the_last_position_asked_for(engine, open_page):
-    waiting = []
-
-    def connect(socket):
-        server = socket.connect_to_server()
-        socket.on_message(lambda message: waiting.append((server, message)))
-
-    page = open_page(sockets=connect)
-
-    def answer():
-        for _ in range(200):
-            while waiting:
-                server, message = waiting.pop(0)
-                server.send(message)
-            page.wait_for_timeout(5)
-            if not waiting:
-                break
-
-    load = "1. e4 e5 2. Nf3 Nc6 *"
-    analyse_tab(page)
-    page.get_by_role("button", name="Load PGN").click()
-    page.get_by_label("PGN", exact=True).fill(load)
-    button = page.get_by_role("button", name="Load", exact=True)
-    button.click()
-    expect(button).to_be_disabled()  # one press is enough
-    answer()
-    expect(page.locator("#pgn-dialog")).to_be_hidden()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    answer()
-    expect_shown(page, "Nf3")
-
-
 def test_a_drag_is_given_up_when_the_connection_breaks(engine, open_page):
     sockets = []
 

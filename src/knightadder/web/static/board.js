@@ -23,6 +23,7 @@ export class Board {
     // The draw mode's key handlers {onSquare(square, event), onEscape()}, while the mode is on. Enter and space call onSquare.
     this.drawing = null;
     this.locked = false; // whether the user cannot move pieces
+    this.waiting = null; // the legal moves, while the server has not yet answered the user's move
     this.flipped = false;
     this.position = { pieces: {}, legal: {}, promotions: [], last: null, check: null };
     this.arrows = [[], []]; // the arrows of the first engine and of the second engine
@@ -53,6 +54,7 @@ export class Board {
     const sameMoves = position.fen === this.position.fen && Object.keys(position.legal ?? {}).length > 0;
     if (position.fen !== this.position.fen) this.worths = {};
     this.position = { legal: {}, promotions: [], last: null, check: null, ...position };
+    if (this.waiting) this.wait();
     // If the position is the same, and for example only the analysis has changed, the selected piece stays selected.
     if (!sameMoves) {
       this.cancelPromotion?.();
@@ -208,6 +210,19 @@ export class Board {
     this.focused = square;
     this.markSquares();
     this.cells.get(square).focus();
+  }
+
+  /** Let the user move no piece until `goOn` is called: the server has not yet answered the last move. */
+  wait() {
+    this.waiting = this.position.legal;
+    this.position.legal = {};
+    this.select(null);
+  }
+
+  /** Let the user move again. */
+  goOn() {
+    if (this.waiting) this.position.legal = this.waiting;
+    this.waiting = null;
   }
 
   select(square) {

@@ -54,6 +54,7 @@ let mode = sessionStorage.getItem("mode") ?? "play";
 let saved = null;
 let server = null; // the name of the run of the server that this page is or was connected to
 let forgotten = null; // why the server no longer knows this page's session, for the user; null if it does
+let stepping = null; // the node that the user went to just before an unanswered move, until the server shows it; or null
 let interrupted = null; // the user's game against the engine, if it ended with this page's earlier session
 let toastTimer = 0;
 let evaluating = false;
@@ -85,8 +86,9 @@ const known = new Known(byId("known"), playMove);
 const worths = new Worths({ button: byId("worths"), value: byId("static-value") }, board, (node) =>
   socket.send("worths", { node }),
 );
-const explorer = new Explorer(byId("explorer"), (node, move) => send("play", { node, move }));
-const typed = new TypedMove(byId("type-move"), playMove);
+const explorer = new Explorer(byId("explorer"), (node, move) => playMove(move, node));
+// A typed move follows the position that the user has gone to, even if the server has not shown it yet.
+const typed = new TypedMove(byId("type-move"), (move) => playMove(move, walk.node), () => Boolean(board.waiting));
 const walk = new Walk(tree, { goTo, onChoose: showLine });
 walk.listen(byId("board"), () => !editor.isOpen);
 const moves = new MoveList(byId("moves"), (node) => walk.goTo(node));
@@ -171,6 +173,8 @@ socket.on("open", () => {
 socket.on("closed", ({ reason, cause }) => {
   setEngineState("failed", "No connection");
   lost.show(reason, cause);
+  stepping = null;
+  typed.refused();
   board.lock(true);
   players.stopClock();
   premove.set(null);
@@ -217,6 +221,8 @@ function refuse(text) {
   hint.reset();
   moments.refused();
   tell(text);
+  stepping = null;
+  board.goOn();
   board.refresh(); // a dropped piece returns to its square
 }
 socket.on("notice", ({ text }) => tell(text));
@@ -297,9 +303,11 @@ function pgnToKeep() {
 socket.on("position", (message) => {
   position = message;
   walk.arrive(message.node);
-  typed.answered();
+  if (stepping === null) board.goOn();
+  else if (stepping === message.node) stepping = null;
   if (!saved) keeping.keepPath(tree.path(message.node));
   if (!editor.isOpen) showPosition();
+  if (!board.waiting) typed.answered();
 });
 
 socket.on("game", (message) => {
@@ -383,8 +391,9 @@ function tellReturn() {
 
 // --- actions of the user ---
 
-function playMove(move) {
-  if (mode === "play" && moments.take(position.node, move)) return;
+function playMove(move, node = position.node) {
+  if (board.waiting) return; // the moves that the user sees are those of the position before the last move
+  if (mode === "play" && moments.take(node, move)) return;
   if (mode === "play" && !game?.running) {
     board.refresh(); // a dropped piece returns to its square
     typed.refused();
@@ -395,7 +404,9 @@ function playMove(move) {
     );
     return;
   }
-  send("play", { node: position.node, move });
+  if (!send("play", { node, move })) return;
+  stepping = walk.heading;
+  board.wait();
 }
 
 function startGame(fields) {

@@ -1,19 +1,29 @@
-// The text field for moves. After a legal move, the field is emptied and loses the focus; any other text stays.
+// The text field for moves. After a legal move, the field is emptied and loses the focus; any other text stays. Moves that are
+// typed before the server has answered wait for its answer, because each move follows the move before it.
 
 export class TypedMove {
   /**
    * @param {HTMLFormElement} form
    * @param {(move: string) => void} onMove gets the typed text
+   * @param {() => boolean} busy returns whether the server has not yet answered the last move
    */
-  constructor(form, onMove) {
-    this.input = form.elements.move;
+  constructor(form, onMove, busy) {
+    Object.assign(this, { input: form.elements.move, onMove });
     this.sent = ""; // the text that was sent; empty again after the server's answer
+    this.waiting = []; // the texts to send after the server's answer
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = this.input.value.trim();
-      this.sent = text;
-      if (text) onMove(text);
+      this.input.select(); // so that the next move can be typed at once
+      if (!text) return;
+      if (busy()) this.waiting.push(text);
+      else this.send(text);
     });
+  }
+
+  send(text) {
+    this.sent = text;
+    this.onMove(text);
   }
 
   focus() {
@@ -24,6 +34,7 @@ export class TypedMove {
   answered() {
     const { sent } = this;
     this.sent = "";
+    if (this.waiting.length) return this.send(this.waiting.shift());
     if (!sent || this.input.value.trim() !== sent) return; // the user may be typing the next move already
     this.input.value = "";
     this.input.blur();
@@ -33,5 +44,6 @@ export class TypedMove {
   refused() {
     if (this.sent) this.input.select();
     this.sent = "";
+    this.waiting = [];
   }
 }
