@@ -16,6 +16,7 @@ from knightadder.arguments import declare, named_values, not_negative
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.files import writing
+from knightadder.signals import handling
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -232,12 +233,8 @@ def _interrupts(bot: Bot, ending: threading.Event) -> Iterator[None]:
             ending.set()
         bot.interrupt()
 
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with handling(signal.SIGINT, interrupt), handling(signal.SIGTERM, interrupt):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
