@@ -78,7 +78,10 @@ def test_what_a_task_raises():
 def test_a_process_that_is_killed(tmp_path):
     with (
         open_pool(Deadly(tmp_path), None, 2) as pool,
-        pytest.raises(EngineError, match=r"^a worker process ended unexpectedly$"),
+        pytest.raises(
+            EngineError,
+            match=r"^a worker process ended unexpectedly, perhaps for lack of memory: try a smaller --concurrency$",
+        ),
     ):
         list(pool.run(range(10)))
     assert multiprocessing.active_children() == []
@@ -394,7 +397,7 @@ def test_a_worker_of_another_version_is_refused(cluster, client, make_other, cap
     # No worker has yet another version.
     wanted, there = "1.2.3-d", version()
     monkeypatch.setattr(dask_cluster, "version", lambda: wanted)
-    with pytest.raises(EngineError, match=r"^the cluster has no worker with Knightadder 1\.2\.3-d$"):
+    with pytest.raises(EngineError, match=r"^no worker of the cluster has Knightadder 1\.2\.3-d: install this version"):
         squares(cluster.scheduler_address, 0, 30)
     assert sorted(capsys.readouterr().err.splitlines()) == sorted(
         [
@@ -455,7 +458,10 @@ def test_a_task_that_kills_its_workers_is_given_up(cluster, client, tmp_path, mo
     monkeypatch.setattr(dask_cluster, "_MOST_DEATHS", 1)
     with (
         open_pool(Deadly(tmp_path), cluster.scheduler_address, 0) as pool,
-        pytest.raises(EngineError, match=r"^a task was given up because every worker that ran it died$"),
+        pytest.raises(
+            EngineError,
+            match=r"^a task was given up, because each worker that ran it ended: see the logs of the workers$",
+        ),
     ):
         list(pool.run([-1]))
 
@@ -469,7 +475,10 @@ def test_a_scheduler_that_is_lost(tmp_path, capsys):
                 yield 1
                 cluster.lose_scheduler()
 
-            with pytest.raises(EngineError, match=r"^the cluster's scheduler is lost$"):
+            with pytest.raises(
+                EngineError,
+                match=r"^the connection to the cluster's scheduler was lost: check that the scheduler is running$",
+            ):
                 list(pool.run(items()))
     assert capsys.readouterr().err == "knightadder: the cluster has no workers: waiting for one\n"
 

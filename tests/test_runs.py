@@ -411,7 +411,10 @@ def test_beginning_anew(log):
 def test_a_file_of_something_else_is_not_begun_anew(tmp_path):
     file = tmp_path / "games.pgn"
     file.write_text('[Event "mine"]\n')
-    with pytest.raises(OptionError, match=r"belongs to a different kind of run, so it is not used$"):
+    with pytest.raises(
+        OptionError,
+        match=r"belongs to a different kind of run, so it is not used: choose a different name, or remove it$",
+    ):
         Journal(file, RUN, restart=True)
     assert file.read_text() == '[Event "mine"]\n'
 

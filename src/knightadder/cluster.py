@@ -199,7 +199,7 @@ class _Cluster(Pool):
                 if accepted:
                     return value
                 self._refuse(*value)
-        raise EngineError("a task was given up because every worker that ran it died")
+        raise EngineError("a task was given up, because each worker that ran it ended: see the logs of the workers")
 
     def _refuse(self, address: str, found: str) -> None:
         if address not in self._refused:
@@ -229,7 +229,9 @@ class _Cluster(Pool):
         self._looked = time.monotonic()
         self._workers = {address: threads for address, threads in there.items() if address not in self._refused}
         if there and not self._workers:
-            raise EngineError(f"the cluster has no worker with Knightadder {version()}")
+            raise EngineError(
+                f"no worker of the cluster has Knightadder {version()}: install this version on the workers"
+            )
 
     def place(self) -> str:
         machines = {address.rpartition(":")[0] for address in self._workers}
@@ -237,4 +239,4 @@ class _Cluster(Pool):
 
 
 def _lost() -> EngineError:
-    return EngineError("the cluster's scheduler is lost")
+    return EngineError("the connection to the cluster's scheduler was lost: check that the scheduler is running")

@@ -101,7 +101,9 @@ class _Processes(Pool):
             connection.send(item)
             result, error = connection.recv()
         except (EOFError, OSError):
-            raise EngineError("a worker process ended unexpectedly") from None
+            raise EngineError(
+                "a worker process ended unexpectedly, perhaps for lack of memory: try a smaller --concurrency"
+            ) from None
         finally:
             self._free.put(connection)
         if error:

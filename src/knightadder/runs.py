@@ -27,7 +27,9 @@ REMEDY = "give --restart to forget it"
 def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy: str = REMEDY) -> None:
     """Raise OptionError if a file with header `found` belongs to a different run than the run with header `wanted`."""
     if not isinstance(found, dict):
-        raise OptionError(f"{file} belongs to a different kind of run, so it is not used")
+        raise OptionError(
+            f"{file} belongs to a different kind of run, so it is not used: choose a different name, or remove it"
+        )
     differing = [key for key in wanted if found.get(key) != wanted[key]]
     if differing:
         raise OptionError(f"{file} belongs to a run with different {', '.join(differing)}: use the same, or {remedy}")

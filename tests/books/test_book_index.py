@@ -213,7 +213,7 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
         database.execute("DROP TABLE texts")
     database.close()
     assert run(games, "-o", out) == 2
-    complaint = f"cannot add to {out}, which is damaged; make it again (no such table: texts)\n"
+    complaint = f"{out} is damaged (no such table: texts): remove it, and index all games again\n"
     assert capsys.readouterr().err.endswith(complaint)
 
 

@@ -18,7 +18,7 @@ def test_from_a_file_or_the_environment(tmp_path, monkeypatch):
 def test_what_is_no_token_is_refused_and_not_shown(tmp_path, content):
     file = tmp_path / "token"
     file.write_bytes(content)
-    with pytest.raises(OptionError, match="contains no token") as caught:
+    with pytest.raises(OptionError, match="contains no valid token: expected one word") as caught:
         read_token(str(file))
     assert "lip" not in str(caught.value).replace(str(file), "")
 

@@ -80,7 +80,7 @@ def test_a_damaged_index_is_told(index, tmp_path):
     with Explorer(damaged) as explorer, BoardServer(explorer=explorer).running() as server:
         view = json.loads(get(server, f"/explorer?fen={quote(chess.STARTING_FEN)}")[1])
     assert view["moves"] == []
-    assert view["problem"] == f"cannot read {damaged}: it has wrong values: make the index again"
+    assert view["problem"] == f"{damaged} is damaged: make it again from the games with `knightadder book index`"
 
 
 def test_a_file_that_is_no_index_is_refused(tmp_path, capsys):

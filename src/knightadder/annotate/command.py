@@ -342,7 +342,9 @@ def _write(
                         evaluations = from_json(kept, board)
                     except ValueError as error:
                         damage = f"the record of game {text.number} in {files.unfinished} is damaged"
-                        raise OptionError(f"{damage} ({error}): remove its line, or give --restart") from None
+                        raise OptionError(
+                            f"{damage} ({error}): remove its line to repeat the game, or give --restart to begin again"
+                        ) from None
                     found = review(board, evaluations, unchanged if is_other else rescale)
                     annotate(game, found, entry.get("engine"), arguments.explain)
                     written = remarks(text) + text_of(game)

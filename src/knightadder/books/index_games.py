@@ -102,7 +102,7 @@ def _connected(out: Path, new: bool) -> Iterator[sqlite3.Connection]:
     except (sqlite3.Error, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", 1)
         if not new and code & 0xFF in _DAMAGE:
-            raise OptionError(f"cannot add to {out}, which is damaged; make it again ({error})") from None
+            raise OptionError(f"{out} is damaged ({error}): remove it, and index all games again") from None
         raise OptionError(f"cannot write {out}: {error}") from None  # for example, the disk is full
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.arguments import declare, positive
 from knightadder.engine.errors import PositionError
 from knightadder.files import check_not_games, write_whole
-from knightadder.text import tell
+from knightadder.text import counted, tell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
                 del points[key][move]
     entries = list(weigh(points))
     if not entries:
-        raise PositionError("no move of the games qualifies for the book")
+        least = counted(arguments.min_games, "game")
+        raise PositionError(f"no move for the book: none was played in {least} with a result (see --min-games)")
     write_whole(arguments.out, b"".join(_ENTRY.pack(*entry, 0) for entry in entries))
     positions = len({key for key, _, _ in entries})
     print(f"{arguments.out}: {len(entries)} moves in {positions} positions, from {used} games")

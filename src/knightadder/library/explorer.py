@@ -599,7 +599,9 @@ class Explorer(Closing):
         except sqlite3.Error as error:
             raise OptionError(f"cannot read {self._path}: {error}") from None
         except (ValueError, TypeError, IndexError, OverflowError):  # SQLite allows values of any type in any column
-            raise OptionError(f"cannot read {self._path}: it has wrong values: make the index again") from None
+            raise OptionError(
+                f"{self._path} is damaged: make it again from the games with `knightadder book index`"
+            ) from None
 
     def close(self) -> None:
         """Close the file."""

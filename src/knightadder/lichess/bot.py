@@ -85,7 +85,8 @@ class Bot:
                     self._games.pop(item.game_id).thread.join()
                 elif isinstance(item, _Interrupt):
                     self._interrupts += 1
-                    logger.info("interrupted: %s", "leaving the games" if self._leaves() else "no more challenges")
+                    rest = "are resigned" if self._leaves() else "are finished; Ctrl-C again resigns them"
+                    logger.info("interrupted: no more challenges are accepted, and running games %s", rest)
                 elif isinstance(item, Refused):
                     self._failure = item
                 elif item is not None:
@@ -168,7 +169,7 @@ class Bot:
         if game_id in self._seen:
             return
         if not (game.get("compat") or {}).get("bot", True):
-            logger.info("game %s: bots may not play it", game_id)
+            logger.info("game %s: ignored, because bots may not play it", game_id)
             return
         self._seen.add(game_id)
         try:

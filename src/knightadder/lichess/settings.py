@@ -74,7 +74,7 @@ class BotSettings(Policy):
             ("abort_after", 1, 86_400),
         ):
             if not least <= getattr(self, name) <= most:
-                raise OptionError(f"{name}: {getattr(self, name)} is not between {least} and {most}")
+                raise OptionError(f"{name}: expected a number from {least} to {most}, not {getattr(self, name)}")
         for option in self.options:
             if option.lower() in _OWN_OPTIONS:
                 raise OptionError(f"options: the bot sets {option} itself")
@@ -111,7 +111,7 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
 def _checked_name(name: str, file: Path) -> str:
     plain = name.replace("-", "_")
     if plain not in {setting.name for setting in fields(BotSettings)}:
-        raise OptionError(f"{file}: unknown setting: {name}")
+        raise OptionError(f"{file}: unknown setting {name}; `knightadder lichess --help` lists the settings")
     return plain
 
 

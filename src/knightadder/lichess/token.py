@@ -23,5 +23,5 @@ def read_token(file: str) -> str:
             raise OptionError(f"no token: set {VARIABLE}, or give a file that contains the token with --token-file")
     token = text.strip()
     if not re.fullmatch(r"[!-~]+", token):  # visible ASCII, which an HTTP header can contain
-        raise OptionError(f"{place} contains no token")
+        raise OptionError(f"{place} contains no valid token: expected one word of visible ASCII characters")
     return token

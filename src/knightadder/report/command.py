@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         items = list(_items(files, arguments.player))
         found = _study(files, items, unfinished, arguments)
     if not found:
-        raise PositionError(f"no game of {arguments.player[0]} can be used")
+        raise PositionError(f"no game of {arguments.player[0]} can be used; the lines above say why")
     return 0
 
 

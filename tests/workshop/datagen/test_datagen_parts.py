@@ -92,14 +92,17 @@ def test_the_first_chunks_that_have_enough_moves(folder):
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"5", b"\xff"])
 def test_what_are_no_settings_is_refused(folder, text):
     (folder / "settings.json").write_bytes(text)
-    with pytest.raises(OptionError, match=r"belongs to a different kind of run, so it is not used$"):
+    with pytest.raises(
+        OptionError,
+        match=r"belongs to a different kind of run, so it is not used: choose a different name, or remove it$",
+    ):
         Parts(folder).open(SETTINGS).__enter__()
 
 
 @pytest.mark.parametrize("text", [b"{\n", b"[]\n", b"5\n", b"\xff\n", b'{"number": 1}\n'])
 def test_what_is_no_list_is_refused(folder, text):
     (folder / "chunks.jsonl").write_bytes(text)
-    with pytest.raises(OptionError, match=r"chunks\.jsonl is not a list of chunks$"):
+    with pytest.raises(OptionError, match=r"chunks\.jsonl, line 1 is damaged: remove this line, and its games"):
         _loaded(folder)
 
 

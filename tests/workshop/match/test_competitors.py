@@ -85,7 +85,7 @@ def test_a_file_describes_engines_by_the_same_keys(tmp_path):
     )
     assert ours.allowance.nodes == 5
     assert [each.name for each in read_competitors([["name=ours"]], ["nodes=5"], file, ["B"])] == ["ours", "B"]
-    with pytest.raises(OptionError, match="there is no engine C"):
+    with pytest.raises(OptionError, match="--only C: there is no such engine in "):
         read_competitors([[]], ["nodes=5"], file, ["C"])
 
 

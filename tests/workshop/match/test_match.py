@@ -446,23 +446,26 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give --games, --rounds or --sprt"),
-        (["--games", "3"], "--games must be even"),
-        (["--games", "2", "--only", "X"], "--only needs --engines"),
+        ([], "nothing says when the match ends: give --games, --rounds or --sprt"),
+        (["--games", "3"], "--games 3: expected an even number"),
+        (
+            ["--games", "2", "--only", "X"],
+            "--only chooses engines of the file that --engines names: also give --engines",
+        ),
         (["--sprt", "elo=0"], "unknown key elo"),
-        (["--sprt", "elo0=5", "elo1=0"], "elo0 must be less than elo1"),
+        (["--sprt", "elo0=5", "elo1=0"], "elo0 must be less than elo1, but 5 is not less than 0"),
         (["--sprt", "elo1=201"], "expected 200 or less"),
         (["--sprt", "alpha=0"], "alpha and beta"),
         (["--sprt", "beta=0.7"], "alpha and beta"),
         (["--sprt", "model=x"], "model=x: expected normalized or logistic"),
-        (["--games", "802", "--sprt"], "built-in has only enough openings for 800 games without a clock"),
+        (["--games", "802", "--sprt"], "built-in has only 400 openings, enough for 800 games: without a clock"),
         (["--games", "2", "--draw", "movecount=0"], "movecount=0: expected 1 or more"),
         (["--games", "2", "--resign", "twosided=maybe"], "twosided=maybe: expected true or false"),
         (["--games", "2", "--openings", "file=missing.epd"], "cannot read missing.epd"),
         (["--games", "2", "--state", "no/such/folder"], "cannot use no"),
         (["--games", "2", "--pgn", "no/such/folder"], "cannot use no"),
-        (["--games", "2", "--log-engine", "x", "--cluster", "local:1"], "--log-engine works only without --cluster"),
-        (["--games", "2", "--affinity", "--cluster", "local:1"], "--affinity works only without --cluster"),
+        (["--games", "2", "--log-engine", "x", "--cluster", "local:1"], "--log-engine does not work with --cluster"),
+        (["--games", "2", "--affinity", "--cluster", "local:1"], "--affinity does not work with --cluster"),
         (["--games", "2", "--affinity", "--concurrency", "99999"], "--affinity: "),
         (["--games", "2", "--reference-nps", "1000"], "--reference-nps needs --cluster"),
     ],
@@ -477,7 +480,7 @@ def test_bad_arguments_are_one_line(capsys, two, arguments, message):
 
 def test_three_engines_have_no_sequential_test(capsys, two, engine):
     status, _, err = _run(capsys, *two, *engine("C"), "--sprt")
-    assert (status, err) == (2, "knightadder: --sprt needs exactly two engines\n")
+    assert (status, err) == (2, "knightadder: --sprt compares two engines, not 3\n")
 
 
 def test_openings_are_not_played_again_unnoticed(capsys, tmp_path, two):

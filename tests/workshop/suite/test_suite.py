@@ -182,7 +182,11 @@ def test_a_report_does_not_overwrite_the_suite(capsys, three):
     command = three.arguments("--nodes", "500", "--json", str(three.file))
     before = three.file.read_bytes()
     status, out, err = _run(capsys, command)
-    assert (status, out, err) == (2, "", f"knightadder: cannot write {three.file}: it contains the positions\n")
+    assert (status, out, err) == (
+        2,
+        "",
+        f"knightadder: --json {three.file}: this file contains the positions, so it is not overwritten\n",
+    )
     assert three.file.read_bytes() == before
 
 

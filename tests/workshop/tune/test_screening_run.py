@@ -135,7 +135,7 @@ def test_a_run_may_go_on_with_more_pairs_but_not_with_fewer(capsys, tmp_path, mo
     assert _run(capsys, *arguments, 49) == (
         2,
         "",
-        f"knightadder: {file} has more than 49 pairs: give --restart to forget it\n",
+        f"knightadder: {file} contains more than the 49 pairs of this run: give --restart to forget it\n",
     )
 
 

@@ -163,7 +163,9 @@ def test_a_damaged_epoch_is_named(
     file.write_text("\n".join([*lines[:2], json.dumps({**json.loads(lines[2]), **change}), ""]))
     assert f"{file}, line 3 is damaged: " in refusal(capsys, data, tmp_path / "run")
     file.write_text("\n".join([lines[0], lines[2], ""]))
-    assert refusal(capsys, data, tmp_path / "run").endswith("run lacks epoch 0: give --restart to forget it")
+    assert refusal(capsys, data, tmp_path / "run").endswith(
+        "run is damaged: epoch 0 is missing; give --restart to forget it"
+    )
 
 
 def test_data_that_cannot_be_used_are_refused(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,7 +179,7 @@ def test_data_that_cannot_be_used_are_refused(data: Path, tmp_path: Path, capsys
     garbage.write_bytes(b"\xff" * 32 * 300)
     few.write_bytes(data.read_bytes()[: 32 * 50])
     assert "cannot read" in complaint(str(tmp_path / "none.bin"))
-    assert "does not hold packed positions" in complaint(str(torn))
+    assert "does not contain packed positions: expected a file from `datagen --merge`" in complaint(str(torn))
     assert "not legal" in complaint(str(garbage))
     assert "too few" in complaint(str(few))
     start = tmp_path / "start.json"

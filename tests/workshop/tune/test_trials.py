@@ -163,7 +163,9 @@ def test_a_missing_line_is_named(played):
     lines = played.read_text().splitlines(keepends=True)
     played.write_text("".join([*lines[:2], *lines[3:]]))
     for _ in range(2):  # the lock is not kept
-        with pytest.raises(OptionError, match=r"results\.jsonl lacks pair 2: give --restart to forget it$"):
+        with pytest.raises(
+            OptionError, match=r"results\.jsonl is damaged: pair 2 is missing; give --restart to forget it$"
+        ):
             open_results(played)
 
 

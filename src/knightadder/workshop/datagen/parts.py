@@ -77,11 +77,13 @@ class Parts:
             # An incomplete last line was left by a crash; its chunk is played again.
             lines = file.read_bytes().rpartition(b"\n")[0].splitlines() if file.exists() else []
             sizes = {entry.name: entry.stat().st_size for entry in os.scandir(self.folder)} if lines else {}
-        try:
-            chunks: list[Chunk] = [parse_json(line, Chunk) for line in lines]
-        except ValueError:
-            raise OptionError(f"{file} is not a list of chunks") from None
-        self.chunks = {chunk.number: chunk for chunk in chunks}
+        for place, line in enumerate(lines, 1):
+            try:
+                chunk: Chunk = parse_json(line, Chunk)
+            except ValueError:
+                reason = "remove this line, and its games are played again"
+                raise OptionError(f"{file}, line {place} is damaged: {reason}") from None
+            self.chunks[chunk.number] = chunk
         for number, chunk in list(self.chunks.items()):
             size = sizes.get(self.file(number).name)
             if size != chunk.size:

@@ -101,7 +101,9 @@ class SelfPlayer:
             )
             if moves:
                 return self._words[: HEADER + moves + 1].copy()
-        raise OptionError(f"none of {MOST_TRIES} openings in a row is suitable for a game")
+        raise OptionError(
+            f"none of {MOST_TRIES} openings is suitable for a game: try a different book, or fewer --random-plies"
+        )
 
     def _set_up_opening(self, chance: random.Random) -> bool:
         """Set up a random opening; return whether all its random moves were possible."""

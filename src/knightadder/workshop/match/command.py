@@ -204,7 +204,7 @@ class Match:
         from knightadder.workshop.match.referee import Rules, open_tablebases
 
         if arguments.only and not arguments.engines:
-            raise OptionError("--only needs --engines")
+            raise OptionError("--only chooses engines of the file that --engines names: also give --engines")
         self.competitors: list[Competitor] = read_competitors(
             arguments.engine, arguments.each, arguments.engines, arguments.only
         )
@@ -214,7 +214,7 @@ class Match:
         self.pairings = [(first, second) for i, first in enumerate(firsts) for second in names[i + 1 :]]
         self.sprt = _read_sprt(arguments.sprt)
         if self.sprt and len(names) > 2:
-            raise OptionError("--sprt needs exactly two engines")
+            raise OptionError(f"--sprt compares two engines, not {len(names)}")
         self.rounds = _read_rounds(arguments, self.sprt)
         self.rules = Rules(
             _read_draw(arguments.draw),
@@ -230,10 +230,10 @@ class Match:
         timed = any(each.allowance.timed for each in self.competitors)
         self.reference: int | None = (arguments.reference_nps or REFERENCE) if arguments.cluster and timed else None
         if arguments.log_engine and arguments.cluster:
-            raise OptionError("--log-engine works only without --cluster")
+            raise OptionError("--log-engine does not work with --cluster: the engines run on other machines")
         self._trace_folder: Path | None = arguments.log_engine and arguments.log_engine.absolute()
         if arguments.affinity and arguments.cluster:
-            raise OptionError("--affinity works only without --cluster")
+            raise OptionError("--affinity does not work with --cluster: the engines run on other machines")
         threads = max(each.threads for each in self.competitors)
         self._processors = share_processors(arguments.concurrency, threads) if arguments.affinity else []
         if arguments.syzygy:
@@ -245,7 +245,8 @@ class Match:
                 self.rounds = len(self.book)
             elif self.rounds > len(self.book):
                 raise OptionError(
-                    f"{self.book.name} has only enough openings for {2 * len(self.book)} games without a clock"
+                    f"{self.book.name} has only {len(self.book)} openings, enough for {2 * len(self.book)} games: "
+                    "without a clock, further games would only repeat earlier ones"
                 )
 
     @property
@@ -340,7 +341,7 @@ class Match:
                     tell(f"{competitor.name}: {remark}")
                 for name in competitor.common_options:
                     if name.lower() not in client.options:
-                        tell(f"{competitor.name} has no option {name}")
+                        tell(f"{competitor.name} has no option {name}, so this option of --each is left out")
         return versions
 
     def verdict(self, standings: Standings) -> str | None:
@@ -369,9 +370,9 @@ def _read_sprt(words: Sequence[str] | None) -> Sprt | None:
     if sprt.elo1 > MAX_ELO:
         raise OptionError(f"--sprt elo1={sprt.elo1:g}: expected {MAX_ELO} or less")
     if not sprt.elo0 < sprt.elo1:
-        raise OptionError("--sprt: elo0 must be less than elo1")
+        raise OptionError(f"--sprt: elo0 must be less than elo1, but {sprt.elo0:g} is not less than {sprt.elo1:g}")
     if not (0 < sprt.alpha < 0.5 and 0 < sprt.beta < 0.5):
-        raise OptionError("--sprt: alpha and beta must be between 0 and 0.5")
+        raise OptionError(f"--sprt: alpha and beta must be between 0 and 0.5, not {sprt.alpha:g} and {sprt.beta:g}")
     return sprt
 
 
@@ -379,12 +380,14 @@ def _read_rounds(arguments: argparse.Namespace, sprt: Sprt | None) -> int | None
     """Return the number of pairs of each pairing; None if a test decides."""
     if arguments.games is not None:
         if arguments.games % 2:
-            raise OptionError("--games must be even: openings are played with both colours")
+            raise OptionError(
+                f"--games {arguments.games}: expected an even number, because each opening is played with both colours"
+            )
         return int(arguments.games) // 2
     if arguments.rounds is not None:
         return int(arguments.rounds)
     if sprt is None:
-        raise OptionError("give --games, --rounds or --sprt")
+        raise OptionError("nothing says when the match ends: give --games, --rounds or --sprt")
     return None
 
 

@@ -184,10 +184,10 @@ def _read_file(file: Path, only: Sequence[str]) -> list[KeyValues]:
     """Return the engines of a TOML file as ``key=value`` words."""
     entries = read_toml(file).get("engine", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise OptionError(f"{file}: expected tables [[engine]]")
+        raise OptionError(f"{file}: expected a table [[engine]] for each engine")
     unknown = set(only) - {str(entry.get("name")) for entry in entries}
     if unknown:
-        raise OptionError(f"{file}: there is no engine {', '.join(sorted(unknown))}")
+        raise OptionError(f"--only {' '.join(sorted(unknown))}: there is no such engine in {file}")
     chosen = [entry for entry in entries if (entry.get("name") in only if only else entry.get("usual", True))]
     return [KeyValues.read(_words(entry), _KEYS, str(file)) for entry in chosen]
 

@@ -184,7 +184,7 @@ class GamePlayer:
         if self._sources is not None:
             elsewhere = f" on {platform.node()}"
             if self._sources.get(name) not in (None, competitor.package_digest()):
-                raise EngineError(f"{name} has different sources{elsewhere}")
+                raise EngineError(f"{name} has different sources{elsewhere}: all machines need the same version")
         try:
             client = competitor.start(
                 self._rules.chess960, trace_folder=self._trace_folder, processors=self._processors
@@ -193,7 +193,9 @@ class GamePlayer:
             raise EngineError(f"{error}{elsewhere}") from None
         if client.name != self._versions[name]:
             client.close()
-            raise EngineError(f"{name} was {self._versions[name]} and is now {client.name}{elsewhere}")
+            raise EngineError(
+                f"{name} reported the name {self._versions[name]} before, but now {client.name}{elsewhere}"
+            )
         return client
 
 

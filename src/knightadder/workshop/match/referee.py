@@ -297,9 +297,9 @@ def open_tablebases(folder: str) -> chess.syzygy.Tablebase:
     try:
         tables = chess.syzygy.open_tablebase(folder)
     except OSError as error:
-        raise OptionError(f"{folder}: {error.strerror}") from None
+        raise OptionError(f"--syzygy {folder}: {error.strerror}") from None
     if not tables.wdl:
-        raise OptionError(f"{folder}: no tablebases")
+        raise OptionError(f"--syzygy {folder}: the folder contains no Syzygy tables")
     return tables
 
 

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     to_stdout = arguments.json == "-"
     if arguments.json and not to_stdout:
         if any(suite.samefile(arguments.json) for suite in arguments.files if Path(arguments.json).exists()):
-            raise OptionError(f"cannot write {arguments.json}: it contains the positions")
+            raise OptionError(f"--json {arguments.json}: this file contains the positions, so it is not overwritten")
         check_new(Path(arguments.json), force=True)
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table

@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
                     blocks.append(block)
                     update(len(blocks), "traced")
         except ValueError as error:
-            raise OptionError(f"cannot use the data: {error}") from None
+            raise OptionError(f"cannot use {', '.join(map(str, arguments.data))}: {error}") from None
         held_back = max(1, len(blocks) // _VALIDATION)
         validation, training = blocks[:held_back], blocks[held_back:]
 

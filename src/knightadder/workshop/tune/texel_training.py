@@ -45,7 +45,7 @@ def read_positions(files: Sequence[Path], most: int | None) -> NDArray[np.void]:
     for file in files:
         with reading(file):
             if file.stat().st_size % PACKED.itemsize:
-                raise OptionError(f"{file} does not hold packed positions")
+                raise OptionError(f"{file} does not contain packed positions: expected a file from `datagen --merge`")
             parts.append(np.fromfile(file, PACKED, -1 if most is None else most))
     return np.concatenate(parts)
 
@@ -140,7 +140,7 @@ class State:
 
         for place, (epoch, scale, losses, adam, values) in enumerate(journal.entries(read)):
             if epoch != place:
-                raise OptionError(f"{file} lacks epoch {place}: {REMEDY}")
+                raise OptionError(f"{file} is damaged: epoch {place} is missing; {REMEDY}")
             self.epoch, self.scale, self.adam, self.values = epoch, scale, adam, values
             self._note(losses)
 

@@ -143,9 +143,9 @@ def kept_results(
     with Journal(file, {"format": FORMAT, **setup}, restart) as journal:
         for number, results in journal.entries(_read):
             if not method.trials:
-                raise OptionError(f"{file} has more than {method.total} pairs: {REMEDY}")
+                raise OptionError(f"{file} contains more than the {method.total} pairs of this run: {REMEDY}")
             if number != method.done + 1:
-                raise OptionError(f"{file} lacks pair {method.done + 1}: {REMEDY}")
+                raise OptionError(f"{file} is damaged: pair {method.done + 1} is missing; {REMEDY}")
             method.answer(results)
         yield lambda results: journal.add(method.done, {"results": list(results)})
 
