@@ -1,8 +1,10 @@
 """The class `Engine`: plays and analyses on python-chess's boards, in this process."""
 
 import asyncio
+import atexit
 import contextlib
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from knightadder.engine.engine import Engine as Core
 
 _CLOCK_KEPT = 0.9  # minimum share of the expected clock for which pondering continues as the next search
-_THREADS_END = 1.0  # maximum seconds that a fork waits for the threads of a finished search; usually milliseconds
+_THREADS_END = 1.0  # maximum seconds to wait for the threads of a search that has ended or been stopped
 
 _loading = threading.RLock()
 _loaded = False
@@ -277,7 +279,7 @@ class Engine(Unique):
         self._closed = True
         self.stop()  # waiting calls then notice that the engine is closed
         with self._turn:
-            if not self._lost:
+            if not self._lost and not sys.is_finalizing():
                 self._core.close()
             self._drop.detach()
 
@@ -312,6 +314,13 @@ class Engine(Unique):
             raise EngineError(LOST)
         if self._closed:
             raise EngineError("the engine has been closed")
+        if sys.is_finalizing():
+            raise EngineError("no more searches: the interpreter is ending")
+
+    def _end_search(self) -> None:
+        if not self._lost:
+            self._core.stop()
+            self._core.wait(_THREADS_END)
 
     def _prepare_fork(self) -> None:
         """Wait for the threads of a search that has delivered its result. They end within milliseconds."""
@@ -398,6 +407,13 @@ def _survive_fork() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_prepare_fork, after_in_child=_survive_fork)
     os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
+
+
+@atexit.register
+def _end_searches() -> None:
+    """Stop all searches before the interpreter ends. Afterwards, their threads do not run, so a wait would not end."""
+    for engine in list(_engines):
+        engine._end_search()
 
 
 def _caller() -> _Caller:

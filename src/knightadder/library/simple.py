@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Coroutine, Iterable, Mapping, MutableMapping
@@ -251,7 +252,8 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
 
     def quit(self) -> None:
         """Close the engine. A running search returns what it has found; waiting calls raise an error."""
-        self._check_open()
+        if not sys.is_finalizing():
+            self._check_open()
         self.close()
 
     def close(self) -> None:
@@ -271,12 +273,15 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
         return None if self.timeout is None or time is None else self.timeout + time
 
     def _is_here(self) -> bool:
-        return self._loop is _running.loop
+        """Whether the event loop runs: its thread is not forked, and does not run while the interpreter is ending."""
+        return self._loop is _running.loop and not sys.is_finalizing()
 
     def _check_open(self) -> None:
         if self._closed:
             raise EngineTerminatedError(CLOSED)
         if not self._is_here():
+            if sys.is_finalizing():
+                raise EngineTerminatedError("the interpreter is ending")
             raise EngineTerminatedError("the engine does not run in this process: create a new engine")
 
     def _call(self, work: Coroutine[object, object, T], timeout: float | None = None) -> T:
