@@ -33,6 +33,18 @@ def test_a_move_made_in_advance_is_played_once_the_engine_has_moved(engine, thin
     _expect_premove(thinking)
 
 
+def test_it_survives_a_reload(engine, thinking):
+    drag_move(thinking, "g1", "f3")
+    _expect_premove(thinking, "g1", "f3")
+    thinking.reload()
+    expect(thinking.locator("#game .status")).to_contain_text("Knightadder is thinking")
+    _expect_premove(thinking, "g1", "f3")
+    engine.held = False
+    engine.release()
+    expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
+    _expect_premove(thinking)
+
+
 def test_a_move_that_has_become_illegal_is_dropped(engine, thinking):
     click_move(thinking, "e4", "e5")
     _expect_premove(thinking, "e4", "e5")

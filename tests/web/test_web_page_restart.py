@@ -106,6 +106,24 @@ def test_a_file_with_its_edits_and_the_place_come_back(open_page):
         page.context.close()
 
 
+def test_a_game_that_a_restart_has_ended_is_said_to_continue_from_its_position(open_page):
+    with _serve(StandInEngine(["d4", "e4"])).running() as first:
+        page = open_page(at=first)
+        start_game(page, "Black")
+        expect_moves(page, "d4")
+        click_move(page, "d7", "d5")
+        expect_moves(page, "d4", "d5", "e4")
+    _expect_lost(page, "The server does not answer")
+    with _serve(StandInEngine(["exd5"]), port=first.port).running() as second:
+        page.goto(second.address)  # as from the terminal, in the same tab
+        expect(page.locator("#toast")).to_contain_text("“Start the game” continues from this position")
+        expect_moves(page, "d4", "d5", "e4")
+        start_game(page, "Black")
+        click_move(page, "g8", "f6")
+        expect_moves(page, "d4", "d5", "e4", "Nf6", "exd5")
+        page.context.close()
+
+
 def test_a_game_that_has_grown_large_comes_back(open_page):
     """Two comments that fit each alone are more than a file may have."""
     with _serve().running() as first:

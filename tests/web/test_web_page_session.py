@@ -66,6 +66,23 @@ def test_black_is_below_after_a_reload(engine, page):
     expect_moves(page, "d4")
 
 
+def test_the_end_of_a_game_survives_a_reload(engine, page):
+    engine.script = ["d4", "e4"]
+    start_game(page, "Black")
+    expect_moves(page, "d4")
+    click_move(page, "d7", "d5")
+    expect_moves(page, "d4", "d5", "e4")
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really resign?").click()
+    page.get_by_role("button", name="What decided the game").click()
+    expect(page.locator("#moments .told")).to_contain_text(re.compile("decided the game|Well played"))
+    page.reload()
+    expect(page.locator("#game .status")).to_be_visible()
+    expect(page.locator("#game .status")).to_contain_text("You lost")
+    expect(page.locator("#moments .told")).to_be_visible()
+    expect(page.locator("#board [data-square]").first).to_have_attribute("data-square", "h1")
+
+
 def test_the_analysis_goes_on_after_a_reload(page):
     analyse_tab(page)
     click_move(page, "e2", "e4")

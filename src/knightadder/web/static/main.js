@@ -40,6 +40,7 @@ import { showVerdict } from "./verdict.js";
 import { Walk } from "./walk.js";
 import { Worths } from "./worths.js";
 
+const [EVENT, USER] = ["Game on the web board", "You"]; // in the headers of games against the engine, as on the server
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
 const socket = new Socket();
@@ -55,7 +56,7 @@ let saved = null;
 let server = null; // the name of the run of the server that this page is or was connected to
 let forgotten = null; // why the server no longer knows this page's session, for the user; null if it does
 let stepping = null; // the node that the user went to just before an unanswered move, until the server shows it; or null
-let interrupted = null; // the user's game against the engine, if it ended with this page's earlier session
+let interrupted = null; // the user's side in the game against the engine, if it ended with an earlier session
 let toastTimer = 0;
 let evaluating = false;
 let handedOver = takeOver(byId("back")); // a game handed over by another page in this tab
@@ -66,7 +67,8 @@ startLookDialog(byId("look-dialog"), byId("look"), startLook());
 const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });
-const premove = new Premove(board, playMove);
+const keeping = new Keeping(tell);
+const premove = new Premove(board, { play: playMove, keep: (move) => keeping.write("premove", move) }, read("premove"));
 const drawing = new Drawing(board, { button: byId("draw"), tools: byId("draw-tools") }, (shapes) =>
   send("draw", { node: position.node, shapes }) ? position.node : null,
 );
@@ -92,7 +94,6 @@ const typed = new TypedMove(byId("type-move"), (move) => playMove(move, walk.nod
 const walk = new Walk(tree, { goTo, onChoose: showLine });
 walk.listen(byId("board"), () => !editor.isOpen);
 const moves = new MoveList(byId("moves"), (node) => walk.goTo(node));
-const keeping = new Keeping(tell);
 const remark = new Remark(
   byId("remark-dialog"),
   tree,
@@ -188,7 +189,8 @@ socket.on("session", (message) => {
   const { continued } = message;
   saved = continued ? null : keeping.saved();
   if (!continued) keeping.forget();
-  interrupted = !continued && game?.running ? game : null;
+  if (!continued) premove.set(null);
+  interrupted = !continued && game?.running ? game.user : null;
   const restarted = server !== message.server;
   forgotten = continued || server === null ? null : restarted ? "The server was restarted" : "The server no longer knew this tab";
   ({ server } = message);
@@ -312,10 +314,11 @@ socket.on("position", (message) => {
 
 socket.on("game", (message) => {
   const started = !game?.running && message.game?.running;
+  const appears = !game && message.game; // for example after a reload
   const ended = game?.running && message.game && !message.game.running;
   game = message.game;
   if (game?.clock) game.clock.since = performance.now();
-  if (started) {
+  if (started || appears) {
     flip(game.user === "black");
     byId("setup").hidden = true;
   }
@@ -378,15 +381,15 @@ socket.on("place", (message) => keeping.keepPlace(message));
 socket.on("history", (names) => history.show(names));
 socket.on("progress", showProgress);
 
-/** If the server no longer knew this page's session, tell the user that the moves are back, and how to continue a game. */
+/** Tell the user what has become of the moves and of the game, if the server no longer knew this tab's session. */
 function tellReturn() {
-  if (!forgotten) return; // this page had no session before: it was reloaded, or its tab was duplicated
-  if (interrupted) setup.chooseHere(interrupted.user);
-  tell(
-    interrupted
-      ? `${forgotten}, which ended the game: “Start the game” continues from this position`
-      : `${forgotten}; your moves are back`,
-  );
+  const unfinished = mode === "play" && headers.Event === EVENT && headers.Result === "*";
+  // A page without an earlier session was reloaded after a restart, or its tab was duplicated.
+  if (!forgotten && unfinished) interrupted = headers.Black === USER ? "black" : "white";
+  if (interrupted) setup.chooseHere(interrupted);
+  const goesOn = "“Start the game” continues from this position";
+  if (forgotten) tell(interrupted ? `${forgotten}, which ended the game: ${goesOn}` : `${forgotten}; your moves are back`);
+  else if (interrupted) tell(`The game is not running in this tab: ${goesOn}`);
 }
 
 // --- actions of the user ---

@@ -4,13 +4,16 @@
 export class Premove {
   /**
    * @param {import("./board.js").Board} board
-   * @param {(move: string) => void} play plays a legal move in UCI notation
+   * @param {{play: (move: string) => void, keep: (premove: ?object) => void}} actions `play` plays a legal move in UCI
+   *   notation; `keep` stores the premove in the browser, or null for none
+   * @param {?object} kept the premove that was stored last: the page may have been reloaded
    */
-  constructor(board, play) {
-    Object.assign(this, { board, play });
+  constructor(board, { play, keep }, kept) {
+    Object.assign(this, { board, play, keep });
     this.possible = false;
-    this.move = null;
-    this.node = null; // the node at which the premove was made
+    this.move = kept?.move ?? null;
+    this.node = kept?.node ?? null; // the node at which the premove was made
+    this.mark();
     // Any press on the board cancels the premove. A press that cancels a premove does not draw a shape.
     const cancel = (event) => {
       if (this.move && (event.button === 2 || board.drawing)) event.stopImmediatePropagation();
@@ -28,7 +31,12 @@ export class Premove {
   set(move) {
     if (!move && !this.move) return;
     this.move = move;
-    this.board.setPremove(move ? [move.slice(0, 2), move.slice(2, 4)] : []);
+    this.keep(move && { move, node: this.node });
+    this.mark();
+  }
+
+  mark() {
+    this.board.setPremove(this.move ? [this.move.slice(0, 2), this.move.slice(2, 4)] : []);
   }
 
   /**

@@ -17,13 +17,13 @@ export class Remark {
     Object.assign(this, { dialog, tree, keep, draft });
     this.form = dialog.querySelector("form");
     this.node = null;
-    dialog.addEventListener("close", () => dialog.returnValue === "use" || this.setDraft(null));
+    dialog.addEventListener("cancel", () => this.setDraft(null)); // Escape
     this.form.addEventListener("input", () => {
       this.say("");
       this.setDraft({ ...this.draft, ...this.values });
     });
     this.form.addEventListener("submit", (event) => {
-      if (event.submitter?.value !== "use") return;
+      if (event.submitter?.value !== "use") return this.setDraft(null);
       const { comment, move, position } = this.values;
       const others = this.node.nags.filter((nag) => ![...OF_MOVES, ...OF_POSITIONS].includes(nag));
       if (write(this.node.id, comment, [move, position].filter(Boolean).map(Number).concat(others))) return;
@@ -79,7 +79,6 @@ export class Remark {
     this.form.querySelector(".marks").hidden = !node.san;
     this.say(problem);
     if (this.dialog.open) return;
-    this.dialog.returnValue = "";
     this.dialog.showModal();
     this.form.elements.comment.focus();
   }
