@@ -291,7 +291,7 @@ def test_damaged_bytes_are_never_taken(mirror: Mirror, tmp_path: Path, times: in
 
 def test_a_file_under_the_name_of_another(mirror: Mirror, tmp_path: Path) -> None:
     mirror.files[f"/3-4-5-dtz/{NAME}"] = FILES["KQvK.rtbz"]
-    with pytest.raises(TableError, match="different pieces"):
+    with pytest.raises(TableError, match="the pieces in its header do not match its name"):
         Download(mirror.url, tmp_path).fetch(NAME)
 
 

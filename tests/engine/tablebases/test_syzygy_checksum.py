@@ -80,7 +80,7 @@ def test_a_block_more_is_only_seen_by_the_checksum(file: Path) -> None:
 def test_a_file_with_the_name_of_another(file: Path) -> None:
     other = file.rename(file.with_name("KRvK.rtbw"))
     check_checksum(other)
-    with pytest.raises(TableError, match="different pieces"):
+    with pytest.raises(TableError, match="the pieces in its header do not match its name"):
         check_table(other)
 
 
