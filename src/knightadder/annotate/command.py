@@ -39,8 +39,9 @@ _EXIT_FAILED = 1  # as in `cli.py`
 
 _DESCRIPTION = """\
 Let the engine evaluate every position of the games in a PGN file, and write the games with evaluations ([%eval ...]),
-marks for bad moves (?!, ? and ??) with explanations and better lines, accuracy, and names of openings. The same command
-continues an interrupted run. Broken games are reported and copied unchanged. docs/annotate.md describes the details.
+marks for good moves (! and !!) and bad moves (?!, ? and ??), explanations and better lines, accuracy, and names of
+openings. The same command continues an interrupted run. Broken games are reported and copied unchanged.
+docs/annotate.md describes the details.
 """
 
 
