@@ -31,7 +31,7 @@ class AnnotatedGame(Tabular):
     Attributes
     ----------
     game : chess.pgn.Game
-        The game with evaluations (``[%eval ...]``) and explanations in comments, marks for bad moves, and better lines
+        The game with evaluations (``[%eval ...]``) and explanations in comments, marks, and better lines
         as variations.
     scores : tuple of chess.engine.PovScore or None
         The scores of the first position and of the positions after each move; ``None`` for an impossible position.
@@ -82,7 +82,7 @@ def annotate_game(
     engine: Engine | None = None,
     explain: bool = True,
 ) -> AnnotatedGame:
-    """Annotate a game with evaluations, marks for bad moves, better lines, accuracy, and the name of the opening.
+    """Annotate a game with evaluations, marks, better lines, accuracy, and the name of the opening.
 
     Parameters
     ----------
