@@ -32,7 +32,7 @@ of these subcommands for all networks, and ``errors`` contains options of benchm
     [[network]]
     name = "15"
     datagen = { positions = 500_000_000, seed = 15 }
-    train = { width = 768 }
+    train = { width = 384 }
 
 The best network so far plays the games; the first best network is the file ``teacher``, or else the built-in network.
 Each network starts with random weights, and learns from the games of all networks before it. Then it plays a match
