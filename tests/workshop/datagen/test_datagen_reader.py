@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,17 @@ def test_blocks(reader, monkeypatch):
     assert len(blocks) == 5
     assert np.concatenate(blocks).tobytes() == reader.read(_words(MATE * 5), EVERYTHING).tobytes()
     assert list(reader.blocks(_words(MATE * 5), Filter(first_ply=100))) == []
+
+
+def test_threads_share_a_reader(reader):
+    two_moves = MATE[:40] + bytes(4)
+    games = [_words(MATE * 20_000), _words(two_moves * 40_000)] * 4
+
+    def read(words):
+        return reader.read(words, EVERYTHING).tobytes()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(read, games)) == list(map(read, games))
 
 
 def test_no_games(reader):

@@ -32,11 +32,10 @@ EVERYTHING = Filter(0, 1 - int(NO_SCORE), False)
 
 
 class Reader:
-    """Reads games, for one thread at a time. It releases the GIL, so that other threads keep running."""
+    """Reads games. Several threads may use it; it releases the GIL, so that they run in parallel."""
 
     def __init__(self) -> None:
         self._tables = new_tables()
-        self._positions = np.zeros(2, POSITION)
 
     def count(self, words: NDArray[np.uint32]) -> tuple[int, int]:
         """Return the numbers of games and moves, without an incomplete last game."""
@@ -50,13 +49,13 @@ class Reader:
         The positions have scores from White's view and the results of their games. The words are games as
         ``core/board/viriformat.py`` describes them, such as ``np.memmap(file, np.uint32, "c")``.
         """
-        place, room = np.zeros(1, np.int64), _BLOCK
+        place, positions, room = np.zeros(1, np.int64), np.zeros(2, POSITION), _BLOCK
         while place[0] < len(words):
             records = np.empty(room, PACKED)
             before = int(place[0])
             count = read_games(
                 self._tables,
-                self._positions,
+                positions,
                 words,
                 place,
                 wanted.first_ply,
