@@ -262,6 +262,7 @@ def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts,
         (["--out", "."], "cannot write .: it is a folder"),
         (["--summary", "folder.csv", "--force"], "cannot write folder.csv: it is a folder"),
         (["--plot", "games.pgn/x"], "cannot write games.pgn"),
+        (["--multipv", "257"], "--multipv 257: expected 256 or less"),
         (["--eval-file", "missing.nnue"], "cannot read missing.nnue: No such file or directory"),
     ],
 )
@@ -326,9 +327,11 @@ def test_a_file_that_changes_meanwhile(file, monkeypatch, capsys):
 def test_no_games(tmp_path, analysts, capsys):
     assert annotate(tmp_path / "missing.pgn") == 2
     assert "cannot read" in capsys.readouterr().err
-    (tmp_path / "empty.pgn").write_text("\n")
-    assert annotate(tmp_path / "empty.pgn") == 2
-    assert "there is no game in" in capsys.readouterr().err
+    for content in (b"\n", b"\0\0\0\0", b"; only a remark\n"):
+        (tmp_path / "empty.pgn").write_bytes(content)
+        assert annotate(tmp_path / "empty.pgn") == 2
+        assert "there is no game in" in capsys.readouterr().err
+        assert [file.name for file in tmp_path.iterdir()] == ["empty.pgn"]
 
 
 def test_broken_games_only(file, analysts, capsys):

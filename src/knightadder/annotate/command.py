@@ -21,6 +21,7 @@ from knightadder import __version__
 from knightadder.arguments import declare, declare_limits, engine_options, search_limit
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
+from knightadder.engine.options import MAX_LINES
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import check_new, check_writable, doing, replacing, writing
@@ -29,6 +30,7 @@ from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, tell
 
 if TYPE_CHECKING:
+    from knightadder.pgn.games import GameText
     from knightadder.review.game_evaluation import Block
     from knightadder.review.summary import Row
 
@@ -116,6 +118,8 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
 
     limit = search_limit(arguments, _NODES)
     engine, own_options = read_engine(arguments.engine)
+    if engine is None and arguments.multipv > MAX_LINES:
+        raise OptionError(f"--multipv {arguments.multipv}: expected {MAX_LINES} or less")
     options = {**engine_options(arguments), **own_options}
     digest, total = _survey(files.games)
     if not total:
@@ -208,9 +212,23 @@ def _check_new(files: _Files, force: bool) -> None:
 
 
 def _survey(file: Path) -> tuple[str, int]:
+    """Return the digest of a file and its number of games; 0 if there is only text between games."""
     from knightadder.pgn.games import read_texts
 
-    return content_digest(file), sum(1 for _ in read_texts(file))
+    total, any_game = 0, False
+    for text in read_texts(file):
+        total += 1
+        any_game = any_game or _is_game(text)
+    return content_digest(file), total if any_game else 0
+
+
+def _is_game(text: GameText) -> bool:
+    from knightadder.pgn.games import BrokenGame, parse
+
+    try:
+        return parse(text) is not None
+    except BrokenGame:
+        return True
 
 
 # --- evaluating ----------------------------------------------------------------------------------------------------
