@@ -16,13 +16,14 @@ SIDES = st.integers(0, 1)
 MOVES = st.none() | st.integers(1, 200)
 MORE = st.integers(0, 10**6)
 PLIES = st.integers(0, 1000)
-PROGRESS = st.builds(
+PROGRESS_OF_ONE = st.builds(
     Progress,
     st.integers(1, 65_535),
     st.integers(0, 120),
-    st.lists(st.integers(-32_000, 32_000), max_size=4).map(tuple),
+    st.lists(st.integers(-32_000, 32_000), min_size=1, max_size=4).map(tuple),
     st.floats(0, 1),
 )
+PROGRESS = st.builds(replace, PROGRESS_OF_ONE, before=st.none() | PROGRESS_OF_ONE)
 
 
 def budget(limits: Limits, overhead: int = 20, ply: int = 40) -> tuple[float, float]:
@@ -205,3 +206,27 @@ def test_each_reason_makes_a_difference() -> None:
         replace(typical, scores=(20, 10, 0, -20)),
     ):
         assert scale(more) > 1.3 * scale(typical)
+
+
+def test_a_search_looks_back_at_the_score_and_the_stability_of_the_one_before() -> None:
+    before = Progress(7, 6, (20, 20, 20, 20), 0.6)
+
+    def factor(before: Progress) -> float:
+        progress = before.of_next_search(2)
+        for _ in range(5):
+            progress = progress.after(8, 20, 0.6)
+        return scale(progress)
+
+    assert factor(replace(before, scores=(20, 60))) > 1.1 * factor(before)
+    assert factor(replace(before, stable_for=0)) < 0.8 * factor(before)
+
+
+def test_only_the_sides_next_search_and_that_of_the_same_move_look_back() -> None:
+    before = Progress(7, 6, (20, 20), 0.6)
+    search = before.of_next_search(2).after(1, 20, 0.6)
+    assert search.before == before
+    assert search.of_next_search(0) == Progress(before=before)
+    assert search.of_next_search(2).before == replace(search, before=None)
+    for plies in (-2, 1, 3, 4):
+        assert search.of_next_search(plies) == Progress()
+    assert Progress().of_next_search(2) == Progress()

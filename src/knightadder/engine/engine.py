@@ -85,6 +85,7 @@ class Engine:
     def new_game(self) -> None:
         """Clear everything that earlier searches have learnt."""
         self._must_be_idle()
+        self._search = None
         self._table.begin_clearing()
         _clear_workers(self._workers)
 
@@ -212,7 +213,9 @@ class Engine:
 
     def _new_search(self, table: HashTable, limits: Limits, report: Report, done: Callable[[Result], None]) -> Search:
         player = Player(self._tables, self._workers, table, self._tablebases, self.random)
-        return Search(player, self._game, limits, self.options, report, done)
+        before = self._search
+        progress = before.progress.of_next_search(self._game.ply - before.ply) if before else None
+        return Search(player, self._game, limits, self.options, report, done, progress)
 
     def _open_book(self, file: str) -> None:
         book = Book(file) if file else None

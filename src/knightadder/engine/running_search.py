@@ -62,7 +62,7 @@ class Search:
     """A player's search of one position.
 
     The game must not change during the search. `report` receives analysis from the search's own threads, and `done`
-    receives the result once.
+    receives the result once. `progress` is what the search before has passed on; the attribute is that of this search.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class Search:
         options: Options,
         report: Report,
         done: Callable[[Result], None],
+        progress: Progress | None = None,
     ) -> None:
         self._started = time.perf_counter()
         self._tables, self._tablebases, self._game = player.tables, player.tablebases, game
@@ -90,7 +91,7 @@ class Search:
         self._all_at_once = False  # whether one call searches all depths, and only the last lines are reported
         self._stopped_at: float | None = None  # time of the request to stop, by `time.perf_counter`
         self._finished = False
-        self._progress = Progress()
+        self.ply, self.progress = game.ply, progress or Progress()
 
         moves = game.legal_moves()
         chosen = self._chosen_by_user(moves)
@@ -328,9 +329,9 @@ class Search:
         soft = self._budget.soft
         if soft is None:
             return False
-        self._progress = self._progress.after(best.moves[0], best.score, self._main.best_share)
+        self.progress = self.progress.after(best.moves[0], best.score, self._main.best_share)
         # With several lines, the share of nodes does not show how certain the best move is.
-        factor = scale(self._progress) if self._lines == 1 else 1.0
+        factor = scale(self.progress) if self._lines == 1 else 1.0
         done = (
             self._spent() >= soft * factor
             or (len(self._root_moves) == 1 and depth >= _EASY_DEPTH)

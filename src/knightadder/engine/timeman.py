@@ -2,7 +2,7 @@
 best move is. The hard limit stops the search at any point.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knightadder.engine.limits import Limits
 
@@ -41,6 +41,12 @@ _DROP_WEIGHT = 0.01  # increase of the factor for each centipawn by which the sc
 _MIN_DROP, _MAX_DROP = 0.85, 1.5
 _DROP_SPAN = 3  # number of iterations whose scores are compared
 
+# The search for the side's move before counts, too, as in Stockfish. A score below that search's score needs more time.
+# If that move was stable, it was played quickly and left time for this one.
+_PREVIOUS_DROP_WEIGHT = 0.006  # increase of the factor for each centipawn below the score of the search before
+_CARRIED_WEIGHT = 0.3
+_TYPICAL_STABILITY = 0.97  # mean of the stability's factor at the end of a search
+
 
 @dataclass(frozen=True, slots=True)
 class TimeBudget:
@@ -56,18 +62,33 @@ class Progress:
 
     `move` is the best move, and `stable_for` the number of directly preceding iterations with the same best move.
     `scores` are the scores of the last few iterations, the latest last, in centipawns for the side to move.
-    `best_share` is the share of all nodes that the best move took, 0 to 1.
+    `best_share` is the share of all nodes that the best move took, 0 to 1. `before` is the progress at the end of the
+    search for the side's move before, if there was one.
     """
 
     move: int = 0
     stable_for: int = 0
     scores: tuple[int, ...] = ()
     best_share: float = 1.0
+    before: "Progress | None" = None
 
     def after(self, move: int, score: int, best_share: float) -> "Progress":
         """Return the progress after one more iteration."""
         stable_for = self.stable_for + 1 if move == self.move else 0
-        return Progress(move, stable_for, (*self.scores, score)[-_DROP_SPAN - 1 :], best_share)
+        return Progress(move, stable_for, (*self.scores, score)[-_DROP_SPAN - 1 :], best_share, self.before)
+
+    @property
+    def stability(self) -> float:
+        """The factor of the soft limit for how long the best move has been the same."""
+        return _STABLE + (_UNSTABLE - _STABLE) * _STABILITY_DECAY**self.stable_for
+
+    def of_next_search(self, plies: int) -> "Progress":
+        """Return the progress with which the next search begins, so many plies later: 2 for the side's next move, 0 for
+        the same move after a wrong guess of the opponent's. In other positions it is a different game.
+        """
+        if plies == 2 and self.scores:
+            return Progress(before=replace(self, before=None))
+        return Progress(before=self.before) if plies == 0 else Progress()
 
 
 def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
@@ -112,10 +133,13 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
 
 def scale(progress: Progress) -> float:
     """Return the factor of the soft limit. It is low if one move has been the best for many iterations and takes nearly
-    all nodes, and higher for a new best move, for several good moves, and for a falling score.
+    all nodes, and higher for a new best move, for several good moves, for a falling score, and after a stable move.
     """
-    stability = _STABLE + (_UNSTABLE - _STABLE) * _STABILITY_DECAY**progress.stable_for
     share = _SHARE_BASE - _SHARE_WEIGHT * progress.best_share
     drop = progress.scores[0] - progress.scores[-1] if progress.scores else 0
-    trend = min(max(1 + _DROP_WEIGHT * drop, _MIN_DROP), _MAX_DROP)
-    return stability * share * trend
+    trend = 1 + _DROP_WEIGHT * drop
+    carried = 1.0
+    if progress.before is not None and progress.scores:
+        trend += _PREVIOUS_DROP_WEIGHT * (progress.before.scores[-1] - progress.scores[-1])
+        carried += _CARRIED_WEIGHT * (_TYPICAL_STABILITY - progress.before.stability)
+    return progress.stability * share * min(max(trend, _MIN_DROP), _MAX_DROP) * carried
