@@ -26,5 +26,8 @@ def counted(count: int, thing: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a player's name in a form that ignores case, spaces, and different encodings of accents."""
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+    """Return a player's name in a form that ignores case, additional spaces, spaces around commas, which some programs
+    leave out, and different encodings of accents.
+    """
+    parts = unicodedata.normalize("NFC", name).casefold().split(",")
+    return ", ".join(" ".join(part.split()) for part in parts)

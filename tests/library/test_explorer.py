@@ -188,7 +188,7 @@ def test_what_is_no_index_is_refused_in_a_line(tmp_path) -> None:
     database.close()
     with pytest.raises(
         OptionError,
-        match=r"has index version 1, but .* version 2: remove it, and make it again .* `knightadder book index`",
+        match=r"has index version 1, but .* version 3: remove it, and make it again .* `knightadder book index`",
     ):
         Explorer(file)
 

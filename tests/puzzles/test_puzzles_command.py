@@ -135,6 +135,7 @@ def test_nothing_is_written_if_nothing_was_done(file, here, capsys):
     out.write_text("kept", encoding="utf-8")
     assert puzzles(file, "--out", out, "--force") == 130
     assert out.read_text("utf-8") == "kept"
+    assert "unfinished" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -61,10 +61,14 @@ def test_the_page_tells_what_was_measured(file, capsys):
     assert not file.with_name("anna.html.unfinished").exists()
 
 
-def test_names_are_the_same_in_each_encoding_of_accents(tmp_path):
+@pytest.mark.parametrize(
+    ("written", "given"),
+    [("Jose\u0301  Raul", "jos\u00e9 raul"), ("Raul,Jose", "Raul, Jose"), ("Raul , Jose", "raul,jose")],
+)
+def test_names_are_the_same_in_each_encoding_of_accents_and_with_spaces_or_without(tmp_path, written, given):
     file, out = tmp_path / "games.pgn", tmp_path / "jose.html"
-    file.write_text('[White "Jose\u0301  Raul"]\n[Black "B"]\n\n1. e4 e5 2. Nf3 1-0\n', "utf-8")
-    assert report(file, "--player", "jos\u00e9 raul", "-o", out) == 0
+    file.write_text(f'[White "{written}"]\n[Black "B"]\n\n1. e4 e5 2. Nf3 1-0\n', "utf-8")
+    assert report(file, "--player", given, "-o", out) == 0
     assert out.exists()
 
 

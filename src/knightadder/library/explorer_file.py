@@ -23,7 +23,9 @@ from knightadder.core.board.pgn_reader import GAME, PADDING
 from knightadder.foreign import parse_json
 
 APPLICATION = 0x4B41_4258  # the file's application_id in SQLite: "KABX"
-VERSION = 2  # version of the schema, in the file's user_version; version 1 had sums for each move, but no filters
+# Version of the schema, in the file's user_version. Version 1 had sums for each move, but no filters. In version 2,
+# spaces around commas made different players.
+VERSION = 3
 
 # `sources` has a row for each file read: the digest of its content, and the numbers of texts read, games with a
 # result, games without one, broken games, and new games. `facts` are records of the core. `digests` are 64-bit numbers

@@ -84,7 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
         maker = PuzzleMaker(arguments.nodes, WorkerEngine(engine, options))
         with (
             Journal(unfinished, same, arguments.restart) as journal,
-            going_on(lambda: f"{len(journal)} of {total} games are in {unfinished}" if unfinished else ""),
+            going_on(
+                lambda: f"{len(journal)} of {total} games are in {unfinished}" if unfinished and len(journal) else ""
+            ),
         ):
             found: dict[int, GameResult | None] = dict(journal.entries(_read))  # None for a broken game
             if found:
