@@ -15,7 +15,7 @@ import pytest
 
 from knightadder.digests import PACKAGE, content_digest, source_digest
 from knightadder.engine.errors import OptionError
-from knightadder.files import append_whole, locked, reading, replacing, write_whole
+from knightadder.files import append_whole, locked, make_folder, reading, replacing, write_whole
 from knightadder.runs import Journal, check_same_run
 
 RUN = {"engines": ["A", "B"], "rules": {"draw": None}}
@@ -393,6 +393,13 @@ def test_places_that_cannot_be_used(tmp_path):
     for file in (tmp_path / "no" / "such" / "folder", tmp_path, Path("/"), Path()):
         with pytest.raises(OptionError, match=f"^cannot use {re.escape(str(file))}: "):
             Journal(file, RUN)
+
+
+def test_a_file_is_not_used_as_a_folder(tmp_path):
+    file = tmp_path / "games.pgn"
+    file.touch()
+    with pytest.raises(OptionError, match=rf"^cannot use {re.escape(str(file))}: it is not a folder$"):
+        make_folder(file)
 
 
 def test_without_a_file_nothing_is_kept():

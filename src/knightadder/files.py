@@ -52,6 +52,8 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 def make_folder(folder: Path, parents: bool = True) -> None:
     """Make a folder, by default with its missing parents, unless it exists; OptionError if that fails."""
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"cannot use {folder}: it is not a folder")
     with doing("use", folder):
         folder.mkdir(parents=parents, exist_ok=True)
 
