@@ -37,7 +37,7 @@ class SlowTab:
 def test_a_tab_that_does_not_read_is_not_answered():
     async def serve():
         tab = SlowTab([json.dumps({"type": "check_fen", "fen": str(number)}) for number in range(500)])
-        serving = asyncio.create_task(Tab(partial(Session, StandInEngine)).serve(tab))
+        serving = asyncio.create_task(Tab(partial(Session, StandInEngine), "server").serve(tab))
         await tab.blocked.wait()
         for _ in range(1000):  # what it could do now, it has then done
             await asyncio.sleep(0)
