@@ -15,6 +15,7 @@ from searcher import (
     MATE_IN_ONE,
     MATE_IN_TWO,
     MATED_IN_ONE,
+    STALEMATE,
     TIMEOUT,
     Clock,
     Searcher,
@@ -25,7 +26,7 @@ from searcher import (
 
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.engine import running_search, search_thread
-from knightadder.engine.info import Bound, CurrentMove, Info, Message
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import Progress, TimeBudget
 
@@ -54,6 +55,13 @@ def test_lines_are_sound_and_the_last_begins_with_the_best_move(
         last = listener.infos[-1]
         assert listener.result.info == last
         assert listener.result.best_move == last.pv[0]
+
+
+@pytest.mark.parametrize(("fen", "score"), [(CHECKMATE, Score(mate=0)), (STALEMATE, Score(cp=0))])
+def test_the_score_of_a_finished_game_is_reported(searcher: Searcher, fen: str, score: Score) -> None:
+    listener = searcher.search(Limits(depth=3), fen)
+    assert [(info.score, info.pv) for info in listener.infos] == [(score, ())]
+    assert listener.result.best_move is None
 
 
 def test_several_lines_come_best_first_with_different_moves(searcher: Searcher) -> None:

@@ -204,6 +204,16 @@ def test_a_damaged_index_is_one_line(tmp_path, games) -> None:
         Explorer(file).moves("startpos")
 
 
+def test_missing_games_are_noticed(small, tmp_path) -> None:
+    file = tmp_path / "games.sqlite"
+    file.write_bytes(small.read_bytes())
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE games SET first = first + 1")
+    database.close()
+    with pytest.raises(OptionError, match=r"games\.sqlite is damaged: make it again from the games"):
+        Explorer(file)
+
+
 @pytest.mark.parametrize("value", ["x'00'", "NULL", "'many'", "1e999", "'9999999999999999999999'"])
 @pytest.mark.parametrize(
     ("table", "column"),

@@ -19,6 +19,12 @@ def test_a_whole_line_is_read():
     assert info.line == line
 
 
+def test_scores_compare_as_numbers():
+    scores = ["mate -1", "mate -2", "cp -30000", "cp 0", "cp 12", "cp 30000", "mate 2", "mate 1"]
+    values = [parse_info(f"info depth 1 score {score}").value() for score in scores]
+    assert values == sorted(set(values))
+
+
 @pytest.mark.parametrize(
     ("score", "value", "text"),
     [("cp 31", 31, "+0.31"), ("cp 0", 0, "+0.00"), ("mate 3", 99_997, "+M3"), ("mate -4", -99_996, "-M4")],
