@@ -18,6 +18,7 @@ from command_line import run_command
 
 from knightadder import cli
 from knightadder.extras import install_command
+from knightadder.uci.client import UciClient
 from knightadder.workshop.match import player
 from knightadder.workshop.match.command import Match
 from knightadder.workshop.match.standings import Standings
@@ -380,6 +381,14 @@ def test_an_engine_that_cannot_start_ends_the_match_before_it_begins(capsys, eng
     )
     assert (status, out) == (1, "")
     assert re.fullmatch(r"knightadder: B: the engine ended with status 0.*\n", err)
+
+
+def test_patience_at_the_start_is_five_times_as_long(capsys, engine, monkeypatch):
+    real = UciClient.read_until
+    monkeypatch.setattr(UciClient, "read_until", lambda self, prefix, timeout: real(self, prefix, timeout / 100))
+    silent = ["--engine", "name=B", f"cmd={shlex.join([sys.executable, '-c', 'input(); input()'])}"]
+    match = [*silent, *engine("A"), "--each", "nodes=1", "--games", "2", "--patience", "2"]
+    assert _run(capsys, *match) == (1, "", "knightadder: B: no uciok within 0.1 s\n")
 
 
 _FAILING = """\

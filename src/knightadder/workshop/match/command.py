@@ -130,7 +130,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=positive,
         default=60,
         metavar="SECONDS",
-        help="kill an engine that does not answer within this time, in seconds (default: 60)",
+        help="kill an engine that does not answer within this time, in seconds; at its start, it has five times as "
+        "long (default: 60)",
     )
 
     output = command.add_argument_group("output")
@@ -335,7 +336,7 @@ class Match:
         """Start each engine once, so that errors show before any game; return the names that the engines report."""
         versions = {}
         for competitor in self.competitors:
-            with competitor.start(self.rules.chess960, trace_folder=self._trace_folder) as client:
+            with competitor.start(self.rules.chess960, self.rules.patience, self._trace_folder) as client:
                 versions[competitor.name] = client.name
                 for remark in client.remarks:
                     tell(f"{competitor.name}: {remark}")

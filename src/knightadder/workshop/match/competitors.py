@@ -29,8 +29,9 @@ _KEYS = ("name", "cmd", "args", "dir", *_COMMON_KEYS)
 
 _PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # files with these suffixes count as programs even if not executable
 
-# Seconds for an engine to start and be ready. An engine that compiles at its first start takes long on a busy machine.
-START_PATIENCE = 300.0
+# At its start, an engine has this many times as long for an answer as in a game: an engine that compiles at its first
+# start takes long on a busy machine.
+_START_FACTOR = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,15 @@ class Competitor:
     def start(
         self,
         chess960: bool = False,
-        timeout: float = START_PATIENCE,
+        patience: float = 60.0,
         trace_folder: Path | None = None,
         processors: Collection[int] = (),
     ) -> UciClient:
         """Start the engine, set its options, wait until it is ready, and return it.
-        The engine has `timeout` seconds for each answer, and runs on the given processors, or on any if there are none.
+        In a game, an engine has `patience` seconds for each answer; here it has five times as long. It runs on the
+        given processors, or on any if there are none.
         """
+        timeout = _START_FACTOR * patience
         try:
             client = UciClient(self._command_here(), self.folder, self._variables(), processors)
             try:

@@ -186,9 +186,7 @@ class GamePlayer:
             if self._sources.get(name) not in (None, competitor.package_digest()):
                 raise EngineError(f"{name} has different sources{elsewhere}: all machines need the same version")
         try:
-            client = competitor.start(
-                self._rules.chess960, trace_folder=self._trace_folder, processors=self._processors
-            )
+            client = competitor.start(self._rules.chess960, self._rules.patience, self._trace_folder, self._processors)
         except EngineError as error:
             raise EngineError(f"{error}{elsewhere}") from None
         if client.name != self._versions[name]:
