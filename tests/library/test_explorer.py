@@ -257,3 +257,37 @@ def test_what_is_no_position_is_refused(explorer) -> None:
             explorer.moves(fen)
     with pytest.raises(TypeError):
         explorer.games(5)
+
+
+def test_a_game_is_found_by_its_number_in_a_table(tmp_path) -> None:
+    text = "".join(f'[White "Player {number}"]\n\n1. e4 1-0\n\n' for number in range(70))  # two chunks
+    with Explorer(make_index(tmp_path, text)) as explorer:
+        table = to_frame(explorer.games("startpos", most=70))
+        for white, number in zip(table.white, table.number.to_numpy(), strict=True):
+            assert f'[White "{white}"]' in explorer.pgn(number)
+
+
+def test_the_move_of_games_may_be_text(explorer, games) -> None:
+    board = next(node.parent.board() for node in games[0].mainline() if explorer.games(node.parent.board()))
+    move = explorer.moves(board)[0]
+    found = explorer.games(board, move=move.move, most=1_000_000)
+    assert len(found) == move.games
+    assert explorer.games(board, move=move.san, most=1_000_000) == found
+    assert explorer.games(board, move=move.move.uci(), most=1_000_000) == found
+
+
+def test_wrong_arguments_are_named(explorer) -> None:
+    for call, error, complaint in (
+        (lambda: explorer.games("startpos", most=-1), ValueError, "most must be at least 0, not -1"),
+        (lambda: explorer.games("startpos", most="5"), TypeError, "most must be a whole number, not '5'"),
+        (lambda: explorer.games("startpos", move="e5"), PositionError, "illegal move: e5"),
+        (lambda: explorer.games("startpos", move=5), TypeError, "move must be a chess.Move or text, not 5"),
+        (lambda: explorer.moves("startpos", "2024"), TypeError, "wanted must be a GameFilter, not '2024'"),
+        (lambda: explorer.find("Pe4", most=-1), ValueError, "most must be at least 0, not -1"),
+        (lambda: explorer.find(None), TypeError, "pieces must be text, not None"),
+        (lambda: explorer.find("Pe4", 5), TypeError, "material must be text, not 5"),
+        (lambda: explorer.pgn(0.5), TypeError, "cannot be interpreted as an integer"),
+        (lambda: explorer.pgn(-1), OptionError, "has no game -1"),
+    ):
+        with pytest.raises(error, match=complaint):
+            call()

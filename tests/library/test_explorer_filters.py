@@ -182,8 +182,13 @@ def test_near_duplicates(tmp_path) -> None:
         ({"result": "*"}, "the result must be 1-0, 1/2-1/2 or 0-1, not '\\*'"),
         ({"color": True}, "a colour needs the name of a player"),
         ({"player": "Ann", "color": "black"}, "color must be chess.WHITE or chess.BLACK, not 'black'"),
-        ({"min_rating": 10**30}, "a rating must be a whole number from 0 to 99999, not 1000000"),
-        ({"max_rating": "2400"}, "a rating must be a whole number from 0 to 99999, not '2400'"),
+        ({"min_rating": 10**30}, "a rating must be a whole number from 1 to 99999, not 1000000"),
+        ({"max_rating": "2400"}, "a rating must be a whole number from 1 to 99999, not '2400'"),
+        ({"max_rating": 0}, "a rating must be a whole number from 1 to 99999, not 0"),
+        ({"min_rating": True}, "a rating must be a whole number from 1 to 99999, not True"),
+        ({"speeds": "blitz"}, "speeds must be several speeds, not 'blitz'"),
+        ({"speeds": None}, "speeds must be several speeds, not None"),
+        ({"player": ["Ann"]}, r"player must be a name, not \['Ann'\]"),
         ({"until": 24}, "expected a date such as 2024, 2024-03 or 2024-03-15, not 24"),
     ],
 )
@@ -196,6 +201,8 @@ def test_searches_for_nothing_or_nonsense_are_one_line(explorer) -> None:
     for arguments, complaint in (
         (("", " "), "nothing to search for"),
         (("Nz9", ""), "expected a man on a square, such as"),
+        (("Pe4 pe4", ""), "e4 cannot have two different contents: 'Pe4 pe4'"),
+        (("Pe4 -e4", ""), "e4 cannot have two different contents: 'Pe4 -e4'"),
         (("", "QvR"), "expected material such as KRPvKR"),
     ):
         with pytest.raises(OptionError, match=complaint):

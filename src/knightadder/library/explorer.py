@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
@@ -44,7 +45,7 @@ from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError
 from knightadder.files import reading
 from knightadder.foreign import NotNegative, converted
-from knightadder.library.boards import Position, board_of
+from knightadder.library.boards import Move, Position, board_of, name_of, whole
 from knightadder.library.explorer_file import (
     APPLICATION,
     VERSION,
@@ -120,10 +121,13 @@ class GameFilter:
     result: str | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.speeds, str) or not isinstance(self.speeds, Iterable):
+            raise OptionError(f"speeds must be several speeds, not {self.speeds!r:.60}")
         object.__setattr__(self, "speeds", tuple(self.speeds))
         for rating in (self.min_rating, self.max_rating):
-            if rating is not None and not (isinstance(rating, Integral) and 0 <= rating <= _MOST_RATING):
-                raise OptionError(f"a rating must be a whole number from 0 to {_MOST_RATING}, not {rating!r:.60}")
+            is_whole = isinstance(rating, Integral) and not isinstance(rating, bool)
+            if rating is not None and not (is_whole and 1 <= rating <= _MOST_RATING):
+                raise OptionError(f"a rating must be a whole number from 1 to {_MOST_RATING}, not {rating!r:.60}")
         for date in (self.since, self.until):
             if date is not None:
                 date_limits(date)
@@ -132,6 +136,8 @@ class GameFilter:
                 raise OptionError(f"unknown speed {speed!r:.60}: there are {', '.join(SPEEDS)}")
         if self.result is not None and self.result not in _DECIDED:
             raise OptionError(f"the result must be 1-0, 1/2-1/2 or 0-1, not {self.result!r:.60}")
+        if not isinstance(self.player, str | None):
+            raise OptionError(f"player must be a name, not {self.player!r:.60}")
         if not isinstance(self.color, bool | None):
             raise OptionError(f"color must be chess.WHITE or chess.BLACK, not {self.color!r:.60}")
         if self.color is not None and self.player is None:
@@ -326,6 +332,8 @@ class Explorer(Closing):
             If the argument is not a legal chess position.
         OptionError
             If the player in the filter has no games in the index.
+        TypeError
+            If an argument has a wrong type.
         """
         board = board_of(position)
         rows, _ = self._count(board, wanted, None, MOST_GAMES, False)  # the same as for `games` by default
@@ -347,7 +355,7 @@ class Explorer(Closing):
         position: Position,
         wanted: GameFilter | None = None,
         *,
-        move: chess.Move | None = None,
+        move: Move | None = None,
         most: int = MOST_GAMES,
         latest: bool = False,
     ) -> list[ExplorerGame]:
@@ -356,15 +364,19 @@ class Explorer(Closing):
 
         Parameters
         ----------
-        move : chess.Move, optional
-            The move with which the games continued (default: any move).
+        move : chess.Move or str, optional
+            The move with which the games continued (default: any move). Text is in algebraic or UCI notation. An
+            illegal move raises a `PositionError`.
         most : int
             Maximum number of games to return.
         latest : bool
             Whether the latest games come first, instead of the games with the highest sum of both ratings. An unknown
             date or rating counts as 0.
         """
-        _, best = self._count(board_of(position), wanted, move, most, latest)
+        board = board_of(position)
+        most = min(whole("most", most, 0), len(self))
+        only = None if move is None else board.parse_uci(name_of(board, move))
+        _, best = self._count(board, wanted, only, most, latest)
         return self._described((number, None) for number in best)
 
     def find(
@@ -398,7 +410,13 @@ class Explorer(Closing):
         ------
         OptionError
             If both search terms are empty, or one of them is invalid.
+        ValueError, TypeError
+            If ``most`` is negative, or an argument has a wrong type.
         """
+        most = len(self) if most is None else whole("most", most, 0)
+        for name, text in ("pieces", pieces), ("material", material):
+            if not isinstance(text, str):
+                raise TypeError(f"{name} must be text, not {text!r:.60}")
         if not pieces.split() and not material.strip():
             raise OptionError("nothing to search for: give pieces on squares, or material")
         squares, sides = _read_pieces(pieces), _read_material(material)
@@ -411,7 +429,7 @@ class Explorer(Closing):
             now = passing[first : first + len(chunk.plies)]
             if now.any():
                 found += [(first + index, ply) for index, ply in _first_plies(chunk, records) if now[index]]
-            if most is not None and len(found) >= most:
+            if len(found) >= most:
                 break
         return self._described(iter(found[:most]))
 
@@ -454,9 +472,10 @@ class Explorer(Closing):
 
     def pgn(self, number: int) -> str:
         """Return a game in Portable Game Notation, without comments and variations, by its number
-        (`ExplorerGame.number`). An `OptionError` is raised if there is no such game.
+        (`ExplorerGame.number`). An `OptionError` is raised if there is no such game, a `TypeError` if the number is not
+        a whole number.
         """
-        tags, codes = self._text(number)
+        tags, codes = self._text(operator.index(number))
         with self._reading():
             headers = chess.pgn.Headers(tags)
             game = chess.pgn.Game(headers)
@@ -507,7 +526,9 @@ class Explorer(Closing):
 
     def _filter(self, wanted: GameFilter | None) -> Any:
         """Return a filter as a record of the core; OptionError if there is no such player."""
-        wanted = wanted or GameFilter()
+        wanted = GameFilter() if wanted is None else wanted
+        if not isinstance(wanted, GameFilter):
+            raise TypeError(f"wanted must be a GameFilter, not {wanted!r:.60}")
         record = np.zeros(1, FILTER)[0]
         record["white"] = record["black"] = -1
         if wanted.player is not None:
@@ -676,12 +697,14 @@ def _code_of(board: chess.Board, move: chess.Move) -> int:
 
 
 def _read_pieces(text: str) -> dict[int, int]:
-    found = {}
+    found: dict[int, int] = {}
     for word in text.replace(",", " ").split():
         letter, square = word[:1], word[1:]
         if (letter != "-" and (letter not in _LETTERS or letter == " ")) or square not in chess.SQUARE_NAMES:
             raise OptionError(f"expected a man on a square, such as Nd5, pd6 or -e4, not {word!r:.60}")
-        found[chess.SQUARE_NAMES.index(square)] = 0 if letter == "-" else _LETTERS.index(letter)
+        piece = 0 if letter == "-" else _LETTERS.index(letter)
+        if found.setdefault(chess.SQUARE_NAMES.index(square), piece) != piece:
+            raise OptionError(f"{square} cannot have two different contents: {text!r:.60}")
     return found
 
 
