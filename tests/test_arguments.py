@@ -15,7 +15,7 @@ from knightadder.engine.errors import OptionError
         (arguments.not_negative, {"0": 0, "7": 7}, ["-1", "0.5", ""]),
         (arguments.positive_number, {"0.5": 0.5, "3": 3.0}, ["0", "-1", "nan", "inf", "x"]),
         (arguments.seconds, {"0.01": 0.01}, ["0", "-1", "nan", "inf", "x"]),
-        (arguments.whole(0, 65_535), {"0": 0, "65535": 65535}, ["65536", "-1"]),
+        (arguments.whole(0, 65_535), {"0": 0, "65535": 65535, "65_535": 65535}, ["65536", "-1"]),
         (arguments.number(1, 10), {"1": 1.0, "2.5": 2.5}, ["0.9", "10.1", "nan"]),
         (arguments.share, {"0": 0.0, "1": 1.0, "0.2": 0.2}, ["-0.1", "1.1", "nan", "x"]),
     ],

@@ -96,13 +96,16 @@ def test_other_toml_is_read() -> None:
         parse_toml(b"a = '\xff'")
 
 
-@pytest.mark.parametrize("text", ["", "-", "+", "1.0", "1e3", " 1", "1_0", "\u0663", "\u00b2", "9" * 400, "9" * 5000])
+@pytest.mark.parametrize(
+    "text",
+    ["", "-", "+", "1.0", "1e3", " 1", "1_", "_1", "1__0", "-_1", "--1", "\u0663", "\u00b2", "9" * 400, "9" * 5000],
+)
 def test_what_is_no_usable_whole_number_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_whole(text)
 
 
-@pytest.mark.parametrize("text", ["", "-1", "1.0", "\u0663", "\u00b2", "9" * 5000])
+@pytest.mark.parametrize("text", ["", "-1", "1.0", "1_0", "\u0663", "\u00b2", "9" * 5000])
 def test_what_is_no_usable_whole_number_may_be_none(text: str) -> None:
     assert whole_or_none(text) is None
 
@@ -111,4 +114,5 @@ def test_what_is_no_usable_whole_number_may_be_none(text: str) -> None:
 def test_whole_numbers(number: int) -> None:
     assert parse_whole(str(number)) == number
     assert parse_whole(f"{number:+}") == number
+    assert parse_whole(f"{number:_}") == number
     assert whole_or_none(str(abs(number))) == abs(number)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 from typing import Annotated, Any, NoReturn, TypeAlias
 
@@ -19,6 +20,7 @@ NotNegative: TypeAlias = Annotated[int, Meta(ge=0)]
 
 _MOST_RATING = 9_999
 _MOST_DIGITS = len(str(MOST))
+_WHOLE = re.compile("[-+]?[0-9]+(?:_[0-9]+)*")
 
 
 def parse_json(data: bytes | str, kind: Any = Any) -> Any:
@@ -57,12 +59,12 @@ class TooLarge(ValueError):
 
 
 def parse_whole(text: str) -> int:
-    """Return a whole number from ASCII digits with an optional sign; ValueError for other text, and `TooLarge` for a
-    number beyond `MOST`.
+    """Return a whole number from ASCII digits with an optional sign; underscores may separate digits, as in Python and
+    TOML. ValueError for other text, and `TooLarge` for a number beyond `MOST`.
     """
-    digits = text[1:] if text[:1] in ("-", "+") else text
-    if not (digits.isascii() and digits.isdigit()):
+    if not _WHOLE.fullmatch(text):
         raise ValueError(f"{text[:_MOST_DIGITS]!r} is not a whole number")
+    digits = text.lstrip("-+").replace("_", "")
     if len(digits) > _MOST_DIGITS or int(digits) > MOST:
         raise TooLarge(f"the number {text[:_MOST_DIGITS]}... is too large")
     return int(text)
