@@ -9,6 +9,7 @@ import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE, open_tab
 from chromium import MISSING, find_chromium
+from page_link import Link
 from stand_in_engine import StandInEngine
 
 # What modules of tests share as long as they follow one another: to start it anew takes seconds.
@@ -172,6 +173,15 @@ def open_page(browser, server):
 
 
 @pytest.fixture
+def link():
+    return Link()
+
+
+@pytest.fixture
 def page(engine, open_page, request):
-    """Give the board in a window, with `engine` behind it; `on_page.every_layout` chooses its size."""
-    return open_page(*getattr(request, "param", ()))
+    """Give the board in a window, with `engine` behind it; `on_page.every_layout` chooses its size.
+
+    The connection of a test that uses `link` is this link.
+    """
+    sockets = request.getfixturevalue("link").connect if "link" in request.fixturenames else None
+    return open_page(*getattr(request, "param", ()), sockets=sockets)

@@ -143,18 +143,11 @@ def test_a_game_that_has_grown_large_comes_back(open_page):
         page.context.close()
 
 
-def test_a_drag_is_given_up_when_the_connection_breaks(engine, open_page):
-    sockets = []
-
-    def connect(socket):
-        sockets.append(socket)
-        socket.connect_to_server()
-
-    page = open_page(sockets=connect)
+def test_a_drag_is_given_up_when_the_connection_breaks(engine, page, link):
     analyse_tab(page)
     drag_move(page, "e2", "e4")
     expect_moves(page, "e4")
-    sockets[0].close()
+    link.lose()
     expect(page.locator("#lost")).to_be_visible()
     expect(page.locator("#board")).to_have_class(re.compile("locked"))
     page.clock.run_for(500)

@@ -40,17 +40,9 @@ def test_a_running_game_survives_a_reload(engine, page):
     _expect_game_goes_on(engine, page)
 
 
-def test_a_running_game_survives_a_lost_connection(engine, open_page):
-    sockets = []
-
-    def connect(socket):
-        sockets.append((socket, socket.connect_to_server()))
-
-    page = open_page(sockets=connect)
+def test_a_running_game_survives_a_lost_connection(engine, page, link):
     _start_game_with_clock(engine, page)
-    ours, servers = sockets[0]
-    servers.close(code=3000)
-    ours.close()
+    link.lose()
     expect(page.locator("#engine-state")).to_contain_text("No connection")
     page.clock.run_for(500)
     expect(page.locator("#engine-state")).to_be_empty()
@@ -111,20 +103,12 @@ def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
     expect_moves(page, "e4")
 
 
-def test_a_tab_that_the_server_has_forgotten_is_told_so(engine, open_page):
+def test_a_tab_that_the_server_has_forgotten_is_told_so(engine, page, link):
     """As after a long sleep of the machine: the server is the same, but the tab's session has expired."""
-    sockets = []
-
-    def connect(socket):
-        sockets.append((socket, socket.connect_to_server()))
-
-    page = open_page(sockets=connect)
     analyse_tab(page)
     click_move(page, "e2", "e4")
     expect_moves(page, "e4")
-    ours, servers = sockets[0]
-    servers.close(code=1000)  # a goodbye, after which the server forgets the session at once
-    ours.close()
+    link.lose(forgotten=True)
     expect(page.locator("#lost")).to_be_visible()
     page.clock.run_for(500)
     expect(page.locator("#toast")).to_have_text("The server no longer knew this tab; your moves are back")
@@ -195,17 +179,9 @@ def test_a_half_written_comment_survives_a_reload(page):
     expect(dialog).to_be_hidden()
 
 
-def test_a_comment_is_not_lost_with_the_connection(engine, open_page):
-    sockets = []
-
-    def connect(socket):
-        sockets.append((socket, socket.connect_to_server()))
-
-    page = open_page(sockets=connect)
+def test_a_comment_is_not_lost_with_the_connection(engine, page, link):
     _write_half_a_comment(page)
-    ours, servers = sockets[0]
-    servers.close(code=1000)  # the tab comes back to a new session, whose moves have other numbers
-    ours.close()
+    link.lose(forgotten=True)  # the moves of the new session have other numbers
     dialog = page.locator("#remark-dialog")
     dialog.get_by_role("button", name="Write").click()
     expect(dialog.get_by_role("alert")).to_have_text("There is no connection to the server")

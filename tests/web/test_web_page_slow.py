@@ -1,36 +1,7 @@
 """What the user does on the page before a slow server has answered, in a browser."""
 
-import pytest
 from on_page import analyse_tab, click_move, expect_moves, expect_piece, expect_shown, load_pgn, square, start_game
 from playwright.sync_api import expect
-
-
-class SlowLink:
-    """A connection that keeps the page's messages while it is `slow`."""
-
-    def __init__(self):
-        self.slow = False
-        self._waiting = []
-
-    def connect(self, socket):
-        server = socket.connect_to_server()
-        socket.on_message(lambda message: self._waiting.append(message) if self.slow else server.send(message))
-        self._send = server.send
-
-    def deliver(self):
-        self.slow = False
-        while self._waiting:
-            self._send(self._waiting.pop(0))
-
-
-@pytest.fixture
-def link():
-    return SlowLink()
-
-
-@pytest.fixture
-def page(engine, open_page, link):
-    return open_page(sockets=link.connect)
 
 
 def _type(page, move):
