@@ -3,18 +3,27 @@
 import re
 
 import pytest
+from board_server import BoardServer
 from on_page import click_move, drag_move, expect_moves, expect_piece, set_up, square, start_game
 from playwright.sync_api import expect
+from stand_in_engine import StandInEngine
+from waiting import eventually
+
+from knightadder.web.saved_games import SavedGames
 
 
 @pytest.fixture
 def thinking(engine, page):
     """Give the page while the engine thinks about its answer to 1. e4, e5, until it is released."""
+    _let_engine_think(engine, page)
+    return page
+
+
+def _let_engine_think(engine, page):
     engine.script, engine.held = ["e5", "Nc6"], True
     start_game(page)
     click_move(page, "e2", "e4")
     expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
-    return page
 
 
 def _expect_premove(page, *names):
@@ -43,6 +52,47 @@ def test_it_survives_a_reload(engine, thinking):
     engine.release()
     expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
     _expect_premove(thinking)
+
+
+def test_it_survives_a_lost_connection(engine, thinking, link):
+    drag_move(thinking, "g1", "f3")
+    link.lose()
+    expect(thinking.locator("#lost")).to_be_visible()
+    _expect_premove(thinking, "g1", "f3")
+    thinking.clock.run_for(500)
+    expect(thinking.locator("#lost")).to_be_hidden()
+    _expect_premove(thinking, "g1", "f3")
+    engine.held = False
+    engine.release()
+    expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
+    _expect_premove(thinking)
+
+
+def test_it_is_played_after_an_answer_during_a_lost_connection(engine, thinking, link):
+    drag_move(thinking, "g1", "f3")
+    link.lose()
+    expect(thinking.locator("#lost")).to_be_visible()
+    engine.held = False
+    engine.release()
+    thinking.clock.run_for(500)
+    expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
+
+
+def test_it_is_played_after_an_answer_during_a_reload(open_page, tmp_path):
+    engine, saved = StandInEngine(), SavedGames(tmp_path / "games.sqlite")
+    with BoardServer(saved=saved).running() as server:
+        server.make_engine = lambda: engine
+        page = open_page(at=server)
+        _let_engine_think(engine, page)
+        drag_move(page, "g1", "f3")
+        _expect_premove(page, "g1", "f3")
+        page.goto("about:blank")
+        engine.held = False
+        engine.release()
+        eventually(lambda: saved.get(1) and "e5" in saved.get(1)[0])
+        page.goto(server.address)
+        expect_moves(page, "e4", "e5", "Nf3", "Nc6")
+        page.context.close()
 
 
 def test_a_move_that_has_become_illegal_is_dropped(engine, thinking):

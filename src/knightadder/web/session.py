@@ -128,9 +128,9 @@ class Session:
         self._other.show()
         self._send(tree_view(self._reviews))
         self._send(games_view(self._desk))
+        self._show_game()  # before the position, in which the page may play a move made in advance
         if self._worker.busy:
             self._show_position()
-            self._show_game()
         else:
             self._go_on()
 

@@ -178,7 +178,6 @@ socket.on("closed", ({ reason, cause }) => {
   typed.refused();
   board.lock(true);
   players.stopClock();
-  premove.set(null);
   transfer.refused("There is no connection to the server");
   showProgress({ done: 0, all: 0 });
   history.show({});
