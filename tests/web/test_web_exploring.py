@@ -44,7 +44,7 @@ def test_the_server_answers_by_fen(index):
         chess960 = "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1"
         assert [(move["san"], move["move"]) for move in ask(chess960)["moves"]] == [("O-O-O", "e1b1")]
         assert ask("8/8/8/4k3/8/8/8/K7 w - - 0 1") == {"moves": [], "games": [], "problem": None}
-        assert ask("no FEN") == (400, "illegal position: a FEN must have 4 to 6 fields, not 2 (no FEN)")
+        assert ask("no FEN") == (400, "illegal position: the board must have 8 ranks, not 1 (no FEN - -)")
         assert ask("")[0] == 400
         assert get(server, "/explorer", Cookie="")[0].status == 403
 

@@ -79,7 +79,7 @@ def test_the_server_is_asked_by_fen(server):
     shares = [("e4", 60), ("d4", 35), ("Nf3", 5)]
     assert json.loads(body) == {"book": [{"san": san, "percent": share} for san, share in shares], "tables": []}
     answer, body = get(server, "/known?fen=nonsense")
-    assert answer.status == 400 and "a FEN must have 4 to 6 fields" in body
+    assert answer.status == 400 and "the board must have 8 ranks, not 1" in body
     answer, body = get(server, "/known?" + urlencode({"fen": "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1"}))
     assert answer.status == 400 and "illegal" in body
 

@@ -215,7 +215,7 @@ def test_positions_in_and_out(page):
     expect(page.get_by_label("FEN")).to_have_value(fen)
     page.get_by_label("FEN").fill("no position")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Illegal position: a FEN must have 4 to 6 fields")
+    expect(page.get_by_role("alert")).to_contain_text("Illegal position: the board must have 8 ranks")
     expect_piece(page, "e5", "k")
     page.get_by_role("button", name="New board").click()
     expect(page.get_by_label("FEN")).to_have_value(chess.STARTING_FEN)
@@ -231,6 +231,15 @@ def test_after_the_editor_the_engine_is_seen_to_be_off(page):
     expect(engine).to_have_attribute("aria-checked", "false")
     engine.click()
     expect(engine).to_have_attribute("aria-checked", "true")
+
+
+def test_a_fen_of_only_the_board_is_set_up(page):
+    set_up(page, "r3k2r/8/8/8/8/8/8/R3K2R")
+    toast = "The FEN is short, so White is to move and neither side may castle"
+    expect(page.locator("#toast")).to_have_text(toast)
+    expect(page.get_by_label("FEN")).to_have_value("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1")
+    click_move(page, "e1", "e2")
+    expect_moves(page, "Ke2")
 
 
 def test_the_board_is_edited(page):

@@ -297,9 +297,27 @@ def test_what_cannot_be_is_left_out_of_a_position_and_said(tab):
 
 
 @pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ("", "The FEN is short, so White is to move and neither side may castle"),
+        (" b", "The FEN is short, so neither side may castle"),
+        (" b Kq", None),
+        (" w KQ - 3", None),
+    ],
+)
+def test_missing_fields_of_a_fen_are_those_of_python_chess(tab, fields, told):
+    fen = f"r3k2r/8/8/8/8/8/8/R3K2R{fields}"
+    tab.send("check_fen", fen=fen)
+    assert tab.until("fen_checked")["problem"] is None
+    tab.ask("load_fen", fen=fen)
+    assert tab.position["fen"] == chess.Board(fen).fen()
+    assert tab.newest.get("notice", {}).get("text") == told
+
+
+@pytest.mark.parametrize(
     ("fen", "complaint"),
     [
-        ("nonsense", "a FEN must have 4 to 6 fields, not 1"),
+        ("nonsense", "the board must have 8 ranks, not 1"),
         ("8/8/8/8/8/8/8/K7 w - - 0 1", "Black has 0 kings"),
         ("", "a FEN must have 4 to 6 fields, not 0"),
         ("4k3/8/8/8/8/8/8/4K3 w - - 0 10000", "up to 9999"),

@@ -25,6 +25,8 @@ from knightadder.web.messages import MessageError
 MAX_NODES = 20_000
 _TABLEBASES = range(19_000, 20_001)  # scores, in centipawns, that stand for tablebase wins: see `engine.reporting`
 _BRACES = str.maketrans("{}", "()")  # braces would end a comment in PGN
+# Fields that a FEN may lack, with their meaning for the user. python-chess reads a short FEN in the same way.
+_MISSING_FIELDS = (("w", "White is to move"), ("-", "neither side may castle"), ("-", ""))
 # After this many plies without a capture or pawn move, the game is a draw. So older positions cannot matter.
 _REPEATED = 100
 
@@ -321,13 +323,17 @@ def parse_line(board: chess.Board, texts: Sequence[str]) -> list[chess.Move]:
 
 
 def board_from_fen(fen: str) -> tuple[chess.Board, tuple[str, ...]]:
-    """Return the position of a FEN without its impossible parts, and a description of these parts.
+    """Return the position of a FEN without its impossible parts, and a description of these and of missing parts.
     The game is Chess960 if the castling rights require it. MessageError if the FEN or the position is unusable.
     """
+    fields = fen.split()
+    missing = _MISSING_FIELDS[len(fields) - 1 :] if fields else ()
+    assumed = " and ".join(meaning for _, meaning in missing if meaning)
     try:
-        return read_fen(fen)
+        board, left_out = read_fen(" ".join([*fields, *(field for field, _ in missing)]))
     except FenError as error:
         raise MessageError(str(error)) from None
+    return board, (f"the FEN is short, so {assumed}", *left_out) if assumed else left_out
 
 
 # --- walking -------------------------------------------------------------------------------------------------------
