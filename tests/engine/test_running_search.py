@@ -117,6 +117,27 @@ def test_a_stop_among_several_lines_leaves_them_in_order(searcher: Searcher) -> 
     assert only.multipv == 1
 
 
+@pytest.mark.parametrize(
+    ("fen", "lines", "nodes"),
+    [
+        # The stop comes while the second line is searched, and a third move has turned out better than the first line.
+        ("rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq - 1 1", 3, range(600, 900, 10)),
+        # The stop comes after a new first move has failed high, and all other scores are of the iteration before.
+        ("rnbqkbnr/1ppppppp/p7/8/7P/8/PPPPPPPR/RNBQKBN1 b Qkq - 1 2", 4, range(2000, 4000, 50)),
+    ],
+)
+def test_a_stop_before_the_lines_are_sorted_leaves_them_in_order(
+    searcher: Searcher, fen: str, lines: int, nodes: range
+) -> None:
+    searcher.engine.set_option("MultiPV", str(lines))
+    for limit in nodes:
+        searcher.engine.new_game()
+        last = searcher.search(Limits(nodes=limit), fen).infos[-lines:]
+        assert [info.multipv for info in last] == [*range(1, lines + 1)]
+        scores = [info.score.cp or 0 for info in last]
+        assert scores == sorted(scores, reverse=True), limit
+
+
 def test_the_last_line_of_a_search_that_was_stopped_has_the_best_move_and_no_bound(searcher: Searcher) -> None:
     for nodes in range(1000, 60_000, 997):
         listener = searcher.search(Limits(nodes=nodes), KIWIPETE)

@@ -454,15 +454,17 @@ class Search:
 
 
 def _descending(lines: Sequence[Variation]) -> list[Variation]:
-    """Return the lines with scores that do not increase.
+    """Return the lines with scores that do not increase. The first line stays the first.
 
-    If the search was stopped, a line of the previous iteration may have a higher score than the line above it, which
-    has turned out to be better. The score is then lowered and becomes an upper bound.
+    If the search was stopped, only some of the lines belong to the last iteration, and they may not be sorted yet. A
+    line of the iteration before may have a higher score than the lines above it, which have turned out to be better.
+    The score is then lowered and becomes an upper bound.
     """
+    newest = max(line.depth for line in lines)
     limited = list(lines[:1])
-    for line in lines[1:]:
+    for line in sorted(lines[1:], key=lambda line: (-line.depth, -line.score)):
         above = limited[-1].score
-        is_old = line.depth < lines[0].depth and line.score > above
+        is_old = line.depth < newest and line.score > above
         limited.append(replace(line, score=above, bound=Bound.UPPER) if is_old else line)
     return limited
 
