@@ -4,14 +4,18 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import chess
 import pytest
 from chess.engine import Limit
+from waiting import TIMEOUT, eventually
 
 from knightadder import Engine, EngineError, EnginePool, OptionError, PoolBusyError
+from knightadder.library import engine_pool
 
 LONG, SHORT = Limit(nodes=10**15), Limit(nodes=100)
 MOVES = list(chess.Board().legal_moves)
@@ -173,6 +177,28 @@ def test_closing_ends_searches_and_refuses_callers() -> None:
     pool = EnginePool(1, hash_mb=1)
     pool.play("startpos", SHORT)
     within_time(work, pool)
+
+
+def test_closing_while_an_engine_is_made_closes_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    made: list[Engine] = []
+
+    def make(**settings: Any) -> Engine:
+        begun.set()
+        assert go_on.wait(TIMEOUT)
+        made.append(Engine(**settings))
+        return made[0]
+
+    monkeypatch.setattr(engine_pool, "Engine", make)
+    pool = EnginePool(1, hash_mb=1)
+    with ThreadPoolExecutor(1) as threads:
+        call = threads.submit(pool.play, "startpos", SHORT)
+        assert begun.wait(TIMEOUT)
+        pool.close()
+        with pytest.raises(EngineError, match=r"^the pool of engines has been closed$"):
+            call.result(TIMEOUT)
+    go_on.set()
+    eventually(lambda: [repr(engine) for engine in made] == ["<Engine: closed>"])
 
 
 def test_wrong_settings_are_errors_of_each_call() -> None:
