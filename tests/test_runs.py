@@ -15,7 +15,7 @@ import pytest
 
 from knightadder.digests import PACKAGE, content_digest, source_digest
 from knightadder.engine.errors import OptionError
-from knightadder.files import append_whole, locked, make_folder, reading, replacing, write_whole
+from knightadder.files import append_whole, check_new, locked, make_folder, reading, replacing, write_whole
 from knightadder.runs import Journal, check_same_run
 
 RUN = {"engines": ["A", "B"], "rules": {"draw": None}}
@@ -214,6 +214,25 @@ def test_what_cannot_be_written_is_one_line(tmp_path):
         with pytest.raises(OptionError, match=f"^cannot write {re.escape(str(file))}: "):
             write_whole(file, b"x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_messages_name_the_file_as_it_was_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("link").symlink_to(tmp_path / "no" / "f")
+    for name in (os.path.join("no", "f"), "link"):
+        with pytest.raises(OptionError, match=f"^cannot write {re.escape(name)}: No such file"):
+            write_whole(Path(name), b"x")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="POSIX has such names")
+def test_a_pipe_is_written_to_by_its_name():
+    reader, writer = os.pipe()
+    file = Path(f"/dev/fd/{writer}")
+    check_new(file, force=True)
+    write_whole(file, b"x")
+    os.close(writer)
+    with open(reader, "rb") as stream:
+        assert stream.read() == b"x"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has such a device")

@@ -102,9 +102,8 @@ def check_new(file: Path, force: bool) -> None:
         raise OptionError(f"{file} already exists: give --force to overwrite it")
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
-    target = file.resolve()
-    if target.is_file() or not target.exists():  # not a device
-        check_writable(target.parent, file)
+    if file.is_file() or not file.exists():  # not a device or a pipe
+        check_writable(file.resolve().parent, file)
 
 
 def check_writable(folder: Path, file: Path) -> None:
@@ -130,23 +129,23 @@ def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
     `file` itself if it is not a regular file, such as ``/dev/stdout``. With `tidy`, temporary files of killed processes
     are removed, for which the whole folder is listed.
     """
-    file = file.resolve()  # keeps a link, and replaces its target
     direct = file.exists() and not file.is_file()
-    beside = file if direct else file.with_name(f".{file.name}.{os.getpid()}")
+    target = file.resolve()  # a link stays, and its target is replaced
+    beside = file if direct else target.with_name(f".{target.name}.{os.getpid()}")
     with terminating_interrupts():
         try:
             if direct:
                 yield beside
                 return
             if tidy:
-                remove_left_behind(file.parent, glob.escape(file.name))
+                remove_left_behind(target.parent, glob.escape(target.name))
             with _held(beside):
                 yield beside
             with beside.open("rb+") as stream:
                 os.fsync(stream.fileno())
             with contextlib.suppress(OSError):
                 shutil.copymode(file, beside)
-            beside.replace(file)
+            beside.replace(target)
         except OSError as error:
             if isinstance(error, BrokenPipeError) and not direct:
                 raise  # standard output was closed; this error does not concern the file

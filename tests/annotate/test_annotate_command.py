@@ -170,6 +170,13 @@ def test_graphs(file, analysts, form, magic):
     assert [picture.read_bytes() for picture in pictures] == contents
 
 
+def test_graphs_that_cannot_be_written_are_one_line(file, analysts, monkeypatch, capsys):
+    monkeypatch.chdir(file.parent)
+    Path("graphs", "game-0001.svg", "mine").mkdir(parents=True)
+    assert annotate(file, "--plot", "graphs", "--force") == 2
+    assert said_last(capsys).startswith("knightadder: cannot write to graphs: ")
+
+
 def test_compressed_games_get_a_name_of_their_own(file, analysts):
     import gzip
 

@@ -304,19 +304,19 @@ def _evaluate(
 @contextlib.contextmanager
 def _new_pictures(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder; at the end, its files are moved into `folder`. An interrupted run moves none."""
-    folder = folder.resolve()  # so that a symbolic link stays a link
-    beside = folder.with_name(f"{folder.name}.unfinished")
+    target = folder.resolve()  # so that a symbolic link stays a link
+    beside = target.with_name(f"{target.name}.unfinished")
     with doing("write to", folder):
         if beside.is_dir():
             shutil.rmtree(beside)
         beside.mkdir(parents=True)
         yield beside
-        if folder.exists():
+        if target.exists():
             for file in beside.iterdir():
-                file.replace(folder / file.name)
+                file.replace(target / file.name)
             beside.rmdir()
         else:
-            beside.rename(folder)
+            beside.rename(target)
 
 
 def _write(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from knightadder.closing import Closing
-from knightadder.engine.errors import OptionError
+from knightadder.files import make_folder, writing
 
 _now: Callable[[], datetime.datetime] = datetime.datetime.now
 
@@ -27,11 +27,9 @@ class Trace(Closing):
         self.file = folder / f"{plain}-{process}.log"
         self.error = ""
         self._name = name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
+        with writing(self.file):
             self._stream = self.file.open("ab", buffering=0)
-        except OSError as error:
-            raise OptionError(f"cannot write {self.file}: {error.strerror}") from None
 
     def sent(self, line: str) -> None:
         """Record a line to the engine, given without its line end."""

@@ -473,13 +473,17 @@ def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
         (["--games", "2", "--openings", "file=missing.epd"], "cannot read missing.epd"),
         (["--games", "2", "--state", "no/such/folder"], "cannot use no"),
         (["--games", "2", "--pgn", "no/such/folder"], "cannot use no"),
+        (["--games", "2", "--log-engine", "x"], "cannot use x: it is not a folder\n"),
+        (["--games", "2", "--log-engine", "x/y"], "cannot use x"),
         (["--games", "2", "--log-engine", "x", "--cluster", "local:1"], "--log-engine does not work with --cluster"),
         (["--games", "2", "--affinity", "--cluster", "local:1"], "--affinity does not work with --cluster"),
         (["--games", "2", "--affinity", "--concurrency", "99999"], "--affinity: "),
         (["--games", "2", "--reference-nps", "1000"], "--reference-nps needs --cluster"),
     ],
 )
-def test_bad_arguments_are_one_line(capsys, two, arguments, message):
+def test_bad_arguments_are_one_line(capsys, two, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("x").touch()
     status, out, err = _run(capsys, *two, *arguments)
     assert (status, out) == (2, "")
     assert err.startswith("knightadder: ")

@@ -232,7 +232,7 @@ class Match:
         self.reference: int | None = (arguments.reference_nps or REFERENCE) if arguments.cluster and timed else None
         if arguments.log_engine and arguments.cluster:
             raise OptionError("--log-engine does not work with --cluster: the engines run on other machines")
-        self._trace_folder: Path | None = arguments.log_engine and arguments.log_engine.absolute()
+        self._trace_folder: Path | None = arguments.log_engine
         if arguments.affinity and arguments.cluster:
             raise OptionError("--affinity does not work with --cluster: the engines run on other machines")
         threads = max(each.threads for each in self.competitors)
