@@ -46,6 +46,7 @@ def test_length(moves, name):
         ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR", ["opening"]),
         ("r1bq1rk1/pppp1ppp/2n2n2/2b1p3/2B1P3/2N2N2/PPPP1PPP/R1BQ1RK1", ["opening"]),
         ("r4rk1/pppqbppp/2npbn2/4p3/4P3/2NPBN2/PPPQBPPP/R4RK1", ["middlegame"]),
+        ("r2qkb1r/1pp2pp1/p1n1pn1p/8/2pP1Bb1/P1N1PN2/1P3PPP/2RQKB1R", ["middlegame"]),  # mixed
         ("3rr1k1/pp1q1ppp/2p2n2/8/8/2N5/PPQ2PPP/3RR1K1", ["middlegame"]),
         ("3r2k1/pp1q1ppp/2p2n2/8/8/2N5/PPQ2PPP/3R2K1", ["endgame"]),
         ("3r2k1/pp3ppp/8/8/8/8/PP3PPP/3R2K1", ["endgame", "rookEndgame"]),

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from random import Random
 from statistics import fmean, harmonic_mean, pstdev
@@ -105,6 +105,22 @@ def accuracy_of(before, after):
     return min(100.0, max(0.0, 103.1668100711649 * math.exp(-0.04354415386753951 * fall) - 3.166924740191411 + 1))
 
 
+def mixedness(board):
+    """Give Lichess's measure of how mixed the pieces are: a sum over the 49 blocks of two by two squares."""
+    total = 0
+    for rank, file in product(range(7), repeat=2):
+        block = [board.color_at(chess.square(file + right, rank + up)) for right, up in product(range(2), repeat=2)]
+        y, white, black = rank + 1, block.count(True), block.count(False)
+        if white and black:
+            formulas = {(1, 1): 5 + abs(3 - y), (2, 1): 4 + y, (3, 1): 5 + y, (1, 2): 10 - y, (2, 2): 7, (1, 3): 11 - y}
+            total += formulas[white, black]
+        elif white or black:
+            away = y if white else 8 - y  # from the home rank
+            alone = {1: 9 - away, 2: away * (away > 2), 3: (away + 2) * (away > 1), 4: (away + 2) * (away > 1)}
+            total += alone[white or black]
+    return total
+
+
 def moves_by_hand(item):
     """Give phase, points lost and accuracy of each of the player's moves, computed anew."""
     found, reached = [], 0
@@ -116,7 +132,8 @@ def moves_by_hand(item):
             sum(bool(board.color_at(chess.square(file, rank)) is colour) for file in range(8)) < 4
             for rank, colour in ((0, True), (7, False))
         )
-        reached = max(reached, 2 if len(pieces) <= 6 else 1 if len(pieces) <= 10 or sparse else 0)
+        ended = len(pieces) <= 10 or sparse or mixedness(board) > 150
+        reached = max(reached, 2 if len(pieces) <= 6 else 1 if ended else 0)
         before, after = wins[ply : ply + 2] if item.white else (100 - win for win in wins[ply : ply + 2])
         if board.turn == item.white:
             phase = ("opening", "middlegame", "endgame")[reached]

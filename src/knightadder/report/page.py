@@ -449,8 +449,8 @@ def _method(about: Mapping[str, Any]) -> str:
         "<li>The time left depends on the phase: moves with much time left are mostly opening moves.</li>"
         "<li>In the order of the openings, the score of an opening with few games is drawn toward the player's "
         "average.</li>"
-        "<li>The phases are as on Lichess: they depend on the number of remaining pieces and on sparse back "
-        "ranks.</li>"
+        "<li>The phases are as on Lichess: they depend on the number of remaining pieces, on sparse back ranks, and "
+        "on how mixed the pieces of both sides are.</li>"
         "<li>The kind of a mistake is derived only from the engine's best lines before and after it. A named kind is "
         "certain, but some mistakes have no proven kind and are in the last group.</li></ul>"
     )
