@@ -98,6 +98,25 @@ def test_a_repertoire_by_the_keyboard(page):
     expect_status(page, "Right1...c5. Again in 10 minutes")
 
 
+def test_the_choice_and_the_drill_survive_a_reload(page):
+    page.get_by_label("Drills", exact=True).select_option("My repertoire with Black")
+    expect_status(page, "Black to move")
+    page.get_by_label("Opening", exact=True).select_option("King's Pawn Game")
+    page.reload()
+    expect(page.get_by_label("Drills", exact=True)).to_have_value("3")
+    expect(page.get_by_label("Opening", exact=True)).to_have_value("King's Pawn Game")
+    expect(page.locator("#count")).to_have_text("0 due, 1 new")
+    expect_status(page, "Black to move")
+    page.get_by_label("Drills", exact=True).select_option("All")
+    page.get_by_label("Opening", exact=True).select_option("All openings")
+    expect_status(page, "White to move")
+    page.keyboard.press("n")
+    expect_status(page, "Black to move")
+    page.reload()
+    expect(page.locator("#count")).to_have_text("0 due, 2 new")
+    expect_status(page, "Black to move")
+
+
 def test_drills_that_are_added_while_the_page_is_open_can_be_chosen(page, box):
     box.file.unlink()
     page.keyboard.press("n")

@@ -142,6 +142,21 @@ def test_the_choice_is_by_theme_and_rating_and_the_keyboard_is_enough(page):
     expect(page.locator("#count")).to_have_text("1 of 3")
 
 
+def test_the_choice_and_the_way_back_survive_a_reload(page):
+    page.get_by_label("Rating", exact=True).select_option("1250 to 1499")
+    expect(page.locator("#count")).to_have_text("2 of 3")
+    page.get_by_label("Theme", exact=True).select_option("Hanging piece (1)")
+    expect(page.locator("#count")).to_have_text("1 of 3")
+    page.reload()
+    expect(page.get_by_label("Theme", exact=True)).to_have_value("hangingPiece")
+    expect(page.get_by_label("Rating", exact=True)).to_have_value("1250-1499")
+    expect(page.locator("#count")).to_have_text("1 of 3")
+    for count in ("2 of 3", "1 of 3"):
+        page.keyboard.press("p")
+        expect(page.locator("#count")).to_have_text(count)
+    expect(page.get_by_role("button", name="Previous")).to_be_disabled()
+
+
 def test_the_solution_is_analysed_on_the_board_and_the_way_back_is_there(page):
     page.get_by_role("button", name="Show the solution").click()
     expect(page.locator("#solved")).to_contain_text("0 of 1")

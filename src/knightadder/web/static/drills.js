@@ -14,20 +14,20 @@ const KINDS = [
 
 let groups = [];
 let drill = null;
-let last = 0; // the number of the previous drill, so that no drill is asked twice in a row
 let saving = null; // the promise of the server's reply to the user's answer; null before the answer
 
 const page = new Exercise(
   "Drills",
-  { onMove: take, onChoice: chosen },
-  { hint: giveHint, show: showSolution, analyse, next: chosen },
+  { onMove: take, onChoice: choose },
+  { hint: giveHint, show: showSolution, analyse, next: goOn },
 );
+let chosen = page.remembered; // the values that the user has chosen in the lists of kinds, themes and openings
 
 const kind = () => KINDS[Number(byId("kind").value)][1];
 const isOf = (wanted) => (group) => Object.entries(wanted).every(([name, value]) => !value || group[name] === value);
 const sum = (list, name) => list.reduce((total, each) => total + each[name], 0);
 
-/** The kind, theme and opening that the user has chosen. A filter that shows all drills is left out. */
+/** The kind, theme and opening that the lists show. A filter that shows all drills is left out. */
 function choice() {
   const { theme, opening } = byId("choice").elements;
   return Object.fromEntries(Object.entries({ ...kind(), theme: theme.value, opening: opening.value }).filter(([, value]) => value));
@@ -38,20 +38,32 @@ async function count() {
   if (!found) return;
   groups = found.groups;
   const kinds = KINDS.flatMap(([name, wanted], number) => (groups.some(isOf(wanted)) || !number ? [[name, String(number)]] : []));
-  offer("kind", kinds, byId("kind").value);
+  offer("kind", kinds, chosen.kind);
   offerValues("theme-of", "theme", "All themes", kind());
   offerValues("opening", "opening", "All openings", { ...kind(), theme: byId("theme-of").value });
   const chosenOnes = groups.filter(isOf(choice()));
   byId("count").textContent = `${sum(chosenOnes, "due")} due, ${sum(chosenOnes, "new")} new`;
 }
 
-/** Offer the values that the field `name` has in the wanted drills. Keep the chosen value if it is still offered. */
-function offerValues(id, name, all, wanted) {
-  const values = [...new Set(groups.filter(isOf(wanted)).map((group) => group[name]))].sort();
-  offer(id, [[all, ""], ...values.map((value) => [value, value])], byId(id).value);
+/** Offer the values that the field `name` has in these drills. Keep the chosen value if it is still offered. */
+function offerValues(id, name, all, drills) {
+  const values = [...new Set(groups.filter(isOf(drills)).map((group) => group[name]))].sort();
+  offer(id, [[all, ""], ...values.map((value) => [value, value])], chosen[name]);
 }
 
-async function chosen() {
+async function choose() {
+  chosen = Object.fromEntries(new FormData(byId("choice")));
+  page.remember(chosen);
+  await goOn();
+}
+
+/** Go on to the next drill. The previous drill is not asked again at once. */
+async function goOn() {
+  if (drill) page.remember({ last: drill.number });
+  await begin();
+}
+
+async function begin() {
   await count();
   await open();
 }
@@ -59,7 +71,7 @@ async function chosen() {
 /** Fetch and show the next drill. */
 async function open() {
   await saving;
-  const found = await page.ask(`/drills/next?${new URLSearchParams({ ...choice(), after: last })}`);
+  const found = await page.ask(`/drills/next?${new URLSearchParams({ ...choice(), after: page.remembered.last ?? 0 })}`);
   if (!found) return;
   drill = found.drill;
   saving = null;
@@ -69,7 +81,6 @@ async function open() {
     else page.finish(null, "Done for now", found.wait ? `The next drill is due ${found.wait}.` : "No drill matches this choice.");
     return;
   }
-  last = drill.number;
   page.board.flip(drill.side === "black");
   byId("before").textContent = drill.before;
   const mover = drill.side === "white" ? "White" : "Black";
@@ -123,4 +134,4 @@ async function end(title, move) {
   if (found && drill === answered && page.over) byId("status").querySelector("small").append(`. Again ${found.wait}`);
 }
 
-chosen();
+begin();

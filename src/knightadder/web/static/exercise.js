@@ -18,6 +18,7 @@ export class Exercise {
    */
   constructor(name, { onMove, onChoice }, actions) {
     this.name = name;
+    this.key = name.toLowerCase(); // of what the browser stores for this page
     this.over = true; // whether the user can no longer answer
     this.hints = 0; // number of hints given for the next move
     startTheme(byId("theme"));
@@ -28,6 +29,19 @@ export class Exercise {
     leaveBy(byId("to-board"), name);
     byId("choice").addEventListener("submit", (event) => event.preventDefault());
     byId("choice").addEventListener("change", onChoice);
+  }
+
+  /** The values that the browser has stored for this page, in all tabs: the user's choice of exercises, and others. */
+  get remembered() {
+    try {
+      return JSON.parse(localStorage.getItem(this.key)) ?? {};
+    } catch {
+      return {}; // written by a different version of this page
+    }
+  }
+
+  remember(fields) {
+    localStorage.setItem(this.key, JSON.stringify({ ...this.remembered, ...fields }));
   }
 
   /** Send a request and return the server's answer. If that fails, show the error and return null. */

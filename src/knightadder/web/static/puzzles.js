@@ -3,9 +3,10 @@
 
 import { byId, element, showTitle } from "./elements.js";
 import { Exercise, offer } from "./exercise.js";
+import { read } from "./keeping.js";
 
 const REPLY_AFTER = 400; // milliseconds between the user's move and the reply, so that both can be seen
-const CHOICE = "puzzles"; // storage key for the chosen theme, the chosen level and the number of the last puzzle
+const BEFORE = "puzzles before"; // storage key
 const MANY = 1000; // from this number of puzzles on, the default level is "Near my rating"
 const STEP = 250; // width of each rating range that can be chosen, in Elo
 const [LOWEST, HIGHEST] = [1000, 2500];
@@ -14,7 +15,7 @@ let puzzle = null;
 let step = 0; // the index of the solver's next move
 let waiting = 0; // the timer of the next reply
 let answered = false; // whether this puzzle has been answered
-let before = []; // the numbers of the puzzles shown before the current puzzle
+let before = read(BEFORE) ?? []; // the numbers of the puzzles shown before the current puzzle in this tab
 let all = null; // the server's description of the puzzle collection: count, themes, ratings, progress
 
 const page = new Exercise(
@@ -23,20 +24,11 @@ const page = new Exercise(
   { hint: giveHint, show: showSolution, analyse, previous: goBack, next: openNext },
 );
 
-/** The values that the browser has stored under the key `CHOICE`. */
-function remembered() {
-  try {
-    return JSON.parse(localStorage.getItem(CHOICE)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
 /** Let the user choose a theme and a level, and show the first puzzle. */
 async function begin() {
   all = await page.ask("/puzzles");
   if (!all) return;
-  const known = remembered();
+  const known = page.remembered;
   const themes = [...all.themes].sort((one, other) => one.words.localeCompare(other.words));
   offer("theme-of", [["All themes", ""], ...themes.map(({ name, words, count }) => [`${words} (${count})`, name])], known.theme);
   offer("level", levels(), known.level ?? (all.count >= MANY && all.standing ? "mine" : ""));
@@ -65,24 +57,24 @@ function levels() {
 
 async function openNext() {
   const choice = { theme: byId("theme-of").value, level: byId("level").value };
-  const { number = 0 } = remembered();
-  const here = puzzle;
-  if (here) before.push(here.number);
-  await open(`/puzzles/next?${new URLSearchParams({ ...choice, after: here?.number ?? number })}`);
-  if (here === puzzle) before.pop(); // the next puzzle could not be opened
-  localStorage.setItem(CHOICE, JSON.stringify({ ...choice, number: puzzle?.number ?? number }));
+  const { number = 0 } = page.remembered;
+  const after = puzzle?.number ?? number;
+  await open(`/puzzles/next?${new URLSearchParams({ ...choice, after })}`, puzzle ? [...before, puzzle.number] : before);
+  page.remember({ ...choice, number: puzzle?.number ?? number });
 }
 
 async function goBack() {
-  if (before.length) await open(`/puzzles/${before.pop()}`);
+  if (before.length) await open(`/puzzles/${before.at(-1)}`, before.slice(0, -1));
 }
 
-/** Load a puzzle from a path on the server, and show it. */
-async function open(path) {
+/** Load a puzzle from a path on the server, and show it. `earlier` are the numbers of the puzzles shown before it. */
+async function open(path, earlier = before) {
   clearTimeout(waiting);
   const found = await page.ask(path);
   if (!found) return;
   puzzle = found;
+  before = earlier;
+  sessionStorage.setItem(BEFORE, JSON.stringify(before));
   answered = puzzle.answered;
   location.replace(`#${puzzle.number}`); // so that a reload shows the same puzzle
   byId("count").textContent = `${puzzle.number.toLocaleString("en")} of ${puzzle.count.toLocaleString("en")}`;
