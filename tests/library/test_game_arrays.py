@@ -74,6 +74,8 @@ def test_a_game(games: knightadder.Games) -> None:
     assert first.comments == ["", "[%eval 0.3] [%clk 0:03:00]", "[%eval #-3] [%clk 0:02:59.5]", "good", ""]
     assert first.nags == [set(), set(), set(), {1}, set()]
     assert [board.fullmove_number for board in second.boards()] == [9, 9, 10]
+    assert (first.chess960, second.chess960) == (False, True)
+    assert all(type(game.chess960) is bool for game in games)  # not NumPy's, which JSON cannot write
     assert first.text == GAMES.split("\n\n[Event", 1)[0]
     assert isinstance(first.game(), chess.pgn.Game)
     assert str(second) == f"<GameRecord {second.place}: 2 plies, 1/2-1/2>"
@@ -208,6 +210,9 @@ def test_a_first_game_without_moves_of_both_sides_keeps_its_index(tmp_path: Path
 def test_tables_that_cannot_be_made(games: knightadder.Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="rows must be 'games' or 'positions', not 'moves'"):
         games.to_frame("moves")  # type: ignore[arg-type]
+    for tags in ("White", [1]):  # not a column for each letter
+        with pytest.raises(TypeError, match="tags must be several names, not"):
+            games.to_frame(tags=tags)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"cannot write .*games\.parquet"):
         games.to_parquet(tmp_path / "no" / "games.parquet")
     for library in ("pandas", "pyarrow"):

@@ -13,7 +13,7 @@ import pytest
 from chess.engine import Cp, Limit, PovScore
 from game_texts import read_game
 
-from knightadder import Engine, annotate_game, cli, to_frame
+from knightadder import Engine, SimpleEngine, annotate_game, cli, to_frame
 from knightadder.engine.errors import EngineError, PositionError
 
 DAMIANO = """[White "Greco"]
@@ -57,6 +57,11 @@ def test_an_engine_of_the_callers_is_used_and_lives_on() -> None:
         assert str(annotate_game(read_game(DAMIANO), LIMIT)) != str(first)  # by the network
         with engine.stream("startpos"), pytest.raises(EngineError, match="is searching"):
             annotate_game(read_game(DAMIANO), LIMIT, engine=engine)
+
+
+def test_another_kind_of_engine_is_refused() -> None:
+    with SimpleEngine.popen_uci() as engine, pytest.raises(TypeError, match=r"engine must be a knightadder\.Engine"):
+        annotate_game(read_game(DAMIANO), LIMIT, engine=engine)
 
 
 def test_a_game_without_moves_has_a_score() -> None:

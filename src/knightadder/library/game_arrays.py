@@ -223,7 +223,7 @@ class Games:
         """Return the columns of a table, part by part. There is at least one part, which may be empty."""
         if rows not in ("games", "positions"):
             raise ValueError(f"rows must be 'games' or 'positions', not {rows!r:.60}")
-        names = (TAGS if rows == "games" else ()) if tags is None else tuple(tags)
+        names = (TAGS if rows == "games" else ()) if tags is None else _names(tags)
         columns = _game_columns if rows == "games" else _position_columns
         empty = True
         for games, first, arrays in self._arrays():
@@ -286,6 +286,13 @@ def _position_columns(
     columns["cp"] = "int32", np.ma.array(scores, mask=unknown | mates)
     columns["mate"] = "int32", np.ma.array(moves_to_mate(scores), mask=unknown | ~mates)
     return columns
+
+
+def _names(tags: Iterable[str]) -> tuple[str, ...]:
+    names = tuple(tags)
+    if isinstance(tags, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"tags must be several names, not {tags!r:.60}")
+    return names
 
 
 def _tag_columns(games: list[GameRecord], tags: tuple[str, ...]) -> _Columns:

@@ -162,7 +162,7 @@ class GameRecord:
     @cached_property
     def chess960(self) -> bool:
         """Whether the game is played by the rules of Chess960."""
-        return bool(self._game["chess960"]) or (self._game["fen_end"] != 0 and self._start.chess960)
+        return bool(self._game["chess960"] or (self._game["fen_end"] != 0 and self._start.chess960))
 
     @cached_property
     def _start(self) -> chess.Board:

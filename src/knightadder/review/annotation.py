@@ -104,7 +104,7 @@ def annotate_game(
     EngineError
         If the engine is searching.
     ValueError, TypeError
-        If the limit or the number of lines (1 to 256) is invalid, or the game is not a ``chess.pgn.Game``.
+        If the limit or the number of lines (1 to 256) is invalid, or the game or the engine has a wrong type.
     """
     if not isinstance(game, chess.pgn.Game):
         raise TypeError(f"game must be a chess.pgn.Game, not {game!r:.60}")
@@ -113,6 +113,8 @@ def annotate_game(
     board = _end_of(game)
     limits_without_clock(limit)
     whole("multipv", multipv, 1, MAX_LINES)
+    if not isinstance(engine, Engine | None):
+        raise TypeError(f"engine must be a knightadder.Engine, not {engine!r:.60}")
     if engine is None:
         with Engine() as own:
             return annotate_game(game, limit, multipv=multipv, engine=own, explain=explain)
