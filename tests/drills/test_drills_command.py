@@ -119,6 +119,20 @@ def test_where_games_left_the_repertoire(drills, capsys):
     assert len([line for line in lines if line]) == 2
 
 
+def test_a_first_move_of_the_opponents_without_an_answer(drills, tmp_path, capsys):
+    (tmp_path / "black.pgn").write_text("1. e4 c5 (1... c6) *", "utf-8")
+    drills("repertoire", "black.pgn", "--side", "black")
+    texts = ("1. d4 d5 0-1", "1. d4 Nf6 1-0", "1. e4 c6 1-0", "1. e4 e5 0-1")
+    (tmp_path / "games.pgn").write_text("".join(f'[Black "Anna"]\n\n{text}\n\n' for text in texts), "utf-8")
+    capsys.readouterr()
+    assert drills("left", "games.pgn", "--player", "Anna") == 0
+    out = capsys.readouterr().out
+    lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines()]
+    assert "4 games of Anna reached a repertoire." in out
+    assert ["1", "100 %", "1. e4", "e5", "c5, c6"] in lines
+    assert ["2", "50 %", "the start", "d4 (2)"] in lines
+
+
 def test_what_there_is_to_train(drills, capsys):
     assert drills("list") == 0
     assert "There are no drills in drills.sqlite." in capsys.readouterr().out

@@ -132,7 +132,8 @@ def _leave(
     """Find where a game finally leaves a repertoire; return the position's key, the departure, and the move played.
     None if the game never reached the repertoire. The move is empty if the game ended within the repertoire.
     """
-    board, reached, inside, last = game.board(), False, False, None
+    board, reached, last = game.board(), False, None
+    inside = board.turn != white and _answers_a_move(board, repertoire)  # if the opponent begins
     left: tuple[str, Departure, str] | None = None
     for move in game.mainline_moves():
         if not move:
@@ -146,11 +147,22 @@ def _leave(
                     left = position_key(board), Departure(_before(board), True, sans), board.san(move)
             elif inside and last is not None:
                 before, reply = last
-                inside, left = False, (position_key(before), Departure(_before(before), False, ()), before.san(reply))
+                reached, inside = True, False
+                left = (position_key(before), Departure(_before(before), False, ()), before.san(reply))
         last = board.copy(), move
         board.push(move)
     return (left or ("", Departure("", False, ()), "")) if reached else None
 
 
+def _answers_a_move(board: chess.Board, repertoire: Mapping[str, Sequence[str]]) -> bool:
+    """Return whether a repertoire has an answer to a move in a position."""
+    for move in board.legal_moves:
+        after = board.copy(stack=False)
+        after.push(move)
+        if position_key(after) in repertoire:
+            return True
+    return False
+
+
 def _before(board: chess.Board) -> str:
-    return board.root().variation_san(board.move_stack) if board.move_stack else "the first move"
+    return board.root().variation_san(board.move_stack) if board.move_stack else "the start"
