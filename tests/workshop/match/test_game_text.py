@@ -1,5 +1,6 @@
 """Games as PGN, read by python-chess."""
 
+import gzip
 import io
 import os
 
@@ -157,13 +158,35 @@ def test_a_game_whose_result_stands_on_a_line_of_its_own_is_whole(tmp_path):
     assert file.read_text() == f"{GAME}\n\n{wrapped}\n\n{GAME}\n\n"
 
 
-@pytest.mark.parametrize("text", [FOREIGN, "hello", f"{GAME}\n\n{FOREIGN}", FOREIGN + "\n"])
+@pytest.mark.parametrize(
+    "text", [FOREIGN, f"\ufeff{FOREIGN}", f"% made by hand\n\n{FOREIGN}", f"{GAME}\n\n{FOREIGN}", FOREIGN + "\n"]
+)
 def test_what_others_wrote_stays(tmp_path, text):
     file = tmp_path / "games.pgn"
-    file.write_text(text)
+    file.write_text(text, "utf-8")
     assert _append(file, GAME) == []
-    assert file.read_text().startswith(text + "\n")
-    assert file.read_text().endswith(f"\n\n{GAME}\n\n")
+    assert file.read_text("utf-8").startswith(text + "\n")
+    assert file.read_text("utf-8").endswith(f"\n\n{GAME}\n\n")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"hello",
+        b"a,b\n1,2\n",
+        b"[tool]\nx = 1\n",
+        bytes(99),
+        gzip.compress(GAME.encode()),
+        f"\ufeff{GAME}".encode("utf-16-le"),
+    ],
+)
+def test_nothing_is_appended_to_a_file_without_games(tmp_path, data):
+    file = tmp_path / "games.pgn"
+    file.write_bytes(data)
+    with pytest.raises(OptionError) as error:
+        _append(file, GAME)
+    assert str(error.value) == f"{file} is not a PGN file, so no games are appended to it: choose a different name"
+    assert file.read_bytes() == data
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes with a name")

@@ -13,6 +13,7 @@ import chess
 import chess.pgn
 
 from knightadder.closing import Closing
+from knightadder.engine.errors import OptionError
 from knightadder.files import append_whole, appending
 from knightadder.pgn.games import text_of
 from knightadder.workshop.match.competitors import Competitor
@@ -29,6 +30,7 @@ _TERMINATIONS = {
 _LONGEST = 1 << 20  # maximum size of a game in bytes: an incomplete game is looked for in this last part of a file
 # The last line of a game: not a header line, but a line that ends with a result. Programs that wrap lines may put only
 # the result on it.
+_HEADER_LINE = re.compile(rb'^(?:\xef\xbb\xbf)?\[\w+[ \t]+"', re.MULTILINE)
 _LAST_LINE = re.compile(rb"^(?:[^\[\n].*)?(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
 
 
@@ -76,12 +78,20 @@ def _event(fixture: Fixture) -> str:
     return f"{fixture.white} against {fixture.black}"
 
 
+def _check_games(file: Path, events: Iterable[bytes]) -> None:
+    """Raise OptionError if a file has contents, but does not begin with a game, or the beginning of a game."""
+    with file.open("rb") as stream:
+        begin = stream.read(_LONGEST).strip()
+    if not _HEADER_LINE.search(begin) and not any(event.startswith(begin) for event in events):
+        raise OptionError(f"{file} is not a PGN file, so no games are appended to it: choose a different name")
+
+
 class PgnFile(Closing):
     """A file to which games are appended, each completely or not at all; without a file, nothing is saved.
 
     After a crash, the last game of this match may be incomplete, or missing in the log. It is then removed, because it
-    is played again, and `report` is called with a message. Earlier contents are kept. `logged` is the length of the
-    file after the last game in the log, 0 if unknown.
+    is played again, and `report` is called with a message. Earlier games are kept. `logged` is the length of the file
+    after the last game in the log, 0 if unknown. OptionError if the file has contents without a game.
     """
 
     def __init__(
@@ -95,6 +105,7 @@ class PgnFile(Closing):
             self._stream = stack.enter_context(appending(file))
             if file.is_file():  # false for a device or a pipe
                 events = {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}
+                _check_games(file, events)
                 self._mend(file, events, report)
                 if logged:
                     self._remove_unlogged(file, logged, events)
