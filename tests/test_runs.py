@@ -339,8 +339,15 @@ def test_a_line_that_was_cut_off_is_dropped(log, cut):
 
 def test_a_header_that_was_cut_off_is_written_again(log):
     log.write_bytes(log.read_bytes()[:10])
-    assert _steps(log) == []
-    assert json.loads(log.read_bytes()) == RUN
+    with Journal(log, RUN) as journal:
+        assert len(journal) == 0
+        assert json.loads(log.read_bytes()) == RUN
+
+
+def test_a_run_that_did_nothing_leaves_no_file(tmp_path):
+    with pytest.raises(OptionError), Journal(tmp_path / "run.jsonl", RUN):
+        raise OptionError
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -389,8 +396,8 @@ def test_a_run_of_the_same_kind_that_did_nothing_is_taken_over(tmp_path, rest):
     file = tmp_path / "run.jsonl"
     other = {**RUN, "rules": {"draw": 1}}
     with Journal(file, other):
-        pass
-    file.write_bytes(file.read_bytes() + rest)
+        header = file.read_bytes()
+    file.write_bytes(header + rest)
     with Journal(file, RUN) as journal:
         journal.add(1, {"x": 1})
         assert journal[1] == {"number": 1, "x": 1}  # and not what was there before
@@ -431,7 +438,7 @@ def test_without_a_file_nothing_is_kept():
 def test_beginning_anew(log):
     with Journal(log, {"other": 1}, restart=True) as journal:
         assert len(journal) == 0
-    assert json.loads(log.read_bytes()) == {"other": 1}
+        assert json.loads(log.read_bytes()) == {"other": 1}
 
 
 def test_a_file_of_something_else_is_not_begun_anew(tmp_path):

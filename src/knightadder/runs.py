@@ -81,8 +81,9 @@ class Journal(Closing):
     step.
 
     A repeated step counts once. An incomplete last line, left by a crash, is dropped. The file of a different run is
-    overwritten if it is of the same kind and has no steps yet, or with `restart`. Without a file, nothing is saved.
-    OptionError if the file belongs to another run, is in use, is damaged, or cannot be used.
+    overwritten if it is of the same kind and has no steps yet, or with `restart`. A file without steps is removed at
+    the end. Without a file, nothing is saved. OptionError if the file belongs to another run, is in use, is damaged, or
+    cannot be used.
     """
 
     def __init__(self, file: Path | None, run: Mapping[str, Any], restart: bool = False) -> None:
@@ -183,13 +184,19 @@ class Journal(Closing):
         """Remove the file after the end of the run; OptionError if that fails."""
         if self._file is None:
             return
+        with contextlib.closing(self), doing("remove", self._file):
+            self._discard(self._file)
+
+    def _discard(self, file: Path) -> None:
         self._reader.close()  # some systems cannot remove an open file
         self._stream.close()
-        with contextlib.closing(self), doing("remove", self._file):
-            self._file.unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the file and release its lock."""
+        """Close the file and release its lock. A file without steps is removed."""
+        if self._file is not None and not self._places and self._file.is_file():  # not a device
+            with contextlib.suppress(OSError):
+                self._discard(self._file)
         self._held.close()
 
 

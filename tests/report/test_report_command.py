@@ -180,6 +180,14 @@ def test_no_sound_game_is_a_line(file, capsys):
     file.write_text('[White "Anna"]\n\n1. e4 e4 *\n', "utf-8")
     assert report(file, "--player", "Anna", "-o", file.with_name("anna.html")) == 2
     assert "no game of Anna can be used" in capsys.readouterr().err
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_without_games_there_is_no_file_of_drills(file, capsys):
+    drills = file.with_name("drills.sqlite")
+    assert report(file, "--player", "Emil", "-o", file.with_name("emil.html"), "--drills-file", drills) == 2
+    assert "there is no game of Emil" in capsys.readouterr().err
+    assert list(file.parent.iterdir()) == [file]
 
 
 def test_without_matplotlib_there_is_advice(file, capsys, monkeypatch):

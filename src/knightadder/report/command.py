@@ -77,10 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
     check_new(out, arguments.force or bool(unfinished and unfinished.exists()))
     with needed_by("report", "annotate"):
         import matplotlib  # noqa: F401
-    if arguments.drills or arguments.drills_file:
-        open_box(arguments.drills_file)  # so that an error shows before hours of work
     with game_files(arguments.files) as files:
         items = list(_items(files, arguments.player))
+        if arguments.drills or arguments.drills_file:
+            open_box(arguments.drills_file)  # so that an error shows before hours of work
         found = _study(files, items, unfinished, arguments)
     if not found:
         raise PositionError(f"no game of {arguments.player[0]} can be used; the lines above say why")
@@ -182,7 +182,7 @@ def _study(
                 _add_drills(played, arguments.drills_file)
             page = write_page(player, played, about, arguments.puzzles)
             write_whole(arguments.out, page.encode())
-            journal.remove()
+        journal.remove()
     left = len(items) - len(games)
     if games:
         broken = f", {left} left out" if left else ""
