@@ -97,3 +97,16 @@ def choose_game(page, title):
     """Choose a game of the file from the list."""
     page.locator("#games").click()
     page.get_by_role("dialog", name="Games of the file").get_by_role("button", name=title).click()
+
+
+def paste(page, text):
+    """Paste a text into the page, not into one of its fields."""
+    page.evaluate(
+        """text => {
+            const data = new DataTransfer();
+            data.setData("text/plain", text);
+            const paste = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+            document.body.dispatchEvent(paste);
+        }""",
+        text,
+    )

@@ -221,18 +221,6 @@ def test_positions_in_and_out(page):
     expect(page.get_by_label("FEN")).to_have_value(chess.STARTING_FEN)
 
 
-def test_after_the_editor_the_engine_is_seen_to_be_off(page):
-    analyse_tab(page)
-    engine = page.get_by_role("switch", name="Engine")
-    engine.click()
-    expect(engine).to_have_attribute("aria-checked", "true")
-    page.get_by_role("button", name="Edit board").click()
-    page.get_by_label("Board editor").get_by_role("button", name="Cancel").click()
-    expect(engine).to_have_attribute("aria-checked", "false")
-    engine.click()
-    expect(engine).to_have_attribute("aria-checked", "true")
-
-
 def test_a_fen_of_only_the_board_is_set_up(page):
     set_up(page, "r3k2r/8/8/8/8/8/8/R3K2R")
     toast = "The FEN is short, so White is to move and neither side may castle"
@@ -240,31 +228,6 @@ def test_a_fen_of_only_the_board_is_set_up(page):
     expect(page.get_by_label("FEN")).to_have_value("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1")
     click_move(page, "e1", "e2")
     expect_moves(page, "Ke2")
-
-
-def test_the_board_is_edited(page):
-    analyse_tab(page)
-    page.get_by_role("button", name="Edit board").click()
-    editor = page.get_by_label("Board editor")
-    use = editor.get_by_role("button", name="Use this position")
-    editor.get_by_role("button", name="Clear").click()
-    expect(use).to_be_disabled()
-    expect(page.locator("#editor-problem")).to_contain_text("White has 0 kings")
-    for label, places in (("white king", ["g1"]), ("black king", ["g8"]), ("white rook", ["a1", "b2"])):
-        editor.locator(f"[title='{label}']").click()
-        for place in places:
-            square(page, place).click()
-    editor.locator("[title='Remove pieces']").click()
-    square(page, "b2").click()
-    expect_piece(page, "b2", None)
-    editor.locator("[title='Move pieces']").click()
-    drag_move(page, "a1", "a8")
-    expect(page.locator("#editor-problem")).to_contain_text("the side that is not to move is in check")
-    page.get_by_label("To move").select_option("Black")
-    expect(use).to_be_enabled()
-    use.click()
-    expect(page.get_by_label("FEN")).to_have_value("R5k1/8/8/8/8/8/8/6K1 b - - 0 1")
-    expect(square(page, "g8")).to_have_class(re.compile(r"\bcheck\b"))
 
 
 def test_the_board_is_flipped(page):

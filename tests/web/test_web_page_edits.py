@@ -12,6 +12,7 @@ from on_page import (
     expect_piece,
     expect_shown,
     load_pgn,
+    paste,
     set_up,
     square,
     start_game,
@@ -146,21 +147,14 @@ def test_a_dialog_that_is_closed_leaves_the_keyboard_to_the_board(page, name):
     expect(page.get_by_role("switch", name="Engine")).to_be_checked()
 
 
-PASTE = """text => {
-    const data = new DataTransfer();
-    data.setData("text/plain", text);
-    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-}"""
-
-
 def test_a_game_and_a_position_are_pasted(page):
-    page.evaluate(PASTE, "1. e4 e5 *")  # on the tab Play
+    paste(page, "1. e4 e5 *")  # on the tab Play
     expect(page.get_by_role("tab", name="Analyse")).to_have_attribute("aria-selected", "true")
     expect_moves(page, "e4", "e5")
-    page.evaluate(PASTE, "  4k3/8/8/8/8/8/8/R3K3 w Q - 0 1\n")
+    paste(page, "  4k3/8/8/8/8/8/8/R3K3 w Q - 0 1\n")
     expect_moves(page)
     expect_piece(page, "a1", "R")
-    page.evaluate(PASTE, "what is this?")
+    paste(page, "what is this?")
     expect(page.locator("#toast")).to_have_text("This is not PGN: no tags and no moves")
     expect_piece(page, "a1", "R")
 

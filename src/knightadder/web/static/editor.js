@@ -14,7 +14,8 @@ export class Editor {
   /**
    * @param {HTMLElement} element
    * @param {import("./board.js").Board} board
-   * @param {{onUse: (fen: string) => void, onCheck: (fen: string) => void, onClose: () => void}} actions
+   * @param {{onUse: (fen: string) => void, onCheck: (fen: string) => void, onClose: () => void, keep: (fen: string) => void}}
+   *   actions `keep` stores the position in the browser
    */
   constructor(element, board, actions) {
     this.element = element;
@@ -105,6 +106,7 @@ export class Editor {
     this.board.set({ pieces: this.pieces, turn: this.turn.value === "w" ? "white" : "black" });
     this.use.disabled = true; // until the server has checked the position
     this.actions.onCheck(this.fen());
+    this.actions.keep(this.fen());
   }
 
   /** Handle the server's check of a position: `problem` says why the position cannot be used; null if it can be used. */

@@ -33,6 +33,11 @@ export class Keeping {
     this.restoring = { edited, places };
   }
 
+  /** Whether a file and a game that the server has put on the board replace other ones. */
+  isNew({ file, index }) {
+    return this.file !== null && (file !== this.file || index !== this.index);
+  }
+
   /** Store the file and the game that the server has put on the board. `file` is the server's number for the file. */
   open({ file, index, titles, place }, pgn, path) {
     const same = file === this.file;

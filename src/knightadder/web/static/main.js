@@ -91,8 +91,12 @@ const worths = new Worths({ button: byId("worths"), value: byId("static-value") 
 const explorer = new Explorer(byId("explorer"), (node, move) => playMove(move, node));
 // A typed move follows the position that the user has gone to, even if the server has not shown it yet.
 const typed = new TypedMove(byId("type-move"), (move) => playMove(move, walk.node), () => Boolean(board.waiting));
-const walk = new Walk(tree, { goTo, onChoose: showLine });
-walk.listen(byId("board"), () => !editor.isOpen);
+const walk = new Walk(tree, {
+  goTo: (node) => send("go_to", { node }),
+  onChoose: showLine,
+  allowed: () => !editor.isOpen,
+});
+walk.listen(byId("board"));
 const moves = new MoveList(byId("moves"), (node) => walk.goTo(node));
 const remark = new Remark(
   byId("remark-dialog"),
@@ -124,9 +128,10 @@ const other = new OtherEngine(byId("other"), byId("other-preview"), {
 });
 const setup = new Setup(byId("setup"), startGame);
 const editor = new Editor(byId("editor"), board, {
-  onUse: (fen) => send("load_fen", { fen }) && closeEditor(),
+  onUse: (fen) => send("load_fen", { fen }) && leaveEditor(),
   onCheck: (fen) => socket.send("check_fen", { fen }),
-  onClose: closeEditor,
+  onClose: leaveEditor,
+  keep: (fen) => keeping.write("editor", fen),
 });
 const transfer = new Transfer({
   onFen: (fen) => {
@@ -170,6 +175,7 @@ socket.on("open", () => {
   setEngineState("loading");
   lost.hide();
   board.lock(false);
+  if (editor.isOpen) editor.changed(); // the server may have missed the last change
 });
 socket.on("closed", ({ reason, cause }) => {
   setEngineState("failed", "No connection");
@@ -302,11 +308,13 @@ function pgnToKeep() {
 }
 
 socket.on("position", (message) => {
+  const first = !position;
   position = message;
   walk.arrive(message.node);
   if (stepping === null) board.goOn();
   else if (stepping === message.node) stepping = null;
   if (!saved) keeping.keepPath(tree.path(message.node));
+  if (first) reopenEditor();
   if (!editor.isOpen) showPosition();
   if (!board.waiting) typed.answered();
 });
@@ -327,6 +335,7 @@ socket.on("game", (message) => {
   showStatus();
   showPanels();
   if (handedOver && !saved) {
+    keeping.write("editor", null);
     loadPgn(handedOver.pgn, false);
     if (!game?.running) flip(handedOver.side === "black");
     wantedPly = handedOver.ply;
@@ -369,6 +378,7 @@ socket.on("games", (message) => {
     saved = null;
     tellReturn();
   }
+  if (keeping.isNew(message)) leaveEditor();
   keeping.open(message, pgnToKeep(), tree.path(tree.root.id));
   transfer.showGames(message);
   transfer.loaded();
@@ -422,11 +432,6 @@ function openMoment(node) {
   if (position.node === node) showPosition();
 }
 
-function goTo(node) {
-  if (editor.isOpen) closeEditor();
-  send("go_to", { node });
-}
-
 const actions = {
   ArrowLeft: () => walk.previous(),
   ArrowRight: () => walk.next(),
@@ -452,10 +457,10 @@ const actions = {
   c: () => menu.actions.allowed() && onMove.remark(position.node),
   e: () => showScores(!byId("moves").classList.contains("scored")),
   x: () => {
-    if (mode === "analyse") analyse(true, !position.threat);
+    if (mode === "analyse" && !editor.isOpen) analyse(true, !position.threat);
   },
   " ": () => {
-    if (mode === "analyse") analyse(!position.analysing);
+    if (mode === "analyse" && !editor.isOpen) analyse(!position.analysing);
   },
 };
 startKeys(actions);
@@ -552,9 +557,24 @@ byId("edit").addEventListener("click", () => {
   showPanels();
 });
 
+/** Close the editor for good. */
+function leaveEditor() {
+  keeping.write("editor", null);
+  if (editor.isOpen) closeEditor();
+}
+
+/** Hide the editor; the tab "Analyse" opens it again with the same position. */
 function closeEditor() {
   editor.close();
   showPosition();
+  showPanels();
+}
+
+/** Open the editor again after a reload, or when the user comes back to the tab "Analyse". */
+function reopenEditor() {
+  const fen = read("editor");
+  if (!fen || mode !== "analyse" || game?.running) return;
+  editor.open(fen);
   showPanels();
 }
 
@@ -586,6 +606,7 @@ function choose(name) {
   if (editor.isOpen) closeEditor();
   if (mode === "play" && position?.analysing) analyse(false);
   if (mode === "play" && other.on) switchOther(false);
+  reopenEditor();
   showPanels();
 }
 
@@ -631,9 +652,11 @@ function showPanels() {
   byId("evaluation").hidden = mode === "play" || running;
   byId("graph-card").hidden = mode === "play" || running || editor.isOpen;
   byId("transfer").hidden = mode === "play" || editor.isOpen;
-  byId("tree-tools").hidden = mode === "play" || running;
+  byId("tree-tools").hidden = mode === "play" || running || editor.isOpen;
   byId("moves-card").hidden = editor.isOpen;
   drawing.allow(!editor.isOpen);
+  for (const name of ["first", "previous", "next", "last"]) byId(name).disabled = editor.isOpen;
+  byId("type-move").elements.move.disabled = editor.isOpen;
   for (const name of ["fen-use", "open-file", "load-pgn", "edit", "reset", "play-here"]) byId(name).disabled = running;
   showLine();
   showWorths();

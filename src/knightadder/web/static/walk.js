@@ -6,7 +6,8 @@ const LINE = 40; // pixels per line, for browsers that report scrolling in lines
 export class Walk {
   /**
    * @param {import("./tree.js").Tree} tree
-   * @param {{goTo: (node: number) => void, onChoose: () => void}} actions `onChoose` is called when a different continuation is chosen
+   * @param {{goTo: (node: number) => void, onChoose: () => void, allowed: () => boolean}} actions `onChoose` is called when a
+   *   different continuation is chosen; `allowed` returns whether the user may walk at the moment
    */
   constructor(tree, actions) {
     Object.assign(this, { tree, actions });
@@ -33,7 +34,7 @@ export class Walk {
   }
 
   goTo(node) {
-    if (node === undefined || node === this.node) return;
+    if (node === undefined || node === this.node || !this.actions.allowed()) return;
     this.set(node);
     this.heading = node;
     this.actions.goTo(node);
@@ -85,11 +86,11 @@ export class Walk {
     this.actions.onChoose();
   }
 
-  /** Walk through the moves when the wheel turns over an element and `allowed` returns true. */
-  listen(element, allowed) {
+  /** Walk through the moves when the wheel turns over an element. */
+  listen(element) {
     let turned = 0;
     const turn = (event) => {
-      if (event.ctrlKey || !event.deltaY || !allowed()) return; // with Ctrl, the wheel zooms the page
+      if (event.ctrlKey || !event.deltaY || !this.actions.allowed()) return; // with Ctrl, the wheel zooms the page
       event.preventDefault();
       const pixels = event.deltaY * (event.deltaMode ? LINE : 1);
       turned = pixels * turned > 0 ? turned + pixels : pixels;
