@@ -138,6 +138,19 @@ def test_nothing_is_written_if_nothing_was_done(file, here, capsys):
     assert "unfinished" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("content", [bytes(99), b"; only a remark\n"])
+def test_a_file_of_other_text_has_no_game(file, content, capsys):
+    file.write_bytes(content)
+    assert puzzles(file) == 2
+    assert capsys.readouterr() == ("", f"knightadder: there is no game in {file}\n")
+
+
+def test_text_between_games_is_not_a_game(file, capsys):
+    file.write_bytes(b"; a collection\n\n\n" + file.read_bytes() + bytes(99))
+    assert puzzles(file) == 0
+    assert "2 puzzles from 3 games, 1 left out" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -154,14 +154,17 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
 
 
 def _items(files: Sequence[tuple[str, Path]]) -> Iterator[ScannedGame]:
-    """Read the games of all files; each file is given by its name for the user and its path."""
-    from knightadder.pgn.games import read_texts
+    """Read the games of all files, without text between games; each file is given by its name for the user and its
+    path.
+    """
+    from knightadder.pgn.games import headers_of, read_texts
     from knightadder.puzzles.puzzle_maker import ScannedGame
 
     numbers = itertools.count()
     for name, file in files:
         for text in read_texts(file):
-            yield ScannedGame(next(numbers), Path(name).name, text)
+            if headers_of(text) is not None:
+                yield ScannedGame(next(numbers), Path(name).name, text)
 
 
 def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str) -> int:
