@@ -90,6 +90,11 @@ CASES = [
     ("hangs", "Hangs the queen on f3.",
      "6rk/6b1/2Q1R2p/2P5/5p1p/4P2K/8/3qB3 b - - 1 35", "Qf3+", Cp(0), "Bf6 Re8", Cp(652),
      "Qxf3 Rf8 Bxh4 fxe3 Qxe3 Kg8 Re8"),
+    # A piece is defended even if the defender is pinned, or a check must be answered first.
+    ("hangs", "Loses the knight on d4.", "3rr1k1/8/8/8/8/1N2B3/8/4K3 w - - 0 1", "Nd4", Cp(0), "Kf2", Cp(300),
+     "Rxd4 Kf2 Rd7"),
+    ("missedTactic", "Misses a discovered check.", "2b1k3/1n6/8/8/4B3/8/8/4R1K1 w - - 0 1", "Kf2", Cp(700),
+     "Bxb7+ Kf8 Be4", Cp(0), "Nd6"),
     # A line may end in the middle of an exchange: then it proves nothing.
     ("other", "The evaluation goes from +1.00 to -1.00.", "3rk3/8/8/8/8/8/3R4/3RK3 w - - 0 1", "Rd5", Cp(100), "Rd3",
      Cp(100), "Rxd5"),

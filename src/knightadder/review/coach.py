@@ -199,7 +199,7 @@ class _Outcome:
         _cancel(self.lost, self.won)
 
     def first_capture(self) -> tuple[chess.PieceType, chess.Square, bool] | None:
-        """Return the piece that the first move takes, its square, and whether the capturing piece can be taken."""
+        """Return the piece that the first move takes, its square, and whether a piece (perhaps pinned) defended it."""
         if self.line is None:
             return None
         start, move, end = self.line.boards[0], self.line.moves[0], self.line.boards[1]
@@ -208,7 +208,7 @@ class _Outcome:
         square = _captured_square(start, move)
         kind = start.piece_type_at(square)
         assert kind is not None
-        return kind, square, bool(_captures_on(end, move.to_square))
+        return kind, square, bool(end.attackers(end.turn, move.to_square))
 
     def is_traded(self) -> bool:
         """Return whether the first move takes a piece of at most the taker's value, and the reply takes the taker."""
@@ -298,11 +298,11 @@ def _allowed(best: _Outcome, reply: _Outcome) -> Fault:
     taken = reply.first_capture()
     won = reply.won.total() > 0 or reply.is_traded()
     if taken and not reply.has_promotion and not won and taken[1] not in best.captures(reply.line.solver):
-        kind, square, can_take_back = taken
+        kind, square, defended = taken
         if kind == chess.PAWN and -reply.gain == 1:
             return Fault("pawn", f"Gives up the pawn on {chess.square_name(square)} for nothing.")
         if kind != chess.PAWN and reply.lost[kind]:
-            verb = "Loses" if can_take_back else "Hangs"
+            verb = "Loses" if defended else "Hangs"
             return Fault("hangs", f"{verb} the {chess.piece_name(kind)} on {chess.square_name(square)}.")
     for kind_name, words in _new_motifs(reply.line, _solution(best.boards[1:], best.moves[1:])):
         return Fault(kind_name, f"{_ALLOWS[kind_name]} {words}.")
@@ -326,10 +326,10 @@ def _missed(board: chess.Board, move: chess.Move, best: _Outcome, reply: _Outcom
     taken = best.first_capture()
     took = reply.captures(board.turn) | ({_captured_square(board, move)} if board.is_capture(move) else set())
     if taken and taken[1] not in took and not best.has_promotion and not best.lost.total():
-        kind, square, can_take_back = taken
+        kind, square, defended = taken
         if square == _last_capture(board):
             return Fault("recapture", f"Does not take back on {chess.square_name(square)}.")
-        if not can_take_back and best.won[kind]:
+        if not defended and best.won[kind]:
             name = f"undefended {chess.piece_name(kind)} on {chess.square_name(square)}"
             return Fault("missedMaterial" if kind == chess.PAWN else "missedCapture", f"Does not take the {name}.")
     for kind_name, words in _new_motifs(best.line, _solution([board, *reply.boards], [move, *reply.moves])):
