@@ -1,10 +1,13 @@
 """The subcommand `drills`: repertoires, and where games leave them."""
 
+from pathlib import Path
+
 import pytest
 from game_texts import after
 
 from knightadder import cli
 from knightadder.drills.box import Choice, DrillBox
+from knightadder.drills.drill import Drill
 from knightadder.drills.repertoire import read_repertoire
 
 REPERTOIRE = """[Event "my white repertoire"]
@@ -138,9 +141,41 @@ def test_what_there_is_to_train(drills, capsys):
     assert "There are no drills in drills.sqlite." in capsys.readouterr().out
     drills("repertoire", "white.pgn", "--side", "white")
     capsys.readouterr()
-    assert drills("list") == 0
-    out = capsys.readouterr().out
-    assert "Sicilian Defense" in out and "Repertoire" in out
+    mistakes = [
+        Drill("mistake", after(line).fen(), (("b1c3",),), theme, opening)
+        for line, theme, opening in (
+            ("e4 c5", "Hung a piece", "Sicilian Defense"),
+            ("e4 c5 a3 a6", "Allowed a fork", "Sicilian Defense"),
+            ("d4 d5", "Allowed a fork", "Queen's Pawn Game"),
+        )
+    ]
+    DrillBox(Path("drills.sqlite")).add(mistakes)
+
+    def rows(*options):
+        assert drills("list", *options) == 0
+        first, *lines = capsys.readouterr().out.splitlines()
+        assert first == "9 drills: 0 due, 9 new"
+        return [tuple(cell.strip() for cell in line.split("│")[1:-1]) for line in lines if "│" in line]
+
+    assert rows() == [("Mistake", "White", "3", "0", "3"), ("Repertoire", "White", "6", "0", "6")]
+    assert rows("--themes") == [
+        ("Mistake", "White", "Allowed a fork", "2", "0", "2"),
+        ("Mistake", "White", "Hung a piece", "1", "0", "1"),
+        ("Repertoire", "White", "Repertoire", "6", "0", "6"),
+    ]
+    assert rows("--openings")[:2] == [
+        ("Mistake", "White", "Sicilian Defense", "2", "0", "2"),
+        ("Mistake", "White", "Queen's Pawn Game", "1", "0", "1"),
+    ]
+    assert rows("--themes", "--openings")[0] == (
+        "Mistake",
+        "White",
+        "Allowed a fork",
+        "Queen's Pawn Game",
+        "1",
+        "0",
+        "1",
+    )
 
 
 def test_what_cannot_be_done_is_a_line(drills, tmp_path, capsys):

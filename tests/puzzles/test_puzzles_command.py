@@ -146,7 +146,7 @@ def test_a_file_of_other_text_has_no_game(file, content, capsys):
 
 
 def test_text_between_games_is_not_a_game(file, capsys):
-    file.write_bytes(b"; a collection\n\n\n" + file.read_bytes() + bytes(99))
+    file.write_bytes(file.read_bytes() + b"; the end\n")
     assert puzzles(file) == 0
     assert "2 puzzles from 3 games, 1 left out" in capsys.readouterr().err
 

@@ -127,7 +127,13 @@ def _show(title: str, left: Sequence[Departure]) -> None:
 
 
 def _add_list(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    command = kinds.add_parser("list", help="show how many drills there are, and how many are due")
+    command = kinds.add_parser(
+        "list",
+        help="show how many drills there are, and how many are due",
+        description="Show how many drills there are, how many are due, and how many are new, for each kind and side.",
+    )
+    command.add_argument("--themes", action="store_true", help="count each theme separately")
+    command.add_argument("--openings", action="store_true", help="count each opening separately")
     declare_file(command)
     command.set_defaults(run=_run_list)
 
@@ -142,10 +148,16 @@ def _run_list(arguments: argparse.Namespace) -> int:
     if not groups:
         print(f"There are no drills in {box.file}.")
         return 0
-    rows = [
-        (each.kind.capitalize(), _COLOURS[each.white], each.theme, each.opening, each.count, each.due, each.new)
-        for each in groups
-    ]
-    columns = "Kind", "Side", "Theme", "Opening", "Drills", "Due", "New"
-    Console().print(text_table(columns, rows, left=4, framed=True))
+    columns = "Kind", "Side", *["Theme"] * arguments.themes, *["Opening"] * arguments.openings
+    totals: dict[tuple[str, ...], list[int]] = {}
+    for each in groups:
+        details = *[each.theme] * arguments.themes, *[each.opening] * arguments.openings
+        total = totals.setdefault((each.kind.capitalize(), _COLOURS[each.white], *details), [0, 0, 0])
+        total[:] = total[0] + each.count, total[1] + each.due, total[2] + each.new
+    count, due, new = map(sum, zip(*totals.values(), strict=True))
+    print(f"{counted(count, 'drill')}: {due} due, {new} new")
+    # For each kind and side, the most frequent theme or opening comes first.
+    order = sorted(totals.items(), key=lambda item: (item[0][0], item[0][1] != "White", -item[1][0], item[0]))
+    rows = [(*key, *numbers) for key, numbers in order]
+    Console().print(text_table([*columns, "Drills", "Due", "New"], rows, left=len(columns), framed=True))
     return 0
