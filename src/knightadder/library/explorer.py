@@ -74,7 +74,7 @@ SPEEDS = {
     "bullet": 180.0,
     "blitz": 480.0,
     "rapid": 1500.0,
-    "classical": 86_400.0,
+    "classical": 21_600.0,
     "correspondence": math.inf,
 }
 _SPEED_NAMES = (None, *SPEEDS)
