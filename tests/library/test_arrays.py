@@ -41,6 +41,13 @@ def test_what_is_packed_can_be_unpacked(chess960: bool) -> None:
     assert unpack_fens(records, chess960=True) == [board.shredder_fen() for board in boards]
 
 
+def test_castling_rights_of_chess960_are_unpacked_among_other_positions() -> None:
+    boards = [chess.Board(), chess.Board.from_chess960_pos(0), chess.Board.from_chess960_pos(959), chess.Board()]
+    inner = chess.Board("rk2r2r/8/8/8/8/8/8/RK2R2R w EAea - 0 1", chess960=True)  # the rooks on h cannot castle
+    assert unpack(pack([*boards, inner])) == [*boards, inner]
+    assert all(board.chess960 for board in unpack(pack(boards), chess960=True))
+
+
 def test_fens_and_boards_give_the_same_records() -> None:
     one_by_one = np.concatenate([pack([fen]) for fen in FENS])
     for positions in (

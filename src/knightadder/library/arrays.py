@@ -71,7 +71,8 @@ def pack_from(first: int, positions: Positions, strict: bool = True) -> NDArray[
 
 
 def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Board]:
-    """Convert packed positions from `pack` to boards, with ``chess960`` to Chess960 boards.
+    """Convert packed positions from `pack` to boards. With ``chess960``, all are Chess960 boards; otherwise only those
+    whose castling rights are possible only in Chess960.
 
     Raises
     ------
@@ -81,9 +82,11 @@ def unpack(records: NDArray[np.void], chess960: bool = False) -> list[chess.Boar
     boards = []
     for number, text in enumerate(unpack_fens(records, chess960)):
         try:
-            boards.append(chess.Board(text, chess960=chess960))
+            board = chess.Board(text, chess960=True)
         except ValueError as error:
             raise PositionError(f"illegal position {number}: {error}") from None
+        board.chess960 = chess960 or board.has_chess960_castling_rights()
+        boards.append(board)
     return boards
 
 
