@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import filecmp
 import glob
 import io
 import os
@@ -94,12 +95,16 @@ def locked(file: Path) -> Iterator[None]:
 # --- writing completely or not at all ------------------------------------------------------------------------------
 
 
+def _exists(file: Path) -> OptionError:
+    return OptionError(f"{file} already exists: give --force to overwrite it")
+
+
 def check_new(file: Path, force: bool) -> None:
     """Raise OptionError, before hours of work, if a file cannot be written, or exists and may not be overwritten."""
     if file.is_dir():
         raise OptionError(f"cannot write {file}: it is a folder")
     if file.exists() and not force:
-        raise OptionError(f"{file} already exists: give --force to overwrite it")
+        raise _exists(file)
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
     if file.is_file() or not file.exists():  # not a device or a pipe
@@ -121,13 +126,13 @@ def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> 
 
 
 @contextlib.contextmanager
-def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
+def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Path]:
     """Replace a file, so that at any time either the old or the new file exists; OptionError if that fails. In the
     ``with`` block, SIGTERM has the effect of Ctrl-C.
 
     Yields the file to write: a temporary file in the same folder, which is removed if the ``with`` block fails; or
     `file` itself if it is not a regular file, such as ``/dev/stdout``. With `tidy`, temporary files of killed processes
-    are removed, for which the whole folder is listed.
+    are removed, for which the whole folder is listed. Without `force`, a file with different content is not replaced.
     """
     direct = file.exists() and not file.is_file()
     target = file.resolve()  # a link stays, and its target is replaced
@@ -141,6 +146,8 @@ def replacing(file: Path, tidy: bool = True) -> Iterator[Path]:
                 remove_left_behind(target.parent, glob.escape(target.name))
             with _held(beside):
                 yield beside
+            if not force and file.exists() and not filecmp.cmp(file, beside, shallow=False):
+                raise _exists(file)
             with beside.open("rb+") as stream:
                 os.fsync(stream.fileno())
             with contextlib.suppress(OSError):

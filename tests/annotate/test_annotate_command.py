@@ -430,6 +430,54 @@ def test_interrupted_while_it_writes_it_says_how_to_go_on(file, analysts, monkey
     assert len(read(out)) == 4 and len(analysts) == 1
 
 
+class Killed(BaseException):
+    """Ends a run without any word."""
+
+
+@pytest.mark.parametrize("renamed", range(1, 5))
+def test_killed_while_it_writes_it_goes_on(tmp_path, analysts, monkeypatch, renamed):
+    def replacing(file, target):
+        real(file, target)
+        names.append(Path(target).name)
+        if len(names) == renamed:
+            raise Killed
+
+    def arguments(folder):
+        return [*arguments_in(folder), "--moves", folder / "moves.csv", "--plot", folder / "graphs"]
+
+    whole, killed, real, names = tmp_path / "whole", tmp_path / "killed", Path.replace, []
+    for folder in (whole, killed):
+        folder.mkdir()
+        (folder / "games.pgn").write_text(many_games())
+    (killed / "graphs").mkdir()
+    assert annotate(*arguments(whole)) == 0
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(Path, "replace", replacing)
+        annotate(*arguments(killed))
+    assert names[:3] == ["moves.csv", "table.csv", "out.pgn"][:renamed]
+    assert annotate(*arguments(killed)) == 0
+    assert outputs(killed) == outputs(whole)
+
+
+@pytest.mark.parametrize("name", ["moves.csv", "table.csv", "out.pgn", "graphs/game-0001.svg"])
+def test_files_that_others_write_meanwhile_are_kept(file, analysts, monkeypatch, capsys, name):
+    def write(*arguments):
+        theirs.parent.mkdir(exist_ok=True)
+        theirs.write_text("mine")
+        return real(*arguments)
+
+    folder, real = file.parent, notes.annotate
+    theirs = folder / name
+    options = ["--moves", folder / "moves.csv", "--plot", folder / "graphs"]
+    with monkeypatch.context() as patch:
+        patch.setattr(notes, "annotate", write)
+        assert annotate(*arguments_in(folder), *options) == 2
+    assert f"{folder / name.partition('/')[0]} already " in said_last(capsys)
+    assert theirs.read_text() == "mine"
+    assert annotate(*arguments_in(folder), *options, "--force") == 0
+    assert theirs.read_text("utf-8") != "mine"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has such a device")
 def test_a_full_standard_output_keeps_the_evaluations(file, analysts, capsys, monkeypatch):
     state = file.with_name("games.annotated.pgn.unfinished")

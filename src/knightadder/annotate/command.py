@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import filecmp
 import io
 import shutil
 import sys
@@ -124,7 +125,8 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     digest, total = _survey(files.games)
     if not total:
         raise PositionError(f"there is no game in {files.name}")
-    _check_new(files, arguments.force)
+    # An interrupted run may have written some of its files already.
+    _check_new(files, arguments.force or files.unfinished.exists())
     same = {
         "content": digest,
         "version": __version__,
@@ -146,7 +148,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
             return f"{len(journal)} of {total} games are in {files.unfinished}" if kept and len(journal) else ""
 
         with going_on(saved):
-            _evaluate(files.games, total, journal, limit, engine, options, arguments)
+            _evaluate(files, total, journal, limit, engine, options, arguments)
         if content_digest(files.games) != digest:
             raise OptionError(f"{files.games} has changed since the work began: give --restart to begin again")
         with (
@@ -197,18 +199,20 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
 
 def _check_new(files: _Files, force: bool) -> None:
     """Check, before hours of work, that all files can be written, and that no file is overwritten without `force`."""
-    # If there is a state file beside an existing output, the run was interrupted while it wrote the output.
-    began = files.unfinished.exists()
     for file in (files.out, files.summary, files.moves):
         if file is not None and file != _STANDARD:
-            check_new(file, force or (began and file == files.out))
+            check_new(file, force)
     if files.graphs:
         if files.graphs.exists() and not files.graphs.is_dir():
             raise OptionError(f"cannot write to {files.graphs}: it is not a folder")
         if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force:
-            raise OptionError(f"{files.graphs} already contains files: give --force to overwrite them")
+            raise _contains_files(files.graphs)
         parents = files.graphs.resolve().parents
         check_writable(next(folder for folder in parents if folder.exists()), files.graphs)
+
+
+def _contains_files(folder: Path) -> OptionError:
+    return OptionError(f"{folder} already contains files: give --force to overwrite them")
 
 
 def _survey(file: Path) -> tuple[str, int]:
@@ -235,7 +239,7 @@ def _is_game(text: GameText) -> bool:
 
 
 def _evaluate(
-    file: Path,
+    files: _Files,
     total: int,
     journal: Journal,
     limit: dict[str, Any],
@@ -258,7 +262,7 @@ def _evaluate(
 
     def items() -> Iterator[Block]:
         nonlocal broken
-        for text in read_texts(file):
+        for text in read_texts(files.games):
             if text.number in journal:
                 continue
             try:
@@ -281,6 +285,7 @@ def _evaluate(
     first = list(islice(todo, wanted))
     if not first:
         return
+    _check_new(files, arguments.force)
     evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, WorkerEngine(engine, options))
     known = journal.entries(lambda entry: entry.get("engine")) if engine else []
     named: str | None = next((name for name in known if isinstance(name, str)), None)
@@ -319,6 +324,13 @@ def _new_pictures(folder: Path) -> Iterator[Path]:
             beside.rename(target)
 
 
+def _check_pictures(folder: Path, pictures: Path) -> None:
+    """Raise OptionError if the folder for the graphs contains anything except files that are equal to new pictures."""
+    there = [file.name for file in folder.iterdir()] if folder.exists() else []
+    if there and filecmp.cmpfiles(folder, pictures, there, shallow=False)[0] != there:
+        raise _contains_files(folder)
+
+
 def _write(
     files: _Files,
     journal: Journal,
@@ -343,9 +355,10 @@ def _write(
 
     rows = []
     with contextlib.ExitStack() as stack:
-        stream = stack.enter_context(_replacing(files.out))
-        summary = stack.enter_context(_replacing(files.summary)) if files.summary else None
-        write_moves = stack.enter_context(writing_moves(files.moves)) if files.moves else None
+        force = arguments.force
+        stream = stack.enter_context(_replacing(files.out, force))
+        summary = stack.enter_context(_replacing(files.summary, force)) if files.summary else None
+        write_moves = stack.enter_context(writing_moves(files.moves, force)) if files.moves else None
         for text in read_texts(files.games):
             written = text.text
             try:
@@ -380,6 +393,8 @@ def _write(
                 _tell(text.place(files.name), rows[-1])
             with _writing(files.out):
                 stream.write(f"{written}\n\n")
+        if files.graphs and pictures and not force:
+            _check_pictures(files.graphs, pictures)
         if files.summary and summary:
             with _writing(files.summary):
                 _write_summary(files.summary, summary, rows, {"file": files.name, **about})
@@ -418,8 +433,10 @@ def _write_summary(file: Path, stream: TextIO, rows: Sequence[Row], about: dict[
 
 
 @contextlib.contextmanager
-def _replacing(file: Path) -> Iterator[TextIO]:
-    """Open a temporary file that replaces `file` when it is complete; after an error, `file` stays unchanged."""
+def _replacing(file: Path, force: bool) -> Iterator[TextIO]:
+    """Open a temporary file that replaces `file` when it is complete; after an error, `file` stays unchanged. Without
+    `force`, a file with different content is not replaced.
+    """
     if file == _STANDARD:
         stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
         try:
@@ -427,7 +444,7 @@ def _replacing(file: Path) -> Iterator[TextIO]:
         finally:
             stream.detach()
         return
-    with replacing(file) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
+    with replacing(file, force=force) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
         yield stream
 
 

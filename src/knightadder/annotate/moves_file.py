@@ -38,9 +38,11 @@ def check_moves_file(file: Path) -> None:
 
 
 @contextlib.contextmanager
-def writing_moves(file: Path) -> Iterator[Callable[[GameRow, Iterable[AnnotatedMove]], None]]:
-    """Yield a function that writes the moves of a game, given its row; at the end, the table replaces `file`."""
-    with replacing(file) as beside, _WRITERS[file.suffix.lower()](beside) as write:
+def writing_moves(file: Path, force: bool) -> Iterator[Callable[[GameRow, Iterable[AnnotatedMove]], None]]:
+    """Yield a function that writes the moves of a game, given its row; at the end, the table replaces `file`. Without
+    `force`, a file with different content is not replaced.
+    """
+    with replacing(file, force=force) as beside, _WRITERS[file.suffix.lower()](beside) as write:
 
         def write_game(game: GameRow, moves: Iterable[AnnotatedMove]) -> None:
             for move in moves:
