@@ -130,10 +130,15 @@ def test_the_result_of_any_engine_is_explained():
     after = InfoDict(score=PovScore(Cp(200), False), pv=[chess.Move.from_uci("d6e5")])
     assert explain(board, move, before, after) == "Hangs the knight on e5."
     assert explain(board, move, before, InfoDict(score=after["score"])) == "The evaluation goes from +0.20 to -2.00."
-    with pytest.raises(ValueError, match="illegal move e1e3"):
+    with pytest.raises(ValueError, match="illegal move: e1e3"):
         explain(board, chess.Move.from_uci("e1e3"), before, after)
     with pytest.raises(ValueError, match="has no score"):
         explain(board, move, before, InfoDict())
+    assert explain(board.fen(), board.san(move), before, after) == "Hangs the knight on e5."
+    with pytest.raises(TypeError, match=r"after must be an Analysis, a Line or an InfoDict, not \[{'score'"):
+        explain(board, move, before, [after])  # of an analysis with multipv
+    with pytest.raises(TypeError, match=r"position must be a chess\.Board, a FEN or 'startpos', not None"):
+        explain(None, move, before, after)
     with pytest.raises(ValueError, match="has no line"):
         explain(board, move, before, Analysis((), None, None))
 

@@ -15,6 +15,7 @@ import chess
 import chess.engine
 from chess.engine import InfoDict
 
+from knightadder.library.boards import Move, Position, board_of, name_of
 from knightadder.library.results import Analysis, Line
 from knightadder.library.scores import score_text
 from knightadder.motifs.line import PlayedLine, boards_along
@@ -79,9 +80,7 @@ class Fault:
     text: str
 
 
-def explain(
-    board: chess.Board, move: chess.Move, before: Analysis | Line | InfoDict, after: Analysis | Line | InfoDict
-) -> str:
+def explain(board: Position, move: Move, before: Analysis | Line | InfoDict, after: Analysis | Line | InfoDict) -> str:
     """Explain a bad move in one sentence, such as ``Hangs the knight on d5.``
 
     The sentence says only what the engine's lines show. If they show no loss of material and no mate, the sentence
@@ -89,25 +88,27 @@ def explain(
 
     Parameters
     ----------
-    board : chess.Board
-        The position before the move. If it contains the earlier moves, the explanation can mention a capture that was
-        not answered by a recapture.
-    move : chess.Move
-        The bad move.
+    board : chess.Board or str
+        The position before the move: a board, a FEN or ``"startpos"``. If a board contains the earlier moves, the
+        explanation can mention a capture that was not answered by a recapture.
+    move : chess.Move or str
+        The bad move. Text is in algebraic or UCI notation.
     before, after : Analysis, Line or chess.engine.InfoDict
         Results of Knightadder, or of an external engine in python-chess, for the positions before and after the move.
         They must have a score and a line.
 
     Raises
     ------
-    ValueError
-        If the move is illegal, or a result has no score.
+    PositionError
+        If the position or the move is illegal.
+    ValueError, TypeError
+        If a result has no score, or an argument has a wrong type.
     """
-    if not board.is_legal(move):
-        raise ValueError(f"illegal move {move.uci()} in {board.fen()}")
+    board = board_of(board)
+    played = board.parse_uci(name_of(board, move))
     end = board.copy(stack=False)
-    end.push(move)
-    return fault_of(board, move, _searched(board, before), _searched(end, after)).text
+    end.push(played)
+    return fault_of(board, played, _searched(board, "before", before), _searched(end, "after", after)).text
 
 
 def with_explanation(comment: str, text: str) -> str:
@@ -117,9 +118,11 @@ def with_explanation(comment: str, text: str) -> str:
     return comment if _EXPLANATION.search(comment) else f"{comment} {text}".lstrip()
 
 
-def _searched(board: chess.Board, result: Analysis | Line | InfoDict) -> SearchedPosition:
+def _searched(board: chess.Board, name: str, result: Analysis | Line | InfoDict) -> SearchedPosition:
     if isinstance(result, Analysis | Line):
         score, moves = result.score, list(result.pv)
+    elif not isinstance(result, dict):
+        raise TypeError(f"{name} must be an Analysis, a Line or an InfoDict, not {result!r:.60}")
     elif "score" in result:
         score, moves = result["score"], result.get("pv", [])
     else:
