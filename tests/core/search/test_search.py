@@ -116,6 +116,28 @@ def test_a_mate_in_two_is_found_exactly_where_there_is_one(engine: Engine) -> No
     assert found > 10
 
 
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    "fen",
+    [
+        "8/8/7b/2rk3R/6Q1/K2B2q1/8/8 b - - 0 1",  # only the move that the first iterations prefer loses at once
+        "5Q2/8/3k4/1K6/8/r6Q/3q4/8 b - - 0 1",
+        "1k6/7r/7p/Q1K5/4p3/7P/R7/8 b - - 0 1",
+        "8/2pP4/5Q1K/6p1/8/5k2/7R/6r1 b - - 0 1",
+        "RQ5k/2Pp4/pr5q/8/6N1/P7/8/2nK4 b - - 0 1",
+    ],
+)
+def test_a_stop_before_all_moves_were_tried_claims_no_lost_position(without_tablebases: Engine, fen: str) -> None:
+    board = chess.Board(fen)
+    claimed = {search(without_tablebases, fen, Limits(nodes=nodes))[1].score.mate for nodes in range(100, 1000, 50)}
+    for mate in claimed:
+        assert mate is None or mate < 0
+        for move in list(board.legal_moves) if mate is not None and mate >= -2 else []:
+            board.push(move)
+            assert _mates(board, -mate), (mate, move)
+            board.pop()
+
+
 def test_what_an_ordinary_search_has_seen_hides_no_mate(engine: Engine) -> None:
     fen = "2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - 0 1"
     search(engine, fen, Limits(depth=10))

@@ -18,7 +18,7 @@ from ..search.forgetting import forget_searches
 from ..search.frame import NO_PLY
 from ..search.mate import prove_mate
 from ..search.oversight import overlooks
-from ..search.root import clear_root_killers, move_to_front
+from ..search.root import clear_root_killers, keep_line, move_to_front, restore_line
 from ..search.search import search
 from ..search.transposition import DECISIVE, EXACT, INFINITE, MATE, NO_EVAL
 from ..tables import Tables
@@ -165,17 +165,20 @@ def aspiration_search(tables, worker, pausing):
 
     The function returns whether the search for this line has ended, because the score lies within the window or
     ``worker.stopped`` is set. A stopped search still keeps a move that raised alpha: that move was fully searched and
-    is better. If `pausing` is set, the function returns False as soon as a score lies outside the window. The next call
-    then searches a wider window.
+    is better. But if the first move turned out to lose by force, it keeps its last line. If `pausing` is set, the
+    function returns False as soon as a score lies outside the window. The next call then searches a wider window.
     """
     while True:
         clear_root_killers(worker)
         for index in range(worker.pv_index, worker.root_count):
             worker.root_moves[index].score = -INFINITE
+        keep_line(worker)
         alpha, beta = worker.root_alpha, worker.root_beta
         score = search(tables, worker, np.int64(0), worker.root_depth, alpha, beta, np.int64(0))
         if worker.stopped or (alpha < score and score < beta):
             worker.widened = 0
+            if worker.stopped:
+                restore_line(worker)
             _sort_line(worker)
             return True
         _widen_window(worker, score)

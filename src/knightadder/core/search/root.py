@@ -22,7 +22,8 @@ ROOT_MOVE = record(
     ("pv", np.uint16, MAX_PLY),
 )
 
-_SPARE = np.uint64(MAX_MOVES - 1)  # a place for swapping, always free because no position has that many moves
+# Two places that are always free, because no position has that many moves: for swapping, and for `keep_line`.
+_SPARE, _KEPT = np.uint64(MAX_MOVES - 1), np.uint64(MAX_MOVES - 2)
 
 
 @inlined
@@ -71,3 +72,19 @@ def update_root_move(worker, index, score, alpha, beta):
     root_move.seldepth = worker.seldepth
     update_pv(root_move, worker.frames[1], root_move.move)
     move_to_front(worker, index)
+
+
+@inlined
+def keep_line(worker):
+    """Keep the line of the move at ``pv_index`` for `restore_line`."""
+    copy_record(worker.root_moves[_KEPT], worker.root_moves[worker.pv_index])
+
+
+@inlined
+def restore_line(worker):
+    """Restore the kept line in a stopped search if its move now loses by force, and no other move has proved better.
+    Such a score is not yet that of the position, because another move may not lose. The rule is Stockfish's.
+    """
+    root_move, kept = worker.root_moves[worker.pv_index], worker.root_moves[_KEPT]
+    if root_move.move == kept.move and root_move.score <= -DECISIVE and root_move.score < kept.previous_score:
+        copy_record(root_move, kept)
