@@ -12,13 +12,14 @@ import chess
 import numpy as np
 import pytest
 
-from knightadder.core.board.packed import PACKED, POSITION_BYTES
+from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError
 from knightadder.library.arrays import pack
 from knightadder.workshop.datagen.merge import MergeCounts, last_of_each, merge
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Filter, Reader
 
+COUNTERS = PACKED.fields["rule50"][1]  # where the counters begin in a record, after the position
 START = pack([chess.STARTING_FEN]).tobytes()
 
 
@@ -68,7 +69,7 @@ def test_the_last_of_equal_positions_is_kept(parts, tmp_path, share, wanted):
     reader, file = Reader(), tmp_path / "data.bin"
     counts = merge(parts, file, wanted, 1, share)
     records = np.concatenate([reader.read(words, wanted) for words in parts.read()])
-    last = {record[:POSITION_BYTES]: record for record in _split(records)}
+    last = {record[:COUNTERS]: record for record in _split(records)}
     merged = np.fromfile(file, PACKED)
     assert sorted(_split(merged)) == sorted(last.values())
     results = [merged["result"].tolist().count(result) for result in (2, 1, 0)]
@@ -80,7 +81,7 @@ def test_the_last_of_equal_positions_is_kept(parts, tmp_path, share, wanted):
 def test_what_makes_positions_equal(byte):
     records = np.repeat(_random_records(2, 1), 2)
     records.view(np.uint8)[byte] ^= 1
-    assert len(last_of_each(records)) == (2 if byte < POSITION_BYTES else 1)
+    assert len(last_of_each(records)) == (2 if byte < COUNTERS else 1)
 
 
 @pytest.mark.parametrize("share", [10_000, 100])

@@ -49,9 +49,6 @@ PACKED = np.dtype(
     )
 )
 
-#: Number of bytes at the start of a record that hold the position without its counters.
-POSITION_BYTES = 25
-
 LOSS, DRAW, WIN = 0, 1, 2  # results, from White's view
 
 _UNMOVED_ROOK = 6
