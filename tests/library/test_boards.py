@@ -71,6 +71,15 @@ def test_position_of_begins_after_a_null_move() -> None:
     assert position_of(board)[1] == ("f3g1",)
 
 
+def test_position_of_begins_after_the_illegal_position_that_a_null_move_in_check_leaves() -> None:
+    board = chess.Board("4k3/8/8/8/8/8/4R3/4K3 b - - 0 1")
+    board.push(chess.Move.null())
+    board.push_san("Kd1")
+    assert position_of(board) == ("4k3/8/8/8/8/8/4R3/3K4 b - - 2 2", ())
+    board.push_san("Kd7")
+    assert position_of(board) == ("4k3/8/8/8/8/8/4R3/3K4 b - - 2 2", ("e8d7",))
+
+
 def test_board_of_gives_a_board_back_as_it_is() -> None:
     board = chess.Board()
     board.push_san("e4")

@@ -64,6 +64,13 @@ def test_another_kind_of_engine_is_refused() -> None:
         annotate_game(read_game(DAMIANO), LIMIT, engine=engine)
 
 
+def test_a_game_with_a_null_move_in_check_is_annotated() -> None:
+    game = read_game('[FEN "4k3/8/8/8/8/8/4R3/4K3 b - - 0 1"]\n\n1... -- 2. Kd1 Kd7 *')
+    found = annotate_game(game, LIMIT)
+    assert [score is None for score in found.scores] == [False, True, False, False]
+    assert found.white.accuracy is None
+
+
 def test_a_game_without_moves_has_a_score() -> None:
     found = annotate_game(chess.pgn.Game(), LIMIT)
     [score] = found.scores

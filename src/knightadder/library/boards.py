@@ -119,6 +119,8 @@ def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Boar
         # By the rules, positions before a null move cannot be repeated.
         while len(moves) < history and root.move_stack and root.peek():
             moves.append(root.pop().uci())
+        if moves and root.move_stack and not root.peek() and root.was_into_check():
+            root.push_uci(moves.pop())  # the position after a null move in check is illegal
         return text, root, tuple(reversed(moves))
 
 
