@@ -112,6 +112,7 @@ def test_where_games_left_the_repertoire(drills, capsys):
     assert (
         "there is no repertoire in drills.sqlite: `knightadder drills repertoire` adds one" in capsys.readouterr().err
     )
+    assert not Path("drills.sqlite").exists()
     drills("repertoire", "white.pgn", "--side", "white")
     capsys.readouterr()
     assert drills("left", "games.pgn", "--player", "Anna") == 0
@@ -139,6 +140,7 @@ def test_a_first_move_of_the_opponents_without_an_answer(drills, tmp_path, capsy
 def test_what_there_is_to_train(drills, capsys):
     assert drills("list") == 0
     assert "There are no drills in drills.sqlite." in capsys.readouterr().out
+    assert not Path("drills.sqlite").exists()
     drills("repertoire", "white.pgn", "--side", "white")
     capsys.readouterr()
     mistakes = [

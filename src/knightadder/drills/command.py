@@ -48,9 +48,14 @@ def declare_file(command: argparse.ArgumentParser) -> None:
 def open_box(file: Path | None) -> DrillBox:
     """Open the file of drills, by default the one in the user's folder; OptionError if that fails."""
     from knightadder.drills.box import DrillBox
+
+    return DrillBox(_place(file))
+
+
+def _place(file: Path | None) -> Path:
     from knightadder.user_file import user_file
 
-    return DrillBox(file or user_file("drills.sqlite"))
+    return file or user_file("drills.sqlite")
 
 
 def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -97,10 +102,10 @@ def _run_left(arguments: argparse.Namespace) -> int:
     from knightadder.pgn.game_files import game_files
     from knightadder.pgn.games import sound_games
 
-    box = open_box(arguments.drills_file)
-    repertoires = box.repertoires()
+    file = _place(arguments.drills_file)
+    repertoires = open_box(file).repertoires() if file.exists() else {}
     if not any(repertoires.values()):
-        raise PositionError(f"there is no repertoire in {box.file}: `knightadder drills repertoire` adds one")
+        raise PositionError(f"there is no repertoire in {file}: `knightadder drills repertoire` adds one")
     with game_files(arguments.files) as files:
         games = (game for name, file in files for game in sound_games(file, name) if game)
         reached, left = departures(games, arguments.player, repertoires)
@@ -143,10 +148,10 @@ def _run_list(arguments: argparse.Namespace) -> int:
 
     from knightadder.text_table import text_table
 
-    box = open_box(arguments.drills_file)
-    groups = box.groups()
+    file = _place(arguments.drills_file)
+    groups = open_box(file).groups() if file.exists() else []
     if not groups:
-        print(f"There are no drills in {box.file}.")
+        print(f"There are no drills in {file}.")
         return 0
     columns = "Kind", "Side", *["Theme"] * arguments.themes, *["Opening"] * arguments.openings
     totals: dict[tuple[str, ...], list[int]] = {}
