@@ -114,3 +114,29 @@ def test_settings_are_used_and_kept(server, open_page):
     later.get_by_role("switch", name="Engine").click()
     expect(later.locator("#lines li")).to_have_count(3)
     assert [(each.options.get("Threads"), each.options.get("Hash")) for each in engines] == [(None, None), (2, 128)]
+
+
+def test_choices_for_a_new_game_and_the_number_of_lines_are_kept(page, server):
+    page.locator(".segments").get_by_text("Black", exact=True).click()
+    page.get_by_label("Strength").fill("3050")
+    page.get_by_label("Clock").select_option("Other…")
+    page.get_by_label("Minutes").fill("7")
+    page.get_by_label("Start from").select_option("Chess960")
+    page.get_by_label("Start from").select_option("The board as it is")  # which another tab does not have
+    analyse_tab(page)
+    page.get_by_label("Lines", exact=True).select_option("5")
+    other = page.context.new_page()
+    other.goto(server.address)
+    expect(other.locator("#setup output")).to_have_text("Full")
+    expect(other.get_by_role("radio", name="Black")).to_be_checked()
+    expect(other.get_by_label("Minutes")).to_have_value("7")
+    expect(other.get_by_label("Start from")).to_have_value("standard")
+    other.get_by_label("Strength").fill("700")
+    other.get_by_label("The engine takes its time").uncheck()
+    analyse_tab(other)
+    other.get_by_role("switch", name="Engine").click()
+    expect(other.locator("#lines li")).to_have_count(5)
+    page.reload()
+    page.get_by_role("tab", name="Play").click()
+    expect(page.locator("#setup output")).to_have_text("700 Elo: beginner")
+    expect(page.get_by_label("The engine takes its time")).not_to_be_checked()

@@ -20,3 +20,10 @@ export function svgElement(name, attributes) {
 export function showTitle(place, title, detail = "") {
   place.replaceChildren(title, element("small", "", detail));
 }
+
+/** Set a field to a value that the browser has stored. A list that no longer offers the value keeps its own. */
+export function restoreValue(field, value) {
+  const before = field.value;
+  field.value = value;
+  if (field.selectedIndex === -1) field.value = before;
+}

@@ -4,7 +4,7 @@ import { Board } from "./board.js";
 import { clocksAt } from "./clocks.js";
 import { Drawing } from "./drawing.js";
 import { Editor } from "./editor.js";
-import { byId, showTitle } from "./elements.js";
+import { byId, restoreValue, showTitle } from "./elements.js";
 import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
 import { takeOver } from "./handover.js";
@@ -522,9 +522,10 @@ function switchOther(on) {
 
 byId("analysis").addEventListener("click", () => analyse(!position.analysing));
 byId("threat").addEventListener("click", () => analyse(true, !position.threat));
-byId("effort").value = localStorage.getItem("effort") ?? byId("effort").value;
-if (!byId("effort").value) byId("effort").selectedIndex = 1;
-byId("effort").addEventListener("change", () => localStorage.setItem("effort", byId("effort").value));
+for (const id of ["effort", "line-count"]) {
+  restoreValue(byId(id), localStorage.getItem(id) ?? byId(id).value);
+  byId(id).addEventListener("change", () => localStorage.setItem(id, byId(id).value));
+}
 byId("line-count").addEventListener("change", () => {
   if (position.analysing) analyse(true, position.threat);
   if (other.on) switchOther(true);

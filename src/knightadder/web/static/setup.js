@@ -1,5 +1,7 @@
 // The form for a new game, with the user's side, the engine's strength, the clock and the start position.
 
+import { restoreValue } from "./elements.js";
+
 // The levels of strength: the highest Elo and the name of each level.
 const LEVELS = [
   [700, "beginner"],
@@ -12,6 +14,9 @@ const LEVELS = [
   [Infinity, "grandmaster"],
 ];
 
+const KEY = "new game";
+const KEPT = ["color", "strength", "clock", "minutes", "increment", "move_time", "start", "number"]; // fields
+
 export class Setup {
   /**
    * @param {HTMLFormElement} form
@@ -20,7 +25,10 @@ export class Setup {
   constructor(form, onStart) {
     this.form = form;
     this.strongest = Infinity; // the highest Elo that can be chosen; the slider's next step is full strength
-    form.addEventListener("input", () => this.render());
+    form.addEventListener("input", () => {
+      this.render();
+      this.keep();
+    });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       onStart(this.fields());
@@ -28,13 +36,29 @@ export class Setup {
     this.render();
   }
 
-  /** Set the range of Elo ratings that the engine can be limited to. */
+  /** Set the range of Elo ratings that the engine can be limited to. The first time, restore the user's last choices. */
   setStrengths({ min, max }) {
     const { strength } = this.form.elements;
+    const first = this.strongest === Infinity;
     this.strongest = max;
     strength.min = String(min);
     strength.max = String(max + Number(strength.step));
+    if (first) this.restore();
     this.render();
+  }
+
+  /** Store the choices in the browser, for all tabs. The position on the board belongs only to this tab. */
+  keep() {
+    const { elements } = this.form;
+    const chosen = Object.fromEntries(KEPT.map((name) => [name, elements[name].value]));
+    if (chosen.start === "here") delete chosen.start;
+    localStorage.setItem(KEY, JSON.stringify({ ...chosen, pace: elements.pace.checked }));
+  }
+
+  restore() {
+    const { pace, ...chosen } = JSON.parse(localStorage.getItem(KEY)) ?? {};
+    for (const [name, value] of Object.entries(chosen)) restoreValue(this.form.elements[name], value);
+    this.form.elements.pace.checked = pace ?? true;
   }
 
   /** The chosen strength in Elo; null for full strength. */
