@@ -52,6 +52,11 @@ def test_filters_stay_and_count_the_games_anew(page):
     card(page).get_by_label("Blitz", exact=True).check()
     expect_rows(page, ("e4", 1))
     expect(card(page).locator("summary")).to_contain_text("2 set")
+    page.reload()
+    expect_rows(page, ("e4", 1))
+    card(page).get_by_text("Opening explorer: filters 2 set").click()
+    expect(card(page).get_by_label("Player")).to_have_value("anna")
+    expect(card(page).get_by_label("Blitz", exact=True)).to_be_checked()
     click_move(page, "e2", "e4")
     expect_rows(page, ("e5", 1))
     with page.expect_download() as download:

@@ -18,6 +18,18 @@ def lose_a_pawn(engine, page):
     expect(told(page)).to_contain_text("One move decided the game")
 
 
+def test_no_move_can_be_shown_before_the_moments_are_found(engine, page):
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4", "a5")
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really resign?").click()
+    engine.held = True
+    page.get_by_role("button", name="What decided the game").click()
+    expect(told(page)).to_contain_text("Looking for the moves that decided the game")
+    expect(page.get_by_role("button", name="Show the move")).to_be_hidden()
+
+
 def told(page):
     return page.locator("#moments .told")
 

@@ -6,26 +6,40 @@ import { element } from "./elements.js";
 export class Explorer {
   /**
    * @param {HTMLElement} card contains the filters and a place for answers; it is hidden unless the server has an index
-   * @param {(node: number, san: string) => void} onPlay
+   * @param {{play: (node: number, san: string) => void, keep: (filters: [string, string][]) => void}} actions `play`
+   *   plays a move; `keep` stores the filters in the browser
+   * @param {?[string, string][]} kept the filters that were stored last: the page may have been reloaded
    */
-  constructor(card, onPlay) {
+  constructor(card, { play, keep }, kept) {
     this.card = card;
     this.form = card.querySelector("form");
     this.place = card.querySelector(".explorer-answer");
+    this.keep = keep;
     this.missing = false; // whether the server has no index
     this.position = null; // the position on the board; null while the explorer is hidden
     this.asked = null; // the newest query sent to the server
     this.shown = null; // the FEN of the answer that the card shows
     this.place.addEventListener("click", (event) => {
       const row = event.target.closest("[data-san]");
-      if (row && this.position?.fen === this.shown) onPlay(this.position.node, row.dataset.san);
+      if (row && this.position?.fen === this.shown) play(this.position.node, row.dataset.san);
     });
     this.form.addEventListener("submit", (event) => event.preventDefault());
-    this.form.addEventListener("change", () => this.update(this.position));
+    this.form.addEventListener("change", () => this.filtersChanged());
     this.form.querySelector("button").addEventListener("click", () => {
       this.form.reset();
-      this.update(this.position);
+      this.filtersChanged();
     });
+    for (const [name, value] of kept ?? []) this.restore(name, value);
+  }
+
+  filtersChanged() {
+    this.keep([...new FormData(this.form)]);
+    this.update(this.position);
+  }
+
+  restore(name, value) {
+    if (name === "speeds") this.form.querySelector(`[value="${value}"]`).checked = true;
+    else this.form.elements[name].value = value;
   }
 
   /** The filters that are set, as pairs [name, value]. */

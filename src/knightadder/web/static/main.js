@@ -88,7 +88,11 @@ const known = new Known(byId("known"), playMove);
 const worths = new Worths({ button: byId("worths"), value: byId("static-value") }, board, (node) =>
   socket.send("worths", { node }),
 );
-const explorer = new Explorer(byId("explorer"), (node, move) => playMove(move, node));
+const explorer = new Explorer(
+  byId("explorer"),
+  { play: (node, move) => playMove(move, node), keep: (filters) => keeping.write("filters", filters) },
+  read("filters"),
+);
 // A typed move follows the position that the user has gone to, even if the server has not shown it yet.
 const typed = new TypedMove(byId("type-move"), (move) => playMove(move, walk.node), () => Boolean(board.waiting));
 const walk = new Walk(tree, {

@@ -31,6 +31,7 @@ export class Moments {
       if (chosen) this.choose(this.list[chosen.dataset.moment]);
     });
     element.querySelector(".show").addEventListener("click", () => this.showBest());
+    this.mark();
   }
 
   /** Show the game's moments. `list` is null before the search for moments; `node` is the node on the board. */
