@@ -138,6 +138,30 @@ def test_a_stop_before_the_lines_are_sorted_leaves_them_in_order(
         assert scores == sorted(scores, reverse=True), limit
 
 
+@pytest.mark.parametrize(
+    ("fen", "nodes"),
+    [
+        ("1rbqk1nr/ppp2ppp/n3p3/3p4/1b4PP/N4P2/PPPPP1B1/R1BQK1NR w KQk - 0 6", 1000),
+        ("r1bqkbnr/pppppp2/2n4p/1P4p1/3P4/8/P1P1PPPP/RNBQKBNR w KQkq - 1 4", 1000),
+        ("rnb2knr/2pp1pp1/p3p2p/6B1/PpN5/6P1/RPP1PPBR/3QK1N1 w - - 1 11", 2500),
+        ("rnbqk2r/p1ppbnBp/8/1pP1ppp1/P4P1P/1P1P4/4P1P1/RN1QKBNR b KQkq - 0 10", 3500),
+    ],
+)
+def test_a_line_that_got_worse_before_a_stop_limits_no_lines_that_were_not_tried(
+    searcher: Searcher, fen: str, nodes: int
+) -> None:
+    searcher.engine.set_option("MultiPV", "4")
+    searcher.engine.new_game()
+    last = searcher.search(Limits(nodes=nodes), fen).infos[-4:]
+    searcher.engine.set_option("MultiPV", "256")
+    searcher.engine.new_game()
+    complete = searcher.search(Limits(depth=last[0].depth), fen).infos
+    scores = {info.pv[0]: info.score.cp or 0 for info in complete if info.depth == last[0].depth}
+    for info in last[1:]:
+        if info.bound is Bound.UPPER and info.score.cp is not None:
+            assert scores[info.pv[0]] <= info.score.cp + 30, info  # the other search prunes differently
+
+
 def test_the_last_line_of_a_search_that_was_stopped_has_the_best_move_and_no_bound(searcher: Searcher) -> None:
     for nodes in range(1000, 60_000, 997):
         listener = searcher.search(Limits(nodes=nodes), KIWIPETE)

@@ -104,7 +104,7 @@ def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing
         for line in range(worker.pv_index if worker.widened else 0, lines):
             if not worker.widened:
                 _begin_line(worker, depth, line)
-            if not aspiration_search(tables, worker, pausing) or worker.stopped:
+            if not aspiration_search(tables, worker, lines, pausing) or worker.stopped:
                 return depth - 1
         if MATE - abs(worker.root_moves[0].score) <= mate_plies or np.int64(worker.nodes) >= enough_nodes:
             return depth
@@ -160,13 +160,13 @@ def _sort_line(worker):
 
 
 @kernel
-def aspiration_search(tables, worker, pausing):
+def aspiration_search(tables, worker, lines, pausing):
     """Search the root moves for one line in wider and wider windows, and sort the best move into the lines.
 
     The function returns whether the search for this line has ended, because the score lies within the window or
     ``worker.stopped`` is set. A stopped search still keeps a move that raised alpha: that move was fully searched and
-    is better. But if the first move turned out to lose by force, it keeps its last line. If `pausing` is set, the
-    function returns False as soon as a score lies outside the window. The next call then searches a wider window.
+    is better. For a first move whose score has fallen, see `restore_line`. If `pausing` is set, the function returns
+    False as soon as a score lies outside the window. The next call then searches a wider window.
     """
     while True:
         clear_root_killers(worker)
@@ -178,7 +178,7 @@ def aspiration_search(tables, worker, pausing):
         if worker.stopped or (alpha < score and score < beta):
             worker.widened = 0
             if worker.stopped:
-                restore_line(worker)
+                restore_line(worker, lines)
             _sort_line(worker)
             return True
         _widen_window(worker, score)

@@ -81,10 +81,12 @@ def keep_line(worker):
 
 
 @inlined
-def restore_line(worker):
-    """Restore the kept line in a stopped search if its move now loses by force, and no other move has proved better.
-    Such a score is not yet that of the position, because another move may not lose. The rule is Stockfish's.
+def restore_line(worker, lines):
+    """Restore the kept line in a stopped search for one of several lines, if its move now has a lower score and no
+    other move has proved better: moves that were not tried may now be better than this move. A search for one line
+    restores it only if the move now loses by force, as in Stockfish, because another move may not lose.
     """
     root_move, kept = worker.root_moves[worker.pv_index], worker.root_moves[_KEPT]
-    if root_move.move == kept.move and root_move.score <= -DECISIVE and root_move.score < kept.previous_score:
+    untried = root_move.move == kept.move and root_move.score < kept.previous_score
+    if untried and (lines > 1 or root_move.score <= -DECISIVE):
         copy_record(root_move, kept)
