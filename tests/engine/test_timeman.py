@@ -143,6 +143,12 @@ def test_time_is_spread_over_the_moves_to_come() -> None:
     assert 700 < spent[0] < 1000 < spent[1] < 2000
 
 
+@pytest.mark.parametrize("moves", [2, 5, 10, 20, 40])
+def test_with_moves_to_go_a_move_gets_most_of_its_part_of_the_clock(moves: int) -> None:
+    part = 60_000 / moves
+    assert 0.6 * part < budget(Limits(wtime=60_000, movestogo=moves))[0] < part
+
+
 def test_each_side_uses_its_own_clock_and_for_want_of_it_the_others() -> None:
     both = Limits(wtime=1000, btime=60_000, winc=1, binc=500)
     assert allot(both, 0, 0, 40) == allot(Limits(wtime=1000, winc=1), 0, 0, 40)
