@@ -210,6 +210,29 @@ def test_what_follows_a_search_that_waits_is_for_that_search(
     assert talk.engine.calls == ["go", "stop", *moved, "go", call, "set_position startpos d2d4"]
 
 
+@pytest.mark.parametrize("second", ["go infinite", "go ponder wtime 300 btime 300", "go depth 40"])
+@pytest.mark.parametrize("first", ["go nodes 100", "go perft 3"])
+def test_a_stop_after_two_searches_is_for_the_second_if_the_first_ends_by_itself(
+    talk: Conversation, first: str, second: str
+) -> None:
+    talk.engine.let_go.clear()
+    talk.send(first, second, "stop", "uci")
+    talk.read_until("uciok")  # all of it has been heard before the first search has ended
+    talk.engine.let_go.set()
+    talk.read_until("bestmove" if first == "go nodes 100" else "Nodes searched")
+    talk.read_until("bestmove")
+    assert talk.engine.calls == ["go" if first == "go nodes 100" else "perft 3", "go", "stop"]
+
+
+def test_a_second_stop_ends_the_running_search(talk: Conversation) -> None:
+    talk.engine.let_go.clear()
+    talk.send("go depth 40", "go infinite", "stop", "stop")
+    told = [line for line in talk.read_until("bestmove") if line.startswith("info string")]
+    assert told == ["info string stop waits for the next search: send stop again to end the running search now"]
+    talk.read_until("bestmove")
+    assert talk.engine.calls == ["go", "stop", "go", "stop"]
+
+
 @pytest.mark.parametrize(
     ("line", "answer"),
     [

@@ -9,7 +9,8 @@ Where the protocol leaves a choice, this engine behaves as follows:
 - During a search, ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
   need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
   the search has ended and its ``bestmove`` has been sent, so that a script may be piped in. If only ``stop`` can end
-  the search, an ``info string`` says so. ``d`` waits only if such commands wait before it.
+  the search, an ``info string`` says so. ``d`` waits only if such commands wait before it. If the running search ends
+  by itself and another ``go`` waits, the first ``stop`` waits, too, and ends the search of this ``go``.
 - ``xboard`` as the very first command switches to the other protocol (`xboard.py`).
 - At ``quit``, as at the end of input, commands already received are carried out. Then the last search is stopped, and
   the engine exits after its ``bestmove``. ``go perft`` and ``bench`` run to their end, because a partial count is
@@ -157,11 +158,21 @@ class Uci(Conversation):
         if command.name not in ("stop", "ponderhit") or all(waiting.name != "go" for waiting in self._waiting):
             return False
         running = self._activity
-        return running is None or running.stopping or (command.name == "ponderhit" and not running.pondering)
+        if running is None or running.stopping:
+            return True
+        if command.name == "ponderhit":
+            return not running.pondering
+        # A search that ends by itself need not be stopped, so the stop belongs to the last search, unless this search
+        # has its own stop already.
+        searches_and_stops = [waiting.name for waiting in self._waiting if waiting.name in ("go", "stop")]
+        return not running.endless and searches_and_stops[-1] == "go"
 
     def _tell_of_wait(self, command: Command) -> None:
-        if self._activity is not None and self._activity.endless:
+        running = self._activity
+        if running is not None and running.endless:
             self._say(f"{command.name} waits for the end of the search: send stop to end the search now")
+        elif running is not None and not running.stopping and command.name == "stop":
+            self._say("stop waits for the next search: send stop again to end the running search now")
 
     def _become_idle(self) -> None:
         self._activity = None
