@@ -25,7 +25,7 @@ from searcher import (
 )
 
 from knightadder.core.search.quiescence import NODES_TAKEN
-from knightadder.engine import engine, kept_threads, running_search
+from knightadder.engine import engine, running_search, threads
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Message
@@ -330,7 +330,7 @@ def test_without_a_search_thread_a_legal_move_is_played(
     team: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits
 ) -> None:
     monkeypatch.setattr(threading.Thread, "start", none_called("search"))
-    monkeypatch.setattr(kept_threads, "_kept", [])
+    monkeypatch.setattr(threads, "_kept", [])
     listener = team.start(limits, KIWIPETE)
     assert listener.reports[0] == Message("no search thread could be started")
     assert listener.result.best_move in legal(KIWIPETE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -9,7 +10,7 @@ import pytest
 
 from knightadder.engine.errors import EngineError
 from knightadder.library import blocks
-from knightadder.library.blocks import call, results_elsewhere
+from knightadder.library.blocks import Threads, call, results_elsewhere
 
 
 def double(factor: int, block: list[int]) -> list[int]:
@@ -31,3 +32,12 @@ def test_what_is_neither_an_executor_nor_a_client() -> None:
         TypeError, match=r"^executor must be a concurrent.futures.Executor or a distributed.Client, not 5$"
     ):
         results_elsewhere([[1]], partial(double, 2), 5, 1, in_order=True)  # type: ignore[arg-type]
+
+
+def test_a_system_that_allows_no_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(EngineError, match=r"^the system allows no more threads$"), Threads(2, "work", str):
+        pass

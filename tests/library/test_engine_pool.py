@@ -215,6 +215,36 @@ def test_wrong_settings_are_errors_of_each_call() -> None:
         EnginePool(1, timeout=-1)
 
 
+def test_without_more_threads_a_caller_gets_one_clear_error_or_waits_for_another_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = threading.Thread.start
+
+    def start_others(thread: threading.Thread) -> None:
+        if thread.name == "engine of a pool":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    async def work(pool: EnginePool) -> None:
+        async with pool.lend_async() as engine:
+            monkeypatch.setattr(threading.Thread, "start", start_others)
+            waiting = asyncio.ensure_future(pool.play_async("startpos", SHORT))
+            await asyncio.sleep(0)
+            assert not waiting.done()
+        assert (await waiting).move in MOVES
+        async with pool.lend_async() as engine:
+            waiting = asyncio.ensure_future(pool.play_async("startpos", SHORT))
+            await asyncio.sleep(0)
+            engine.close()  # so that the pool needs another one
+        for call in (waiting, asyncio.to_thread(pool.play, "startpos", SHORT)):
+            with pytest.raises(EngineError, match=r"^the system allows no more threads$"):
+                await call
+        monkeypatch.undo()
+        assert (await pool.play_async("startpos", SHORT)).move in MOVES
+
+    within_time(work, EnginePool(2, hash_mb=1))
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_process_has_all_engines() -> None:
     program = """

@@ -380,3 +380,23 @@ print(analysis.wait().move in board.legal_moves)
 """
     # Since Python 3.12 a fork warns if there are threads.
     assert run(program, "-W", "ignore::DeprecationWarning") == "lost lost lost lost lost True\nTrue\nTrue\n"
+
+
+def test_an_engine_can_be_opened_after_the_system_allowed_no_more_threads() -> None:
+    program = """
+import threading
+from knightadder import EngineError, SimpleEngine
+
+def fail(thread):
+    raise RuntimeError("can't start new thread")
+
+start, threading.Thread.start = threading.Thread.start, fail
+try:
+    SimpleEngine.popen_uci("knightadder")
+except EngineError as error:
+    print(error)
+threading.Thread.start = start
+with SimpleEngine.popen_uci("knightadder", timeout=200) as engine:
+    print(engine.ping())
+"""
+    assert run(program) == "the system allows no more threads\nNone\n"

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.uci import client
 from knightadder.uci.client import EngineEndedError, EngineSilentError, UciClient, resolve_command
 
 WAIT = 60
@@ -149,3 +151,26 @@ def test_a_file_that_is_no_program(tmp_path):
     program.chmod(0o755)
     with pytest.raises(EngineError, match=r"cannot start .*engine: Exec format error"):
         UciClient([str(program)])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_engine_that_cannot_be_watched_is_killed(monkeypatch):
+    processes = []
+    start = subprocess.Popen
+
+    def start_noted(*arguments, **more):
+        processes.append(start(*arguments, **more))
+        return processes[0]
+
+    def fail(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(client, "_watchman", client._Watchman())
+    monkeypatch.setattr(subprocess, "Popen", start_noted)
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    with pytest.raises(EngineError, match=r"^the system allows no more threads$"):
+        UciClient(_python("import time; time.sleep(3600)"))
+    assert processes[0].returncode == -signal.SIGKILL
+    monkeypatch.undo()
+    with UciClient(_python("import time; time.sleep(3600)")) as other, pytest.raises(EngineSilentError):
+        other.read_until("uciok", 0.1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.core.compilation import core
 from knightadder.engine.errors import EngineError
 from knightadder.engine.options import Options
+from knightadder.engine.threads import start_thread
 from knightadder.native.building import ImageError
 from knightadder.native.processors import host_target
 from knightadder.native.program import INTERPRETED
@@ -93,7 +94,7 @@ class Loader:
             on_change()
 
         # A daemon thread, because imports and compiled code cannot be interrupted when the user quits.
-        threading.Thread(target=run, name="loader", daemon=True).start()
+        start_thread(run, "loader")
 
     def engine(self) -> "Engine":
         """Wait until loading has ended, and return the engine; EngineError if loading failed."""

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -22,16 +23,17 @@ from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH, MAX_PLY
 from knightadder.core.search import transposition
 from knightadder.core.search.quiescence import NODES_TAKEN
+from knightadder.engine.errors import EngineError
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, Message, Result
-from knightadder.engine.kept_threads import run_in_thread
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, no_moves
 from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation, Weakness, vote
 from knightadder.engine.tablebases.play import Probing, Ranking, consult, play_out
 from knightadder.engine.tablebases.registry import Tablebases
+from knightadder.engine.threads import run_in_thread, start_thread
 from knightadder.engine.timeman import Progress, allot, scale
 
 MATE = int(transposition.MATE)
@@ -148,7 +150,7 @@ class Search:
         self._begun = True
         try:
             run_in_thread(self._run, "search")
-        except RuntimeError:
+        except EngineError:
             self._reporter.tell(Message("no search thread could be started"))
             self.stop()
             self._run()
@@ -178,8 +180,8 @@ class Search:
                 return
             self._has_clock = True
             try:
-                threading.Thread(target=self._keep_time, name="clock", daemon=True).start()
-            except RuntimeError:
+                start_thread(self._keep_time, "clock")
+            except EngineError:
                 self._reporter.tell(Message("no thread could be started to watch the clock"))
                 if self._budget.hard is not None:
                     self._stop_soon()
@@ -382,13 +384,10 @@ class Search:
         with self._starting:
             if index == len(self._helpers) or self._stop_flag[0]:
                 return
-            thread = threading.Thread(target=self._help, args=(index,), name=f"search {index + 2}", daemon=True)
             try:
-                thread.start()
-            except RuntimeError:  # the system allows no more threads
+                self._helper_threads.append(start_thread(partial(self._help, index), f"search {index + 2}"))
+            except EngineError:
                 self._reporter.tell(Message(f"only {index + 1} search threads could be started"))
-                return
-            self._helper_threads.append(thread)
 
     def _help(self, index: int) -> None:
         try:

@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from knightadder.engine.errors import EngineError
+from knightadder.engine.threads import start_thread
 from knightadder.pool import Pool, version
 
 if TYPE_CHECKING:
@@ -105,10 +106,8 @@ class Threads(Pool):
     def __enter__(self) -> Self:
         try:
             for number in range(self._count):
-                thread = threading.Thread(target=self._run, name=f"{self._name} {number}", daemon=True)
-                thread.start()
-                self._threads.append(thread)
-        except BaseException:  # the system cannot start more threads
+                self._threads.append(start_thread(self._run, f"{self._name} {number}"))
+        except BaseException:  # the system allows no more threads
             self.__exit__()
             raise
         return self

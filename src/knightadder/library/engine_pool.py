@@ -15,6 +15,7 @@ import chess.engine
 
 from knightadder.closing import Unique
 from knightadder.engine.errors import EngineError
+from knightadder.engine.threads import start_thread
 from knightadder.library.board_engine import Engine
 from knightadder.library.boards import Move, Position, whole
 from knightadder.library.engine_options import Folders, Setting
@@ -218,10 +219,17 @@ class EnginePool(Unique):
         return wanted
 
     def _makes_one(self) -> bool:
-        """Begin to make an engine unless there are enough. The lock must be held."""
+        """Begin to make an engine unless there are enough. The lock must be held. EngineError if the system allows no
+        more threads and there is no other engine to wait for.
+        """
         if len(self._engines) + self._making >= self._most:
             return False
-        threading.Thread(target=self._make_one, name="engine of a pool", daemon=True).start()
+        try:
+            start_thread(self._make_one, "engine of a pool")
+        except EngineError:
+            if self._engines or self._making:
+                return False
+            raise
         self._making += 1
         return True
 
@@ -276,8 +284,12 @@ class EnginePool(Unique):
                     self._hand_out(engine)
                 elif engine in self._engines:  # the pool has not been closed
                     self._engines.remove(engine)
-                    if self._waiting:
-                        self._makes_one()
+                    try:
+                        if self._waiting:
+                            self._makes_one()
+                    except EngineError as error:
+                        _refuse(self._waiting, error)
+                        self._waiting.clear()
 
     def _survive_fork(self) -> None:
         """Forget the callers of the other process, and the engines that they use."""

@@ -17,9 +17,9 @@ from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.explain.breakdown import Breakdown, Term, break_down
 from knightadder.engine.explain.worths import piece_worths
 from knightadder.engine.game import Game
-from knightadder.engine.kept_threads import run_in_thread
 from knightadder.engine.limits import MAX_PERFT_DEPTH
 from knightadder.engine.notation import squares_of
+from knightadder.engine.threads import run_in_thread
 from knightadder.engine.wdl import material_of_sets, win_draw_loss
 from knightadder.library.boards import Move, Position, bitboards_of, board_of, fen_of, name_of, whole
 from knightadder.library.drawing import board_with_numbers, panel

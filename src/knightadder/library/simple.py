@@ -28,6 +28,7 @@ from chess.engine import (
 )
 
 from knightadder.closing import Unique
+from knightadder.engine.threads import start_thread
 from knightadder.library.boards import Move
 from knightadder.library.protocol import CLOSED, NO_OPTIONS, UciProtocol, load
 from knightadder.library.waiting import result_of
@@ -393,9 +394,9 @@ class _Loop:
         """Start the loop, unless it is running, and return it."""
         with self._lock:
             if self.loop is None:
-                self.loop = asyncio.new_event_loop()
-                # A daemon, so that the interpreter can end even if an engine has not been closed.
-                threading.Thread(target=self.loop.run_forever, name="engines", daemon=True).start()
+                loop = asyncio.new_event_loop()
+                start_thread(loop.run_forever, "engines")
+                self.loop = loop
             return self.loop
 
 

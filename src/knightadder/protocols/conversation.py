@@ -8,7 +8,6 @@ import os
 import queue
 import signal
 import sys
-import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 from knightadder.engine.errors import EngineError
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
+from knightadder.engine.threads import start_thread
 from knightadder.protocols.lines import Output, standard_input
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Connection:
         """Start the thread that reads the commands. Further calls do nothing."""
         if not self._reading:
             self._reading = True
-            threading.Thread(target=self._read, name="input", daemon=True).start()
+            start_thread(self._read, "input")
 
     def start_loading(self) -> None:
         """Start loading the engine. Further calls do nothing."""

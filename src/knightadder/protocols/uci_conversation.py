@@ -32,6 +32,7 @@ from knightadder.engine.info import Result
 from knightadder.engine.limits import BENCH_DEPTH, MAX_PERFT_DEPTH, Limits
 from knightadder.engine.loader import Loader
 from knightadder.engine.options import Options
+from knightadder.engine.threads import start_thread
 from knightadder.protocols.conversation import PATIENCE, TICK, Command, Connection, Conversation, Handler, Needs, speak
 from knightadder.protocols.uci_text import HELP, format_info, format_result, parse_go, parse_position, parse_setoption
 from knightadder.text import one_line
@@ -365,8 +366,8 @@ class Uci(Conversation):
             ended.set()
             self._events.put(done)
 
+        start_thread(run, name)
         self._activity = activity
-        threading.Thread(target=run, name=name, daemon=True).start()
 
     def _finish_job(self, done: _JobDone) -> None:
         if isinstance(done.error, _JobStoppedError):

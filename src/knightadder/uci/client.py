@@ -18,6 +18,7 @@ from pathlib import Path
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.threads import start_thread
 from knightadder.frozen import own_command
 from knightadder.uci.trace import Trace
 
@@ -135,7 +136,12 @@ class UciClient(Closing):
         self.overdue = False
         # Held while the process is polled or killed, so that no signal goes to a process that has ended.
         self._reaping = threading.Lock()
-        _watchman.watch(self)
+        try:
+            _watchman.watch(self)
+        except EngineError:
+            self.kill()
+            self.close()
+            raise
 
     # --- lines ---------------------------------------------------------------------------------------------------
 
@@ -282,12 +288,11 @@ class _Watchman:
         self._thread: threading.Thread | None = None
 
     def watch(self, client: UciClient) -> None:
-        """Start to watch an engine."""
+        """Start to watch an engine; EngineError if the system allows no more threads."""
         with self._lock:
-            self._clients.add(client)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="watchman", daemon=True)
-                self._thread.start()
+                self._thread = start_thread(self._run, "watchman")
+            self._clients.add(client)
 
     def forget(self, client: UciClient) -> None:
         """Stop watching an engine."""

@@ -8,6 +8,7 @@ import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, TypeVar
 
 import chess
@@ -17,6 +18,7 @@ from chess.engine import InfoDict
 from knightadder.arguments import KeyValues
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.threads import start_thread
 from knightadder.uci.client import resolve_command
 
 # Seconds beyond its time limit after which an engine counts as hung. Its first start may include a long compilation.
@@ -126,9 +128,10 @@ class UciEngine(Closing):
             if self._closed:
                 raise EngineError("no more searches: the run has ended")
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._loop.set_exception_handler(self._on_exception)
-                threading.Thread(target=_run, args=(self._loop,), name="uci engine", daemon=True).start()
+                loop = asyncio.new_event_loop()
+                loop.set_exception_handler(self._on_exception)
+                start_thread(partial(_run, loop), "uci engine")
+                self._loop = loop
             return asyncio.run_coroutine_threadsafe(self._search(board, limit, on_info, place, **more), self._loop)
 
     def close(self) -> None:
