@@ -19,6 +19,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.foreign import parse_toml
 from knightadder.signals import terminating_interrupts
 
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # suffixes of compressed files
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some network file systems
 
 
@@ -100,15 +101,24 @@ def _exists(file: Path) -> OptionError:
 
 
 def check_new(file: Path, force: bool) -> None:
-    """Raise OptionError, before hours of work, if a file cannot be written, or exists and may not be overwritten."""
+    """Raise OptionError, before hours of work, if a file cannot be written, or exists and may not be overwritten. A
+    device or a pipe is not overwritten.
+    """
+    check_uncompressed(file)
     if file.is_dir():
         raise OptionError(f"cannot write {file}: it is a folder")
-    if file.exists() and not force:
+    if file.is_file() and not force:
         raise _exists(file)
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
     if file.is_file() or not file.exists():  # not a device or a pipe
         check_writable(file.resolve().parent, file)
+
+
+def check_uncompressed(file: Path) -> None:
+    """Raise OptionError if the name of an output file promises compression: no command compresses its output."""
+    if file.suffix.lower() in COMPRESSED:
+        raise OptionError(f"cannot write {file}: the output is not compressed, so give a name without {file.suffix}")
 
 
 def check_writable(folder: Path, file: Path) -> None:
@@ -206,9 +216,9 @@ def _lock(stream: IO[bytes]) -> None:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def write_whole(file: Path, data: bytes | memoryview, tidy: bool = True) -> None:
+def write_whole(file: Path, data: bytes | memoryview, tidy: bool = True, force: bool = True) -> None:
     """Write a file as `replacing` does; OptionError if it cannot be written."""
-    with replacing(file, tidy) as beside:
+    with replacing(file, tidy, force) as beside:
         beside.write_bytes(data)
 
 

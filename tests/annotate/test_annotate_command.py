@@ -5,6 +5,7 @@ import csv
 import errno
 import io
 import json
+import os
 import re
 import signal
 import sys
@@ -250,6 +251,11 @@ def test_other_files_are_overwritten_by_force_only(file, analysts, capsys):
     assert (file.with_name("graphs") / "mine.txt").read_text() == "mine"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="devices")
+def test_a_device_is_not_overwritten_so_it_needs_no_force(file, analysts):
+    assert annotate(file, "--out", "/dev/null") == 0
+
+
 def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts, capsys):
     folder = file.with_name("graphs")
     file.with_name("out.pgn.unfinished").touch()
@@ -266,6 +272,10 @@ def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts,
         (["--summary", "table.txt"], "expected a name that ends in .csv or .json"),
         (["--summary", "same.csv", "--out", "same.csv"], "this is also the file of --out, so it is not overwritten"),
         (["--out", "nowhere/out.pgn"], "there is no folder nowhere"),
+        (
+            ["--out", "out.pgn.zst"],
+            "cannot write out.pgn.zst: the output is not compressed, so give a name without .zst",
+        ),
         (["--out", "."], "cannot write .: it is a folder"),
         (["--summary", "folder.csv", "--force"], "cannot write folder.csv: it is a folder"),
         (["--plot", "games.pgn/x"], "cannot write games.pgn"),

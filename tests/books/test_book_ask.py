@@ -96,6 +96,14 @@ def test_filters_and_the_games_behind_a_move(ask, tmp_path: Path) -> None:
     games = tmp_path / "found.pgn"
     assert ask("--games", "2", "--latest", "--pgn", str(games))[-2].startswith("Anna")
     assert games.read_text().count("[Result ") == 2
+    games.write_text("mine")
+    assert ask("--pgn", str(games), status=2) == [f"knightadder: {games} already exists: give --force to overwrite it"]
+    assert games.read_text() == "mine"
+    ask("--pgn", str(games), "--force")
+    assert games.read_text().count("[Result ") == 3
+    assert ask("--pgn", f"{games}.gz", status=2) == [
+        f"knightadder: cannot write {games}.gz: the output is not compressed, so give a name without .gz"
+    ]
     assert ask("--player", "Ann", status=2)[-1].endswith("do you mean Anna?")
     assert ask("--since", "May", status=2) == [
         "knightadder: expected a date such as 2024, 2024-03 or 2024-03-15, not 'May'"

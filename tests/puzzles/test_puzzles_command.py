@@ -129,6 +129,38 @@ def test_what_was_found_is_kept(file, here, error, status, capsys):
     assert _first_moves(out) == ["h5f7", "f5d6"]
 
 
+@pytest.mark.parametrize("suffix", [".pgn", ".epd", ".csv"])
+def test_the_same_command_goes_on_but_a_file_of_the_user_is_not_overwritten(file, here, capsys, suffix):
+    out, whole = file.with_name(f"out{suffix}"), file.with_name(f"whole{suffix}")
+    assert puzzles(file, "--out", whole) == 0
+    here(1, KeyboardInterrupt())
+    assert puzzles(file, "--out", out) == 130
+    part = out.read_bytes()
+    out.write_bytes(b"1. a4 *\n")
+    here(None, None)
+    capsys.readouterr()
+    assert puzzles(file, "--out", out) == 2
+    assert f"{out} already exists: give --force to overwrite it" in capsys.readouterr().err
+    assert out.read_bytes() == b"1. a4 *\n"
+    out.write_bytes(part)
+    assert puzzles(file, "--out", out) == 0
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_a_file_that_others_write_meanwhile_is_kept(file, here, monkeypatch, capsys):
+    out = file.with_name("out.pgn")
+    run = _Pool.run
+
+    def write_and_run(pool, items):
+        out.write_bytes(b"1. a4 *\n")
+        return run(pool, items)
+
+    monkeypatch.setattr(_Pool, "run", write_and_run)
+    assert puzzles(file, "--out", out) == 2
+    assert f"{out} already exists: give --force to overwrite it" in capsys.readouterr().err
+    assert out.read_bytes() == b"1. a4 *\n"
+
+
 def test_nothing_is_written_if_nothing_was_done(file, here, capsys):
     here(0, KeyboardInterrupt())
     out = file.with_name("out.pgn")
@@ -158,6 +190,7 @@ def test_text_between_games_is_not_a_game(file, capsys):
         (["empty.pgn"], "there is no game in empty.pgn"),
         (["games.pgn", "--out", "out.txt"], "--out out.txt: expected a name that ends in .pgn, .epd or .csv"),
         (["games.pgn", "--out", "empty.pgn"], "empty.pgn already exists: give --force to overwrite it"),
+        (["games.pgn", "--out", "out.pgn.gz"], "--out out.pgn.gz: expected a name that ends in .pgn, .epd or .csv"),
         (["games.pgn", "--out", "nowhere/out.pgn"], "cannot write nowhere/out.pgn: there is no folder nowhere"),
         (
             ["games.pgn", "--force", "--out", "./games.pgn"],

@@ -136,6 +136,31 @@ def test_a_run_goes_on_where_it_was_interrupted(file, capsys, pool, monkeypatch)
     assert not unfinished.exists()
 
 
+def test_a_file_of_the_user_is_kept_while_a_run_is_unfinished(file, capsys, pool, monkeypatch):
+    out = file.with_name("anna.html")
+    monkeypatch.setattr(pool, "ends", 2)
+    assert report(file, "--player", NAME, "-o", out) == 130
+    monkeypatch.setattr(pool, "ends", None)
+    write = page.write_page
+
+    def write_late(*arguments):
+        out.write_text("mine", "utf-8")
+        return write(*arguments)
+
+    monkeypatch.setattr(page, "write_page", write_late)
+    for place in ("before the run", "during the run"):
+        if place == "before the run":
+            out.write_text("mine", "utf-8")
+        else:
+            out.unlink()
+        capsys.readouterr()
+        assert report(file, "--player", NAME, "-o", out) == 2
+        assert f"{out} already exists: give --force to overwrite it" in capsys.readouterr().err
+        assert out.read_text("utf-8") == "mine"
+    assert report(file, "--player", NAME, "-o", out, "--force") == 0
+    assert "<html" in out.read_text("utf-8")
+
+
 def test_interrupted_while_it_writes_it_says_how_to_go_on(file, capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt

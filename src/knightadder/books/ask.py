@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = read_filter(arguments)
         moves = explorer.moves(board, wanted)
         games = explorer.games(board, wanted, most=arguments.games, latest=arguments.latest)
-        write_games(explorer, games, arguments.pgn, arguments.file)
+        write_games(explorer, games, arguments)
     opening = find_opening(board)
     print(board.fen() if opening is None else f"{board.fen()}  {opening.eco} {opening.name}")
     if not moves:

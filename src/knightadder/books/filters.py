@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import positive
-from knightadder.files import check_not_games, write_whole
+from knightadder.arguments import declare, positive
+from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.text import one_line
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def add_filters(command: argparse.ArgumentParser) -> None:
     group.add_argument("--color", choices=("white", "black"), help="only games in which --player has this colour")
     group.add_argument("--result", choices=("1-0", "1/2-1/2", "0-1"), help="only games with this result")
     command.add_argument("--pgn", type=Path, metavar="FILE", help="also write the listed games to this file")
+    declare(command, "--force")
 
 
 def read_filter(arguments: argparse.Namespace) -> GameFilter:
@@ -79,8 +80,10 @@ def game_line(game: ExplorerGame) -> str:
     return one_line(f"{white} - {black}  {game.result}{details}{move}")
 
 
-def write_games(explorer: Explorer, games: Iterable[ExplorerGame], out: Path | None, index: Path) -> None:
-    """Write games to a file, if one is given; OptionError if that fails."""
+def write_games(explorer: Explorer, games: Iterable[ExplorerGame], arguments: argparse.Namespace) -> None:
+    """Write games to the file of ``--pgn``, if it is given; OptionError if that fails."""
+    out: Path | None = arguments.pgn
     if out is not None:
-        check_not_games(out, [str(index)], "--pgn")
+        check_not_games(out, [str(arguments.file)], "--pgn")
+        check_new(out, arguments.force)
         write_whole(out, "".join(f"{explorer.pgn(game.number)}\n\n" for game in games).encode())

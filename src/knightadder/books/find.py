@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     with Explorer(arguments.file) as explorer:
         games = explorer.find(arguments.pieces, arguments.material, read_filter(arguments), most=arguments.games)
-        write_games(explorer, games, arguments.pgn, arguments.file)
+        write_games(explorer, games, arguments)
     if not games:
         print("No game of the index has such a position.")
     show_games(games)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
+from knightadder.files import COMPRESSED
 
 # The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
 # skippable frame; pzstd writes such a frame before each frame of data.
@@ -28,7 +29,6 @@ _OPENERS: dict[bytes, Callable[[BinaryIO], object]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,
     **dict.fromkeys(_ZSTD, lambda stream: io.BufferedReader(ZstdReader(stream))),
 }
-_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 _PACKED = {b"PK\x03\x04": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
 _LONGEST_START = 8
 
@@ -219,7 +219,7 @@ def _zstd_decompressor() -> Any:
 
 def without_compression(file: Path) -> Path:
     """Return a file's name without the suffix of its compression."""
-    return file.with_suffix("") if file.suffix.lower() in _SUFFIXES else file
+    return file.with_suffix("") if file.suffix.lower() in COMPRESSED else file
 
 
 def text_lines(file: Path) -> list[str]:

@@ -15,7 +15,7 @@ from knightadder.arguments import declare, engine_options
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
-from knightadder.files import check_new, check_not_games, write_whole
+from knightadder.files import check_new, check_not_games, reading, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted
@@ -91,6 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
             found: dict[int, GameResult | None] = dict(journal.entries(_read))  # None for a broken game
             if found:
                 print(f"Continuing after {len(found)} of {total} games", file=sys.stderr)
+            if out:
+                _check_replaceable(out, _text(found, suffix)[1], arguments.force)
             try:
                 processes = min(arguments.concurrency or processors(), total)
                 with (
@@ -108,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
                         count = sum(len(told.puzzles) for told in found.values() if told)
                         update(len(found), counted(count, "puzzle"))
             finally:  # even after Ctrl-C or a failure
-                written = _write(found, out, suffix) if found else 0
+                written = _write(found, out, suffix, arguments.force) if found else 0
             journal.remove()
     broken = sum(told is None for told in found.values())
     where = f"{out}: " if out else ""
@@ -167,15 +169,32 @@ def _items(files: Sequence[tuple[str, Path]]) -> Iterator[ScannedGame]:
                 yield ScannedGame(next(numbers), Path(name).name, text)
 
 
-def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str) -> int:
+def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str, force: bool) -> int:
     """Write each puzzle once, in the order of the games; return their number."""
+    count, text = _text(found, suffix)
+    if out is None:
+        print(text, end="", flush=True)
+    else:
+        _check_replaceable(out, text, force)
+        write_whole(out, text.encode())
+    return count
+
+
+def _text(found: dict[int, GameResult | None], suffix: str) -> tuple[int, str]:
+    """Return the number of different puzzles, and their text in the order of the games."""
     from knightadder.puzzles.output import text_of
 
     results = [told for _, told in sorted(found.items()) if told]
     puzzles = list({puzzle.id: puzzle for told in results for puzzle in told.puzzles}.values())
-    text = text_of(puzzles, suffix)
-    if out is None:
-        print(text, end="", flush=True)
-    else:
-        write_whole(out, text.encode())
-    return len(puzzles)
+    return len(puzzles), text_of(puzzles, suffix)
+
+
+def _check_replaceable(out: Path, text: str, force: bool) -> None:
+    """Raise OptionError if a file exists and has a line that is not in `text`, its new content. A file that an
+    interrupted run has written has only lines of the new content.
+    """
+    if out.is_file() and not force:
+        with reading(out):
+            lines = out.read_bytes().splitlines()
+        if not set(text.encode().splitlines()).issuperset(lines):
+            check_new(out, force)

@@ -156,6 +156,7 @@ def _study(
         todo = [item for item in items if item.number not in journal]
         kept.update(journal.entries(_read))
         if todo:
+            check_new(arguments.out, arguments.force)  # an unfinished run has not written this file
             with (
                 open_pool(task, arguments.cluster, processes, core=engine is None) as pool,
                 progress(len(items), len(journal), "games", stderr=True, place=pool.place) as update,
@@ -181,7 +182,7 @@ def _study(
             if arguments.drills or arguments.drills_file:
                 _add_drills(played, arguments.drills_file)
             page = write_page(player, played, about, arguments.puzzles)
-            write_whole(arguments.out, page.encode())
+            write_whole(arguments.out, page.encode(), force=arguments.force)
         journal.remove()
     left = len(items) - len(games)
     if games:

@@ -189,6 +189,15 @@ def test_nothing_is_appended_to_a_file_without_games(tmp_path, data):
     assert file.read_bytes() == data
 
 
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst", ".GZ"])
+def test_a_name_that_promises_compression_is_refused(tmp_path, suffix):
+    file = tmp_path / f"games.pgn{suffix}"
+    with pytest.raises(OptionError) as error:
+        _append(file, GAME)
+    assert str(error.value) == f"cannot write {file}: the output is not compressed, so give a name without {suffix}"
+    assert not file.exists()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes with a name")
 def test_games_may_go_through_a_pipe(tmp_path):
     pipe = tmp_path / "pipe"

@@ -14,7 +14,7 @@ import chess.pgn
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import OptionError
-from knightadder.files import append_whole, appending
+from knightadder.files import append_whole, appending, check_uncompressed
 from knightadder.pgn.games import text_of
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture
@@ -101,6 +101,7 @@ class PgnFile(Closing):
         self._held = contextlib.ExitStack()
         if file is None:
             return
+        check_uncompressed(file)
         with contextlib.ExitStack() as stack:
             self._stream = stack.enter_context(appending(file))
             if file.is_file():  # false for a device or a pipe
