@@ -4,7 +4,7 @@
 
 draws thirty places in the two folders. For each place, it changes a copy of the checkout, and runs the tests that
 concern the file there: tests that name its module, and the tests of its folder; for the core, first those of
-``bench``. Arguments after ``--`` go to pytest.
+``bench``. Arguments after ``--`` go to pytest. With ``--output``, the same command continues an interrupted run.
 
 The draw depends on the seed and the text of each function, not on the order of functions or files. So different commits
 have nearly the same mutants, and their tests can be compared.
@@ -17,6 +17,7 @@ import ast
 import copy
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -181,6 +182,12 @@ def outcome(mutant: Mutant, folder: Path, seconds: float, options: Sequence[str]
     return "NOT CAUGHT" if process.returncode == 0 else f"caught ({failed[0] if failed else 'no test could run'})"
 
 
+def finished(file: Path) -> dict[tuple[str, str], str]:
+    """Return the outcomes in a file of results, by source file and change."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    return {(path, change): result for path, change, result in re.findall(r"^(\S+):\d+ (.*)\n {4}(.*)\n", text, re.M)}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw mutants, run the tests on each, and count the caught mutants."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -190,11 +197,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--seconds", type=float, default=300, help="time limit for a mutant's tests (default: %(default)s)"
     )
+    parser.add_argument("--output", type=Path, metavar="FILE", help="file for the results; none in it is repeated")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     split = list(sys.argv[1:] if arguments is None else arguments)
     at = split.index("--") if "--" in split else len(split)
     options = parser.parse_args(split[:at])
     drawn = draw(options.paths, options.count, options.seed)
+    known = finished(options.output) if options.output else {}
     caught = 0
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name)
@@ -205,9 +214,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 else:
                     shutil.copy(path, folder)
         for mutant in drawn:
-            result = "" if options.list else outcome(mutant, folder, options.seconds, split[at + 1 :])
+            result = known.get((str(mutant.file), mutant.change), "")
+            new = not result and not options.list
+            if new:
+                result = outcome(mutant, folder, options.seconds, split[at + 1 :])
             caught += result.startswith("caught")
-            print(f"{mutant.file}:{mutant.line} {mutant.change}\n    {result}", flush=True)
+            text = f"{mutant.file}:{mutant.line} {mutant.change}\n    {result}"
+            print(text, flush=True)
+            if new and options.output:
+                with options.output.open("a", encoding="utf-8") as output:
+                    output.write(f"{text}\n")
     if not options.list:
         print(f"{caught} of {len(drawn)} caught")
     return 0

@@ -54,6 +54,17 @@ def test_each_mutant_is_tried_once_and_the_sources_stay(tmp_path: Path, capsys: 
     assert (tmp_path / "src" / "thing" / "rule.py").read_text() == SOURCE
 
 
+def test_a_mutant_in_the_file_of_results_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = tmp_path / "results.txt"
+    known = "src/thing/rule.py:99 larger: a > b -> a >= b\n    NOT CAUGHT\n"  # which the tests would catch
+    results.write_text(known)
+    for _ in range(2):
+        mutants.main([str(tmp_path / "src"), "--count", "2", "--output", str(results), "--", "-p", "no:xdist"])
+        assert capsys.readouterr().out.endswith("\n0 of 2 caught\n")
+    assert results.read_text().startswith(known)
+    assert results.read_text().count("NOT CAUGHT") == 2
+
+
 def test_other_functions_do_not_change_the_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "src" / "thing" / "rule.py"
     draws = []
