@@ -139,9 +139,13 @@ def test_the_moves_before_count_for_repetitions(engine: Engine) -> None:
 # --- pondering -----------------------------------------------------------------------------------------------------
 
 
-def test_a_ponder_hit_goes_on_with_the_search(engine: Engine) -> None:
+@pytest.mark.parametrize("moves", [[], ["e2e4"]], ids=["white", "black"])
+@pytest.mark.parametrize("clocks", [{}, {"white_clock": 60, "black_clock": 60}], ids=["no clock", "clocks"])
+def test_a_ponder_hit_goes_on_with_the_search(engine: Engine, moves: list[str], clocks: dict[str, float]) -> None:
     board = chess.Board()
-    limit = Limit(nodes=20_000)
+    for name in moves:
+        board.push_uci(name)
+    limit = Limit(nodes=20_000, **clocks)
     first = engine.play(board, limit, ponder=True)
     assert first.move and first.ponder
     searching = engine._pondering

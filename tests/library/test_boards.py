@@ -3,7 +3,7 @@
 import math
 import random
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from fractions import Fraction
 
 import chess
@@ -136,6 +136,22 @@ def test_what_is_left_out_of_a_position_is_said_once_at_the_callers_line(
     notes = "impossible castling right K left out; impossible en passant square e6 left out"
     assert str(warning.message) == f"position: {notes}"
     assert not isinstance(found, str) or found == "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"
+
+
+@pytest.mark.parametrize("position", [WRONG, chess.Board(WRONG)], ids=["fen", "board"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        knightadder.pack,
+        knightadder.evaluate_many,
+        lambda positions: knightadder.analyse_many(positions, Limit(depth=1), hash_mb=1),
+        lambda positions: list(knightadder.analyse_iter(positions, Limit(depth=1), hash_mb=1)),
+    ],
+    ids=["pack", "evaluate_many", "analyse_many", "analyse_iter"],
+)
+@pytest.mark.filterwarnings("error")
+def test_functions_for_many_positions_do_not_warn(call: Callable[[list[Position]], Sized], position: Position) -> None:
+    assert len(call([position] * 3)) == 3
 
 
 def test_nothing_is_said_of_an_en_passant_square_that_no_pawn_can_use() -> None:

@@ -126,6 +126,22 @@ def test_moves_are_sorted_and_become_plain_values_and_tables(tmp_path) -> None:
         assert list(to_frame([first, second])["score"]) == [0.75, 0.0]
 
 
+def test_the_known_parts_of_dates_count(tmp_path) -> None:
+    dates = {
+        "1999.12.31": "1999-12-31",
+        "1999.12.32": "1999-12",
+        "1999.13.01": "1999",
+        "1999.00.01": "1999",
+        "1999.??.??": "1999",
+        "1999": "1999",
+        "????.01.01": None,
+        "x": None,
+    }
+    text = "\n".join(f'[Event "{date}"]\n[Date "{date}"]\n[Result "1-0"]\n\n1. e4 1-0\n' for date in dates)
+    with Explorer(make_index(tmp_path, text)) as explorer:
+        assert {game.event: game.date for game in explorer.games("startpos", most=9)} == dates
+
+
 def test_keys_tell_positions_apart_as_fens_do() -> None:
     seen: dict[int, str] = {}
     random = Random(8)

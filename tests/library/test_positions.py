@@ -236,6 +236,7 @@ def test_see_of_the_suite() -> None:
         ("q3k3/1P6/8/8/8/8/8/4K3 w - - 0 1", "b7a8q", 900 + 800),  # the most
         ("k7/8/8/3p4/8/8/8/K3Q3 w - - 0 1", "e1e4", -900),  # the least
         ("4k3/8/8/3pP3/8/8/8/K7 w - d6 0 1", "e5d6", 100),
+        ("4k3/2p5/8/3pP3/8/8/8/K2R4 w - d6 0 1", "e5d6", 100),  # the rook retakes through the captured pawn's square
         ("r3k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1", 0),
     ],
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +146,7 @@ SYMBOLS = 38
         (patched(SOUND, (6, SOUND[6] ^ 1)), "its header is damaged"),  # another piece
         (patched(SOUND, (11, 40)), "its header is damaged"),  # huge blocks
         (patched(SOUND, (12, 0)), "its header is damaged"),  # no index
+        (patched(SOUND, (12, 32)), "its header is damaged"),  # more positions per index entry than any table has
         (patched(SOUND, (16, 1)), "truncated, or its header is damaged"),  # 65 thousand blocks more
         (patched(SOUND, (18, 33)), "its header is damaged"),  # too long codes
         (patched(SOUND, (19, 0)), "its header is damaged"),  # empty codes
@@ -195,3 +198,16 @@ def test_a_folder_that_vanishes_takes_nothing_away(tables: np.record, folder: Pa
     shutil.rmtree(folder)
     assert tablebases.drop_changed() == []
     assert (tablebases.wdl(MATE_IN_ONE), tablebases.dtz(MATE_IN_ONE)) == (2, 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_as_many_files_may_be_open_as_the_system_allows() -> None:
+    script = """
+import resource
+from knightadder.core.tables import new_tables
+from knightadder.engine.tablebases.registry import Tablebases
+resource.setrlimit(resource.RLIMIT_NOFILE, (200, 700))
+Tablebases(new_tables())
+print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+"""
+    assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=True).stdout == b"700\n"
