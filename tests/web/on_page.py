@@ -54,7 +54,7 @@ def expect_shown(page, san):
 
 
 def start_game(page, side="White"):
-    pace = page.get_by_label("It takes its time")
+    pace = page.get_by_label("The engine takes its time, as people do")
     if pace.is_visible():
         pace.uncheck()  # no test waits longer than it must
     page.locator(".segments").get_by_text(side, exact=True).click()

@@ -11,6 +11,7 @@ import pytest
 from board_server import BoardServer
 from board_tab import get, open_tab
 from stand_in_engine import StandInEngine
+from waiting import eventually
 
 from knightadder import cli
 from knightadder.web.messages import MessageError
@@ -127,6 +128,59 @@ def test_a_game_that_comes_back_at_a_new_server_keeps_its_place_and_goes_on_ther
         assert "[%cal Gd2d4]" in saved.get(game.number)[0] and "2. d4 a4" in saved.get(game.number)[0]
         tab.ask("resign").ask("new_game", color="white", start="here").play("h4", "a3").ask("save_game")
         assert saved.find("", 0, 10)[1] == 2  # the finished game is not replaced
+
+
+@pytest.mark.parametrize("known", ["nothing", "the first move", "all moves"])
+def test_a_save_that_the_page_has_not_learned_of_makes_no_second_game(server, saved, known):
+    """As if the server had been killed after a save, before its last messages had reached the page."""
+    with open_tab(server) as tab:
+        place = tab.ask("new_game", color="white").newest["games"]["place"]
+        tab.play("e4", "a5").ask("save_game")  # waits for what is written before
+        if known != "nothing":
+            place = tab.newest["place"]["place"]
+        pgn = tab.tree.pgn()
+        tab.play("d4", "a4").ask("save_game")
+        if known == "all moves":
+            pgn = tab.tree.pgn()
+    with open_tab(server) as tab:  # a new session, as after a restart
+        tab.ask("restore", edited={"0": pgn}, places={"0": place}, path=[0, 0, 0, 0])
+        assert tab.sans == ["e4", "a5", "d4", "a4"] and tab.position["san"] == "a4"
+        tab.ask("new_game", color="white", start="here").play("h4", "a3").ask("save_game")
+    [game] = saved.find("", 0, 10)[0]
+    assert "2. d4" in saved.get(game.number)[0] and "3. h4" in saved.get(game.number)[0]
+
+
+def test_the_end_of_a_game_that_the_page_has_not_learned_of_comes_back(server, saved):
+    with open_tab(server) as tab:
+        place = tab.ask("new_game", color="white").newest["games"]["place"]
+        pgn = tab.play("e4", "a5").tree.pgn()
+        tab.ask("resign").ask("save_game")
+    with open_tab(server) as tab:
+        tab.ask("restore", edited={"0": pgn}, places={"0": place}, path=[0])
+        assert tab.sans == ["e4", "a5"] and tab.position["san"] == "e4" and tab.tree.headers["Result"] == "0-1"
+    assert titles(saved) == [("You", "Knightadder", "0-1")]
+
+
+def test_the_end_of_a_game_that_was_not_saved_is_saved_when_it_comes_back(server, saved):
+    with open_tab(server) as tab:
+        tab.ask("new_game", color="white").play("e4", "a5").ask("save_game")
+        place, pgn = tab.newest["place"]["place"], tab.tree.pgn()
+    ended = pgn.replace('"*"', '"0-1"').replace(" *", " 0-1")
+    with open_tab(server) as tab:
+        tab.ask("restore", edited={"0": ended}, places={"0": place})
+        eventually(lambda: titles(saved) == [("You", "Knightadder", "0-1")])
+
+
+def test_a_change_elsewhere_is_kept_beside_the_game_that_comes_back(server, saved):
+    with open_tab(server) as tab:
+        tab.ask("load_pgn", pgn="1. e4 e5 *").ask("save_game")
+        place, pgn = tab.newest["place"]["place"], tab.tree.pgn()
+        tab.ask("play", node=0, move="d4").ask("save_game")
+        assert len(titles(saved)) == 1
+    with open_tab(server) as tab:
+        tab.ask("restore", edited={"0": pgn.replace("e5 *", "e5 2. f4 *")}, places={"0": place}).ask("save_game")
+        assert tab.sans == ["e4", "e5", "f4"]
+    assert len(titles(saved)) == 2
 
 
 def test_a_game_that_goes_on_replaces_no_saved_variation(server, saved):

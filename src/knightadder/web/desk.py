@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.web.gametree import GameTree, ancestry
 from knightadder.web.reviews import NodeState, Reviews
+from knightadder.web.saved_games import SavedPlace
 
 if TYPE_CHECKING:
     import chess.pgn
 
     from knightadder.web.loaded_pgn import Title
     from knightadder.web.played_game import PlayedGame
-    from knightadder.web.saved_games import SavedPlace
 
 EVENT = "Game on the web board"  # the header Event of games against the engine
 
@@ -38,19 +38,16 @@ class GameFile:
     content: bytes = b""  # empty if the game was not loaded
     titles: list[Title] = field(default_factory=list)
     edited: dict[int, bytes] = field(default_factory=dict)  # PGN of the games edited before the server was restarted
-    places: dict[int, SavedPlace] = field(default_factory=dict)  # places of the games saved before the restart
+    places: dict[int, SavedPlace] = field(default_factory=dict)  # places of the games from before the restart
     desks: dict[int, Desk] = field(default_factory=dict)  # desks of the games that have been on the board
     number: int = field(default_factory=_numbers.__next__)  # identifies the file for the page
 
 
 @dataclass(slots=True)
 class Entry:
-    """The entry of a game among the user's games: its place, None if the game is not saved.
+    """A game's entry among the user's games: its place, and the last move and result of the last automatic save."""
 
-    `kept` holds the last move and the result of the last automatic save.
-    """
-
-    place: SavedPlace | None = None
+    place: SavedPlace = field(default_factory=SavedPlace.unsaved)
     kept: tuple[chess.pgn.GameNode, str] | None = None
 
 
@@ -108,7 +105,7 @@ class Desk:
         self.file = file or GameFile()
         self.index = index
         self.file.desks[index] = self
-        self.entry = Entry(self.file.places.get(index))
+        self.entry = Entry(self.file.places[index]) if index in self.file.places else Entry()
         self._undo: list[Step] = []
         self._redo: list[Step] = []
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.games import text_of
+from knightadder.web.desk import EVENT
 from knightadder.web.messages import MessageError
 from knightadder.web.views import View, place_view
 
@@ -100,6 +101,32 @@ class Keeper:
             raise MessageError("that game is no longer in your games")
         return found[0].encode(), found[1]
 
+    async def newest(self, desk: Desk) -> bytes | None:
+        """Find the stored game of a desk from before a restart of the server; return its PGN if it is newer.
+        The server may have ended before the page learned of the last moves and saves, or before the end of a game
+        against the engine was saved: then it is saved now.
+        """
+        games, entry = self._games, desk.entry
+        if games is None:
+            return None
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                found = await asyncio.to_thread(games.newest, entry.place)
+        except (TimeoutError, OptionError):  # the page's game is shown; saving it keeps both
+            return None
+        if found is None:
+            return None
+        pgn, place = found
+        stored, shown = _moves(pgn), _moves(text := _text(desk))
+        if place != entry.place and _begins(shown, stored):
+            entry.place = place
+            return pgn.encode()
+        if _begins(stored, shown):
+            entry.place = place
+            if stored[-1] == "*" != shown[-1] and desk.tree.game.headers["Event"] == EVENT:
+                self._begin(self._keep(desk, text))
+        return None
+
     async def close(self) -> None:
         """Wait until everything has been saved, or could not be."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -117,3 +144,13 @@ def _state(desk: Desk) -> tuple[chess.pgn.GameNode, str] | None:
 
 def _text(desk: Desk) -> str:
     return text_of(desk.tree.game)
+
+
+def _moves(pgn: str) -> list[str]:
+    """Return the words of a game's moves and comments; the last one is the result."""
+    return pgn.partition("\n\n")[2].split() or ["*"]
+
+
+def _begins(moves: list[str], others: list[str]) -> bool:
+    """Return whether the game with these moves is the other one, or an unfinished game with its first moves."""
+    return moves == others or (moves[-1] == "*" and moves[:-1] == others[: len(moves) - 1])

@@ -238,7 +238,7 @@ class Restore(_Message):
     index: _Index = 0
     edited: dict[str, str] = {}  # PGN of each edited game
     path: list[_Index] = []  # indices of the variations that lead from the start to the shown position
-    places: dict[str, tuple[_Whole, _Whole]] = {}  # number and version of each saved game
+    places: dict[str, tuple[_Whole, _Whole]] = {}  # number (0 if not saved yet) and version of each game
 
     def content(self) -> bytes:
         """Return the content of the file, as `LoadPgn.content` does."""
@@ -248,8 +248,8 @@ class Restore(_Message):
         """Return the edited games in UTF-8, by their index; MessageError if an index is invalid."""
         return {_index(key): game.encode("utf-8", "replace") for key, game in self.edited.items()}
 
-    def saved_games(self) -> dict[int, tuple[int, int]]:
-        """Return the number and version of each saved game, by its index; MessageError if an index is invalid."""
+    def places_of_games(self) -> dict[int, tuple[int, int]]:
+        """Return the number and version of each game, by its index; MessageError if an index is invalid."""
         return {_index(key): place for key, place in self.places.items()}
 
 

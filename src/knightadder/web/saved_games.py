@@ -18,9 +18,10 @@ from knightadder.web.messages import MessageError
 MAX_FILE = 64 * 1024 * 1024  # maximum size of an added file in bytes
 _APPLICATION = 0x4B41_474D  # the file's application_id in SQLite: "KAGM"
 _VERSION = 1  # version of the schema, in the file's user_version
-# `version` grows with each change of the game. It begins at a random number: if another file replaces this one, its
-# games are not taken for the same games. A deleted game keeps its row, so that deleting can be undone. `words` is the
-# searched text. `digest` tells whether an added game is already stored.
+# `version` grows with each change of the game. It begins at a random number, chosen before the first save: so a page
+# that has not learned of any save still finds the game by it, and if another file replaces this one, its games are not
+# taken for the same games. A deleted game keeps its row, so that deleting can be undone. `words` is the searched text.
+# `digest` tells whether an added game is already stored.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS games (
     id INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, white TEXT NOT NULL, black TEXT NOT NULL,
@@ -31,15 +32,23 @@ CREATE INDEX IF NOT EXISTS digests ON games (digest);
 CREATE INDEX IF NOT EXISTS changes ON games (changed);
 """
 _NAMES = ("white", "black", "result", "event", "date")
+_MOST_CHANGES = 1_000_000  # maximum number of changes for which a game is found by its first version
 _INSERT = f"INSERT INTO games (version, {', '.join(_NAMES)}, words, pgn, digest, changed) VALUES (?{', ?' * 9})"
 
 
 @dataclass(frozen=True, slots=True)
 class SavedPlace:
-    """The place of a saved game: its number, and its version when it was read or written."""
+    """The place of a saved game: its number, and its version when it was read or written.
+    A game that is not saved yet has the number 0, and the version with which it will be saved.
+    """
 
     number: int
     version: int
+
+    @classmethod
+    def unsaved(cls) -> SavedPlace:
+        """Return a place for a game that is not saved yet."""
+        return cls(0, secrets.randbits(48))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +79,10 @@ class SavedGames:
         `once`, a game that is already stored is not saved again.
         """
         row = _row(pgn, headers)
+        place = place or SavedPlace.unsaved()
         with self._database.connected() as database:
             database.execute("BEGIN IMMEDIATE")
-            if place is not None:
+            if place.number:
                 names = ", ".join(f"{name} = ?" for name in (*_NAMES, "words", "pgn", "digest", "changed"))
                 done = database.execute(
                     f"UPDATE games SET {names}, version = version + 1 WHERE id = ? AND version = ? AND NOT deleted",
@@ -80,9 +90,10 @@ class SavedGames:
                 )
                 if done.rowcount:
                     return SavedPlace(place.number, place.version + 1)
+                place = SavedPlace.unsaved()
             elif once and (known := _known(database, row)):
                 return known
-            return _insert(database, row)
+            return _insert(database, row, place.version)
 
     def add_file(self, content: bytes) -> tuple[int, int]:
         """Add the games of a PGN file, all or none; return how many are new, and how many were already stored."""
@@ -100,7 +111,7 @@ class SavedGames:
             database.execute("BEGIN IMMEDIATE")
             for row in rows:
                 if _known(database, row) is None:
-                    _insert(database, row)
+                    _insert(database, row, SavedPlace.unsaved().version)
                     new += 1
         return new, len(rows) - new
 
@@ -123,6 +134,16 @@ class SavedGames:
             row = database.execute("SELECT pgn, version FROM games WHERE id = ? AND NOT deleted", [number]).fetchone()
         return (row[0], SavedPlace(number, row[1])) if row else None
 
+    def newest(self, place: SavedPlace) -> tuple[str, SavedPlace] | None:
+        """Return the PGN and the place that the game of an earlier place has now; None if it is not stored."""
+        which = "id = ?" if place.number else "? = 0"  # 0: the place is from before the first save
+        with self._database.connected() as database:
+            row = database.execute(
+                f"SELECT pgn, id, version FROM games WHERE {which} AND version BETWEEN ? AND ? AND NOT deleted",
+                [place.number, place.version, place.version + _MOST_CHANGES],
+            ).fetchone()
+        return (row[0], SavedPlace(*row[1:])) if row else None
+
     def delete(self, number: int, deleted: bool = True) -> bool:
         """Delete a game, or undo its deletion; return whether there is a game with this number."""
         with self._database.connected() as database:
@@ -135,8 +156,7 @@ class SavedGames:
                 yield pgn
 
 
-def _insert(database: sqlite3.Connection, row: list[object]) -> SavedPlace:
-    version = secrets.randbits(48)
+def _insert(database: sqlite3.Connection, row: list[object], version: int) -> SavedPlace:
     number = database.execute(_INSERT, [version, *row]).lastrowid
     assert number is not None
     return SavedPlace(number, version)

@@ -453,7 +453,7 @@ class Session:
             return
         edited = file.edited.get(index)
         loaded = await (_load(file.content, index) if edited is None else _load(edited, 0))
-        await self._change_to(Desk(loaded.tree, None, file, index).take_file_of(self._desk))
+        await self._change_to((await self._newest(Desk(loaded.tree, None, file, index))).take_file_of(self._desk))
         self._tell_problems(loaded)
 
     async def _save_game(self, _: messages.SaveGame) -> None:
@@ -471,14 +471,30 @@ class Session:
     async def _restore(self, message: messages.Restore) -> None:
         self._refuse_in_game("no game can be loaded")
         content, edited, index = message.content(), message.edited_games(), message.index
-        places = {each: SavedPlace(*place) for each, place in message.saved_games().items()}
+        places = {each: SavedPlace(*place) for each, place in message.places_of_games().items()}
         loaded = await _load(content, index) if content or index not in edited else None
         titles = [] if loaded is None else loaded.titles
         if index in edited:
             loaded = await _load(edited[index], 0)
         assert loaded is not None
         loaded.tree.go_along(message.path)
-        await self._change_to(Desk(loaded.tree, None, GameFile(content, titles, edited, places), index))
+        desk = Desk(loaded.tree, None, GameFile(content, titles, edited, places), index)
+        await self._change_to(await self._newest(desk, message.path))
+
+    async def _newest(self, desk: Desk, path: Sequence[int] = ()) -> Desk:
+        """Return the desk of a game from before a restart, or a desk of the stored game if that is newer.
+        `path` leads to the position on the board, but the end of the shown game becomes the end of the newer one.
+        """
+        content = await self._keeper.newest(desk)
+        if content is None:
+            return desk
+        tree = (await _load(content, 0)).tree
+        tree.go_along(path)
+        if desk.tree.cursor is desk.tree.game.end():
+            tree.cursor = tree.game.end()
+        newer = Desk(tree, None, desk.file, desk.index)
+        newer.entry = desk.entry
+        return newer
 
     def _tell_problems(self, loaded: LoadedPgn) -> None:
         problem = [] if loaded.problem is None else [f"Read up to an error in the PGN: {loaded.problem}"]

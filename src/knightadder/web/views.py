@@ -45,8 +45,8 @@ def games_view(desk: Desk) -> View:
 
 def place_view(desk: Desk) -> View:
     """Describe the place of a desk's game among the user's games; the page keeps it for a restart of the server."""
-    place = None if desk.entry.place is None else [desk.entry.place.number, desk.entry.place.version]
-    return {"type": "place", "file": desk.file.number, "index": desk.index, "place": place}
+    place = desk.entry.place
+    return {"type": "place", "file": desk.file.number, "index": desk.index, "place": [place.number, place.version]}
 
 
 def history_view(undo: str | None, redo: str | None) -> View:

@@ -16,7 +16,7 @@ export class Keeping {
     this.texts.clear();
     this.file = this.index = null;
     this.edited = {}; // game index -> PGN of each game that differs from the file
-    this.places = {}; // game index -> the game's place among the user's saved games; unsaved games are left out
+    this.places = {}; // game index -> the game's place among the user's saved games
   }
 
   /** The message that restores this tab on a new server; null if nothing is stored. */
@@ -56,11 +56,10 @@ export class Keeping {
     this.keep(pgn, path);
   }
 
-  /** Store a game's place among the user's saved games; `place` is null if the game is not saved. */
+  /** Store a game's place among the user's saved games. */
   keepPlace({ file, index, place }) {
     if (file !== this.file) return;
-    if (place) this.places[index] = place;
-    else delete this.places[index];
+    this.places[index] = place;
     this.write("places", this.places);
   }
 

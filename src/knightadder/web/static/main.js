@@ -397,6 +397,7 @@ socket.on("progress", showProgress);
 /** Tell the user what has become of the moves and of the game, if the server no longer knew this tab's session. */
 function tellReturn() {
   const unfinished = mode === "play" && headers.Event === EVENT && headers.Result === "*";
+  if (headers.Result !== "*") interrupted = null; // the game ended before the page learned of it
   // A page without an earlier session was reloaded after a restart, or its tab was duplicated.
   if (!forgotten && unfinished) interrupted = headers.Black === USER ? "black" : "white";
   if (interrupted) setup.chooseHere(interrupted);
