@@ -4,7 +4,7 @@ import re
 
 import pytest
 from board_server import BoardServer
-from on_page import click_move, drag_move, expect_moves, expect_piece, set_up, square, start_game
+from on_page import click_move, drag_move, expect_moves, expect_piece, set_up, square, start_game, take_up
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 from waiting import eventually
@@ -32,14 +32,19 @@ def _expect_premove(page, *names):
         expect(square(page, name)).to_have_class(re.compile(r"\bpremove\b"))
 
 
+def _expect_played(engine, page, *moves):
+    """Let the engine answer, and expect the premove and the answer to it."""
+    engine.held = False
+    engine.release()
+    expect_moves(page, *moves)
+    _expect_premove(page)
+
+
 def test_a_move_made_in_advance_is_played_once_the_engine_has_moved(engine, thinking):
     drag_move(thinking, "g1", "f3")
     _expect_premove(thinking, "g1", "f3")
     expect_piece(thinking, "g1", "N")
-    engine.held = False
-    engine.release()
-    expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
-    _expect_premove(thinking)
+    _expect_played(engine, thinking, "e4", "e5", "Nf3", "Nc6")
 
 
 def test_it_survives_a_reload(engine, thinking):
@@ -48,10 +53,7 @@ def test_it_survives_a_reload(engine, thinking):
     thinking.reload()
     expect(thinking.locator("#game .status")).to_contain_text("Knightadder is thinking")
     _expect_premove(thinking, "g1", "f3")
-    engine.held = False
-    engine.release()
-    expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
-    _expect_premove(thinking)
+    _expect_played(engine, thinking, "e4", "e5", "Nf3", "Nc6")
 
 
 def test_it_survives_a_lost_connection(engine, thinking, link):
@@ -62,10 +64,7 @@ def test_it_survives_a_lost_connection(engine, thinking, link):
     thinking.clock.run_for(500)
     expect(thinking.locator("#lost")).to_be_hidden()
     _expect_premove(thinking, "g1", "f3")
-    engine.held = False
-    engine.release()
-    expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
-    _expect_premove(thinking)
+    _expect_played(engine, thinking, "e4", "e5", "Nf3", "Nc6")
 
 
 def test_it_is_played_after_an_answer_during_a_lost_connection(engine, thinking, link):
@@ -140,6 +139,27 @@ def test_it_is_not_played_after_a_draw(engine, page):
     _expect_premove(page)
 
 
+def test_a_piece_that_is_selected_stays_so_when_the_engine_moves(engine, thinking):
+    take_up(thinking, "g1")
+    engine.held = False
+    engine.release()
+    expect(thinking.locator("#game .status")).to_contain_text("Your move")
+    square(thinking, "f3").click()
+    expect_moves(thinking, "e4", "e5", "Nf3", "Nc6")
+
+
+def test_a_piece_that_the_engine_captures_is_no_longer_selected(engine, page):
+    engine.script, engine.held = ["Kxa3"], True
+    set_up(page, "8/8/8/8/8/Pk6/7R/4K3 w - - 0 1")
+    page.get_by_role("button", name="Play from here").click()
+    start_game(page)
+    click_move(page, "e1", "e2")
+    take_up(page, "a3")
+    engine.release()
+    expect(page.locator("#game .status")).to_contain_text("Your move")
+    expect(page.locator("#board [aria-selected=true]")).to_have_count(0)
+
+
 def test_escape_cancels_it(engine, thinking):
     drag_move(thinking, "g1", "f3")
     _expect_premove(thinking, "g1", "f3")
@@ -151,9 +171,7 @@ def test_another_move_takes_its_place(engine, thinking):
     drag_move(thinking, "g1", "f3")
     drag_move(thinking, "b1", "c3")
     _expect_premove(thinking, "b1", "c3")
-    engine.held = False
-    engine.release()
-    expect_moves(thinking, "e4", "e5", "Nc3", "Nc6")
+    _expect_played(engine, thinking, "e4", "e5", "Nc3", "Nc6")
 
 
 def test_a_pawn_becomes_a_queen(engine, page):
@@ -165,6 +183,4 @@ def test_a_pawn_becomes_a_queen(engine, page):
     expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
     click_move(page, "e7", "e8")
     _expect_premove(page, "e7", "e8")
-    engine.held = False
-    engine.release()
-    expect_moves(page, "Ra2", "Kg8", "e8=Q+", "Kh7")
+    _expect_played(engine, page, "Ra2", "Kg8", "e8=Q+", "Kh7")

@@ -46,8 +46,10 @@ export class Premove {
    * @param {number} [parent] the parent of the position's node; a premove is played only if it was made at that node
    */
   show(position, parent) {
+    const selected = this.possible && parent === this.node ? this.board.selected : null;
     this.possible = Object.keys(position.premoves).length > 0;
     this.board.set(this.possible ? { ...position, legal: position.premoves, promotions: [] } : position);
+    if (selected) this.board.select(selected); // the engine has moved between the user's two clicks
     if (this.possible) this.node = position.node;
     if (this.possible || !this.move) return;
     const { move } = this;
