@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import chess
 import pytest
 from game_texts import after
 
@@ -105,6 +106,26 @@ def test_a_position_without_an_opening_is_named_by_its_start(tmp_path):
     file.write_text('1. e4 *\n\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 Kd7 2. e5 *\n', "utf-8")
     named = [drill.opening for drill in read_repertoire([file], white=True)]
     assert named == ["Start position", "From a set-up position", "From a set-up position"]
+
+
+def test_a_deep_repertoire_is_not_replayed_from_the_start_for_each_position(tmp_path, monkeypatch):
+    pushed = 0
+    push = chess.Board.push
+
+    def count(board, move):
+        nonlocal pushed
+        pushed += 1
+        push(board, move)
+
+    monkeypatch.setattr(chess.Board, "push", count)
+    counts = []
+    for rounds in (25, 50):
+        file = tmp_path / f"{rounds}.pgn"
+        file.write_text(f"{'Nf3 Nf6 Ng1 Ng8 ' * rounds} *\n", "utf-8")
+        assert [drill.before for drill in read_repertoire([file], white=True)] == ["", "1. Nf3 Nf6"]
+        counts.append(pushed)
+        pushed = 0
+    assert counts[1] < 2.5 * counts[0]
 
 
 def test_where_games_left_the_repertoire(drills, capsys):

@@ -46,39 +46,47 @@ def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
 
 def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
     """Yield the drills of a game with its variations, the main line first."""
-    start = opening_at(game.board())
-    nameless = "Start position" if game.board().fen() == chess.STARTING_FEN else "From a set-up position"
-    nodes: list[tuple[chess.pgn.GameNode, str]] = [(game, start.name if start else "")]  # nodes and their openings
+    root = game.board()
+    start = opening_at(root)
+    nameless = "Start position" if root.fen() == chess.STARTING_FEN else "From a set-up position"
+    # Nodes with their boards, the moves before them, and their openings. A node itself finds its board only by playing
+    # all moves before it.
+    nodes: list[tuple[chess.pgn.GameNode, chess.Board, str, str]] = [(game, root, "", start.name if start else "")]
     while nodes:
-        node, opening = nodes.pop()
-        board = node.board()
+        node, board, before, opening = nodes.pop()
         children = [child for child in node.variations if child.move]
         if board.turn == white:
             children = [child for child in children if not child.nags & _BAD]
             if children:
-                lines = {child.uci(): _line(child) for child in reversed(children)}  # of equal moves, the first counts
+                # Of equal moves, the first counts.
+                lines = {board.uci(child.move): _line(board, child) for child in reversed(children)}
                 drill = Drill(
                     "repertoire",
                     board.fen(),
-                    tuple(lines[child] for child in dict.fromkeys(child.uci() for child in children)),
+                    tuple(lines[move] for move in dict.fromkeys(board.uci(child.move) for child in children)),
                     "Repertoire",
                     opening.partition(":")[0] or nameless,
                     board.chess960,
-                    before=board.root().variation_san(board.move_stack) if board.move_stack else "",
+                    before=before,
                     comment=one_line(_COMMAND.sub("", children[0].comment), 1000),
                 )
                 yield position_key(board), drill
         for child in reversed(children):
-            named = opening_at(child.board())
-            nodes.append((child, named.name if named else opening))
+            after = board.copy(stack=False)
+            after.push(child.move)
+            named = opening_at(after)
+            san = board.san(child.move) if before and not board.turn else board.variation_san([child.move])
+            nodes.append((child, after, f"{before} {san}".lstrip(), named.name if named else opening))
 
 
-def _line(child: chess.pgn.ChildNode) -> tuple[str, ...]:
+def _line(board: chess.Board, child: chess.pgn.ChildNode) -> tuple[str, ...]:
     """Return a move and the main line after it, in UCI notation, up to a move of the same side."""
-    nodes: list[chess.pgn.ChildNode] = [child]
-    while len(nodes) < _SHOWN_PLIES and nodes[-1].variations and nodes[-1].variations[0].move:
-        nodes.append(nodes[-1].variations[0])
-    return tuple(node.uci() for node in nodes[: len(nodes) - (len(nodes) + 1) % 2])
+    end, moves, node = board.copy(stack=False), [board.uci(child.move)], child
+    while len(moves) < _SHOWN_PLIES and node.variations and node.variations[0].move:
+        end.push(node.move)
+        node = node.variations[0]
+        moves.append(end.uci(node.move))
+    return tuple(moves[: len(moves) - (len(moves) + 1) % 2])
 
 
 # --- games ---------------------------------------------------------------------------------------------------------
@@ -134,24 +142,27 @@ def _leave(
     """
     board, reached, last = game.board(), False, None
     inside = board.turn != white and _answers_a_move(board, repertoire)  # if the opponent begins
-    left: tuple[str, Departure, str] | None = None
+    # The position, the move played there, and the moves of the repertoire if the player left it.
+    left: tuple[chess.Board, chess.Move, Sequence[str] | None] | None = None
     for move in game.mainline_moves():
         if not move:
             break
         if board.turn == white:
             moves = repertoire.get(position_key(board))
             if moves is not None:
-                left, reached, inside = None, True, board.uci(move) in moves
-                if not inside:
-                    sans = tuple(board.san(board.parse_uci(each)) for each in moves)
-                    left = position_key(board), Departure(_before(board), True, sans), board.san(move)
+                reached, inside = True, board.uci(move) in moves
+                left = None if inside else (board.copy(), move, moves)
             elif inside and last is not None:
-                before, reply = last
                 reached, inside = True, False
-                left = (position_key(before), Departure(_before(before), False, ()), before.san(reply))
+                left = (*last, None)
         last = board.copy(), move
         board.push(move)
-    return (left or ("", Departure("", False, ()), "")) if reached else None
+    if left is None:
+        return ("", Departure("", False, ()), "") if reached else None
+    position, played, wanted = left
+    sans = tuple(position.san(position.parse_uci(each)) for each in wanted or ())
+    before = position.root().variation_san(position.move_stack) if position.move_stack else "the start"
+    return position_key(position), Departure(before, wanted is not None, sans), position.san(played)
 
 
 def _answers_a_move(board: chess.Board, repertoire: Mapping[str, Sequence[str]]) -> bool:
@@ -162,7 +173,3 @@ def _answers_a_move(board: chess.Board, repertoire: Mapping[str, Sequence[str]])
         if position_key(after) in repertoire:
             return True
     return False
-
-
-def _before(board: chess.Board) -> str:
-    return board.root().variation_san(board.move_stack) if board.move_stack else "the start"
