@@ -102,7 +102,7 @@ def explain(board: Position, move: Move, before: Analysis | Line | InfoDict, aft
     PositionError
         If the position or the move is illegal.
     ValueError, TypeError
-        If a result has no score, or an argument has a wrong type.
+        If a result has no score or belongs to another position, or an argument has a wrong type.
     """
     board = board_of(board)
     played = board.parse_uci(name_of(board, move))
@@ -128,6 +128,9 @@ def _searched(board: chess.Board, name: str, result: Analysis | Line | InfoDict)
     else:
         raise ValueError("the engine's result has no score")
     line = legal_part(board, moves)
+    elsewhere = not isinstance(result, dict) and result.fen.split()[:2] != board.fen().split()[:2]
+    if elsewhere or (moves and not line):
+        raise ValueError(f"{name} is not a result for the position {name} the move: {board.fen()}")
     return SearchedPosition(score, 0, (ScoredLine(score, line),) if line else ())
 
 
