@@ -41,12 +41,17 @@ _BLOCKS = [(rank, _BLOCK << 8 * rank + file) for rank in range(7) for file in ra
 
 def phase_of(board: chess.Board) -> str:
     """Return the phase of a single position: one of `PHASES`."""
-    count = (board.occupied & ~board.kings & ~board.pawns).bit_count()
+    count = _pieces(board)
     if count <= _ENDGAME:
         return "endgame"
     back_ranks = (chess.BB_RANK_1 & board.occupied_co[chess.WHITE], chess.BB_RANK_8 & board.occupied_co[chess.BLACK])
     is_sparse = any(rank.bit_count() < _SPARSE_BACK_RANK for rank in back_ranks)
     return "middlegame" if count <= _MIDDLEGAME or is_sparse or _are_mixed(board) else "opening"
+
+
+def _pieces(board: chess.Board) -> int:
+    """Return the number of pieces, not counting kings and pawns."""
+    return (board.occupied & ~board.kings & ~board.pawns).bit_count()
 
 
 def _are_mixed(board: chess.Board) -> bool:
@@ -61,7 +66,10 @@ def _are_mixed(board: chess.Board) -> bool:
 
 def phases(boards: Iterable[chess.Board]) -> Iterator[str]:
     """Yield the phase of each position of a game; a game never returns to an earlier phase."""
-    latest = 0
+    phase, *_ = PHASES
     for board in boards:
-        latest = max(latest, PHASES.index(phase_of(board)))
-        yield PHASES[latest]
+        if phase == "opening":
+            phase = phase_of(board)
+        elif _pieces(board) <= _ENDGAME:
+            phase = "endgame"
+        yield phase

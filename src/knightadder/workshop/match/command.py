@@ -21,6 +21,7 @@ from knightadder.runs import going_on, state_beside
 from knightadder.text import tell
 from knightadder.workshop.book_argument import add_openings, read_book
 from knightadder.workshop.match.speed import REFERENCE
+from knightadder.workshop.match.time_control import PATIENCE
 
 if TYPE_CHECKING:
     from knightadder.workshop.match.competitors import Competitor
@@ -128,10 +129,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     rules.add_argument(
         "--patience",
         type=positive,
-        default=60,
+        default=PATIENCE,
         metavar="SECONDS",
         help="kill an engine that does not answer within this time, in seconds; at its start, it has five times as "
-        "long (default: 60)",
+        f"long (default: {PATIENCE})",
     )
 
     output = command.add_argument_group("output")

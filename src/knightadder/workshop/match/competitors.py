@@ -18,7 +18,7 @@ from knightadder.foreign import whole_or_none
 from knightadder.frozen import FROZEN, own_command
 from knightadder.uci.client import UciClient, resolve_command, split_words
 from knightadder.uci.trace import Trace
-from knightadder.workshop.match.time_control import Allowance, TimeControl
+from knightadder.workshop.match.time_control import PATIENCE, Allowance, TimeControl
 
 _CONTROLS = ("tc", "st", "nodes", "depth")
 _MARGINS = ("margin", "timemargin")  # the second is cutechess's name
@@ -63,7 +63,7 @@ class Competitor:
     def start(
         self,
         chess960: bool = False,
-        patience: float = 60.0,
+        patience: float = PATIENCE,
         trace_folder: Path | None = None,
         processors: Collection[int] = (),
     ) -> UciClient:

@@ -24,7 +24,7 @@ from knightadder.workshop.match.search_info import (
     last_info,
     parse_info,
 )
-from knightadder.workshop.match.time_control import Allowance, SideClock
+from knightadder.workshop.match.time_control import PATIENCE, Allowance, SideClock
 from knightadder.workshop.opening_book import BookLine
 
 FAULTS = ("time", "illegal", "crash", "silent")
@@ -67,7 +67,7 @@ class Rules:
     max_moves: int | None = None  # after this full move, the game is a draw
     tablebases: str | None = None  # folder of the Syzygy tables that decide games
     chess960: bool = False
-    patience: float = 60.0  # seconds to get ready, and seconds beyond its time after which a silent engine is killed
+    patience: float = PATIENCE  # seconds to get ready, and seconds beyond its time until a silent engine is killed
     pv_check: str = "last"  # principal variations to check: the last of each move, all, or none
 
 

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 
 from knightadder.engine.errors import OptionError
 
+#: Default time in seconds after which a silent engine is killed; in a search, it counts from the end of the time limit.
+PATIENCE = 60
+
 _SECONDS = r"(\d+(?:\.\d+)?|\.\d+)"
 _TIME_CONTROL = re.compile(rf"(?:(\d+|inf)/)?(?:{_SECONDS}:)?{_SECONDS}(?:\+{_SECONDS})?", re.ASCII)
 _LONGEST = 10_000_000  # maximum time in seconds: about four months
