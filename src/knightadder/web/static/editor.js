@@ -1,5 +1,6 @@
 // The board editor. In it, the user places pieces, and sets the side to move and the castling rights.
 
+import { restoreValue } from "./elements.js";
 import { pieceName } from "./pieces.js";
 
 const HAND = "hand";
@@ -75,7 +76,7 @@ export class Editor {
   }
 
   load(fen) {
-    const [placement, turn, rights] = fen.split(" ");
+    const [placement, turn, rights = "-"] = fen.split(" ");
     this.pieces = {};
     placement.split("/").forEach((row, index) => {
       let file = 0;
@@ -84,7 +85,7 @@ export class Editor {
         else this.pieces["abcdefgh"[file++] + (8 - index)] = (letter < "a" ? "w" : "b") + letter.toUpperCase();
       }
     });
-    this.turn.value = turn;
+    restoreValue(this.turn, turn);
     for (const box of this.rights) box.checked = rights.includes(box.value);
     this.changed();
   }

@@ -6,6 +6,7 @@ import { byId, showTitle } from "./elements.js";
 import { handOver, leaveBy } from "./handover.js";
 import { startKeys } from "./keys.js";
 import { startLook } from "./look.js";
+import { read, write } from "./stored.js";
 import { startTheme } from "./theme.js";
 
 export class Exercise {
@@ -33,15 +34,11 @@ export class Exercise {
 
   /** The values that the browser has stored for this page, in all tabs: the user's choice of exercises, and others. */
   get remembered() {
-    try {
-      return JSON.parse(localStorage.getItem(this.key)) ?? {};
-    } catch {
-      return {}; // written by a different version of this page
-    }
+    return read(localStorage, this.key, {}) ?? {};
   }
 
   remember(fields) {
-    localStorage.setItem(this.key, JSON.stringify({ ...this.remembered, ...fields }));
+    write(localStorage, this.key, { ...this.remembered, ...fields });
   }
 
   /** Send a request and return the server's answer. If that fails, show the error and return null. */

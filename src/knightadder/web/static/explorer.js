@@ -1,7 +1,7 @@
 // The opening explorer. The server has an index of games. For the position on the board, the explorer shows the moves
 // played in these games. A click on a move plays the move.
 
-import { element } from "./elements.js";
+import { element, restoreValue } from "./elements.js";
 
 export class Explorer {
   /**
@@ -29,7 +29,7 @@ export class Explorer {
       this.form.reset();
       this.filtersChanged();
     });
-    for (const [name, value] of kept ?? []) this.restore(name, value);
+    this.restore(kept ?? []);
   }
 
   filtersChanged() {
@@ -37,9 +37,12 @@ export class Explorer {
     this.update(this.position);
   }
 
-  restore(name, value) {
-    if (name === "speeds") this.form.querySelector(`[value="${value}"]`).checked = true;
-    else this.form.elements[name].value = value;
+  restore(kept) {
+    for (const field of this.form.elements) {
+      const values = kept.filter(([name]) => name && name === field.name).map(([, value]) => value);
+      if (field.type === "checkbox") field.checked = values.includes(field.value);
+      else if (values.length) restoreValue(field, values[0]);
+    }
   }
 
   /** The filters that are set, as pairs [name, value]. */

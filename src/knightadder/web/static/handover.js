@@ -1,6 +1,8 @@
 // Hands a game over from another page to the board's page, in the same browser tab. The board's page then shows a link
 // back to the other page.
 
+import { read, write } from "./stored.js";
+
 const KEY = "handed over";
 
 /**
@@ -21,7 +23,7 @@ export function leaveBy(link, name) {
 }
 
 function keep(name, game) {
-  sessionStorage.setItem(KEY, JSON.stringify({ name, back: location.href, game }));
+  write(sessionStorage, KEY, { name, back: location.href, game });
 }
 
 /**
@@ -31,10 +33,10 @@ function keep(name, game) {
  * @returns {?object} the game that was passed to `handOver`; null on later calls, or if no game was passed
  */
 export function takeOver(link) {
-  const { name, back, game = null } = JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+  const { name, back, game = null } = read(sessionStorage, KEY, { name: "", back: "" }) ?? {};
   if (back) {
     Object.assign(link, { href: back, textContent: `← ${name}`, title: "Back", hidden: false });
-    sessionStorage.setItem(KEY, JSON.stringify({ name, back }));
+    write(sessionStorage, KEY, { name, back });
   }
   return game;
 }

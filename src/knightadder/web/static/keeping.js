@@ -1,6 +1,8 @@
 // Stores the loaded file, the edited games and the current position of each tab in the browser. After the server has
 // restarted, they are restored.
 
+import { read, write } from "./stored.js";
+
 export class Keeping {
   /** @param {(text: string) => void} tell shows the user a message */
   constructor(tell) {
@@ -21,10 +23,11 @@ export class Keeping {
 
   /** The message that restores this tab on a new server; null if nothing is stored. */
   saved() {
-    const { pgn = "", raw = false } = read("file") ?? {};
-    const edited = read("edited") ?? {};
+    const { pgn, raw } = this.read("file", { pgn: "", raw: false }) ?? { pgn: "", raw: false };
+    const edited = this.read("edited", { "*": "" }) ?? {};
+    const places = this.read("places", { "*": [0] }) ?? {};
     if (!pgn && !Object.keys(edited).length) return null;
-    return { pgn, raw, edited, places: read("places") ?? {}, index: read("index") ?? 0, path: read("path") ?? [] };
+    return { pgn, raw, edited, places, index: this.read("index", 0) ?? 0, path: this.read("path", [0]) ?? [] };
   }
 
   /** Continue with the stored games after a new server has loaded them. */
@@ -78,21 +81,14 @@ export class Keeping {
     if (this.file !== null) this.write("path", path);
   }
 
-  write(key, value) {
-    try {
-      sessionStorage.setItem(key, JSON.stringify(value));
-    } catch {
-      if (!this.full) this.tell("This browser cannot store such a large game: save it as PGN, or you will lose it if the server stops");
-      this.full = true;
-    }
+  /** The value that this tab has stored under a key, in the form of a sample; null if there is none. */
+  read(key, sample) {
+    return read(sessionStorage, key, sample);
   }
-}
 
-/** The value that this tab has stored under a key; null if there is none. */
-export function read(key) {
-  try {
-    return JSON.parse(sessionStorage.getItem(key));
-  } catch {
-    return null; // written by a different version of this page
+  write(key, value) {
+    if (write(sessionStorage, key, value) || this.full) return;
+    this.tell("This browser cannot store such a large game: save it as PGN, or you will lose it if the server stops");
+    this.full = true;
   }
 }

@@ -1,15 +1,13 @@
 // The look of the board: its colours, pieces and coordinates. The browser stores the choice for all pages and tabs.
 
+import { read, write } from "./stored.js";
+
 const KEY = "look";
 const USUAL = { board: "green", pieces: "classic", coordinates: true };
 
 /** The chosen look, or the default. */
 function kept() {
-  try {
-    return { ...USUAL, ...JSON.parse(localStorage.getItem(KEY)) };
-  } catch {
-    return USUAL; // stored by a different version of this page
-  }
+  return read(localStorage, KEY, USUAL) ?? USUAL;
 }
 
 /** Apply the chosen look now, and whenever the user changes it in another tab. Return a function that applies it. */
@@ -35,7 +33,7 @@ export function startLookDialog(dialog, button, render) {
   });
   dialog.addEventListener("change", () => {
     const look = { board: elements.board.value, pieces: elements.pieces.value, coordinates: elements.coordinates.checked };
-    localStorage.setItem(KEY, JSON.stringify(look));
+    write(localStorage, KEY, look);
     render();
   });
 }

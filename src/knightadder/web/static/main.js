@@ -10,7 +10,7 @@ import { Graph } from "./graph.js";
 import { takeOver } from "./handover.js";
 import { Hint } from "./hint.js";
 import { History } from "./history.js";
-import { Keeping, read } from "./keeping.js";
+import { Keeping } from "./keeping.js";
 import { startKeys } from "./keys.js";
 import { Known } from "./known.js";
 import { Lines } from "./lines.js";
@@ -49,7 +49,7 @@ let headers = {};
 let position = null;
 let shown = null; // the position drawn last; while the editor is open, new positions are not drawn
 let game = null;
-let mode = sessionStorage.getItem("mode") ?? "play";
+let mode = sessionStorage.getItem("mode") === "analyse" ? "analyse" : "play";
 // The games that this tab has stored and a new server must still load; otherwise null. The field `asked` says whether the
 // server has been asked to load them.
 let saved = null;
@@ -68,7 +68,11 @@ const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });
 const keeping = new Keeping(tell);
-const premove = new Premove(board, { play: playMove, keep: (move) => keeping.write("premove", move) }, read("premove"));
+const premove = new Premove(
+  board,
+  { play: playMove, keep: (move) => keeping.write("premove", move) },
+  keeping.read("premove", { move: "", node: 0 }),
+);
 const drawing = new Drawing(board, { button: byId("draw"), tools: byId("draw-tools") }, (shapes) =>
   send("draw", { node: position.node, shapes }) ? position.node : null,
 );
@@ -91,7 +95,7 @@ const worths = new Worths({ button: byId("worths"), value: byId("static-value") 
 const explorer = new Explorer(
   byId("explorer"),
   { play: (node, move) => playMove(move, node), keep: (filters) => keeping.write("filters", filters) },
-  read("filters"),
+  keeping.read("filters", [["", ""]]),
 );
 // A typed move follows the position that the user has gone to, even if the server has not shown it yet.
 const typed = new TypedMove(byId("type-move"), (move) => playMove(move, walk.node), () => Boolean(board.waiting));
@@ -109,7 +113,7 @@ const remark = new Remark(
     write: (node, comment, nags) => socket.send("remark", { node, comment, nags }),
     keep: (draft) => keeping.write("draft", draft),
   },
-  read("draft"),
+  keeping.read("draft", { path: [0], san: "", comment: "", move: "", position: "" }),
 );
 const menu = new MoveMenu(byId("move-menu"), byId("moves"), {
   allowed: () => !byId("tree-tools").hidden,
@@ -212,10 +216,11 @@ socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text, about }) => {
   if (about === "load_pgn") wantedPly = 0;
+  const returning = about === "restore" || (about === null && saved?.asked); // null: the message was malformed
   if (about === "load_pgn") transfer.refused(text);
-  else if (about === "restore") transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
+  else if (returning) transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
   else if (!inDialog(about, text)) refuse(text);
-  if (about === "restore") saved = null;
+  if (returning) saved = null;
   if (about === "draw") drawing.sent.clear();
 });
 
@@ -578,7 +583,7 @@ function closeEditor() {
 
 /** Open the editor again after a reload, or when the user comes back to the tab "Analyse". */
 function reopenEditor() {
-  const fen = read("editor");
+  const fen = keeping.read("editor", "");
   if (!fen || mode !== "analyse" || game?.running) return;
   editor.open(fen);
   showPanels();

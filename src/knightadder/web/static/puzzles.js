@@ -3,7 +3,7 @@
 
 import { byId, element, showTitle } from "./elements.js";
 import { Exercise, offer } from "./exercise.js";
-import { read } from "./keeping.js";
+import { read, write } from "./stored.js";
 
 const REPLY_AFTER = 400; // milliseconds between the user's move and the reply, so that both can be seen
 const BEFORE = "puzzles before"; // storage key
@@ -15,7 +15,7 @@ let puzzle = null;
 let step = 0; // the index of the solver's next move
 let waiting = 0; // the timer of the next reply
 let answered = false; // whether this puzzle has been answered
-let before = read(BEFORE) ?? []; // the numbers of the puzzles shown before the current puzzle in this tab
+let before = read(sessionStorage, BEFORE, [0]) ?? []; // the numbers of the puzzles shown before the current puzzle in this tab
 let all = null; // the server's description of the puzzle collection: count, themes, ratings, progress
 
 const page = new Exercise(
@@ -74,7 +74,7 @@ async function open(path, earlier = before) {
   if (!found) return;
   puzzle = found;
   before = earlier;
-  sessionStorage.setItem(BEFORE, JSON.stringify(before));
+  write(sessionStorage, BEFORE, before);
   answered = puzzle.answered;
   location.replace(`#${puzzle.number}`); // so that a reload shows the same puzzle
   byId("count").textContent = `${puzzle.number.toLocaleString("en")} of ${puzzle.count.toLocaleString("en")}`;

@@ -1,5 +1,7 @@
 // The dialog for the engine's search threads and hash size. The browser stores the choice for later tabs.
 
+import { read, write } from "./stored.js";
+
 const KEY = "resources";
 
 export class Resources {
@@ -20,7 +22,7 @@ export class Resources {
     dialog.addEventListener("close", () => {
       if (dialog.returnValue !== "use") return;
       const chosen = { threads: Number(this.form.elements.threads.value), hash: Number(this.form.elements.hash.value) };
-      localStorage.setItem(KEY, JSON.stringify(chosen));
+      write(localStorage, KEY, chosen);
       if (this.told) this.told = { ...this.told, ...chosen }; // the dialog may be opened again before the server answers
       this.send(chosen);
     });
@@ -42,7 +44,7 @@ export class Resources {
   take(told) {
     const first = !this.told;
     this.told = told;
-    const kept = JSON.parse(localStorage.getItem(KEY));
+    const kept = read(localStorage, KEY, { threads: 0, hash: 0 });
     if (!first || !kept) return;
     const chosen = { threads: Math.min(kept.threads, told.max_threads), hash: Math.min(kept.hash, told.max_hash) };
     if (chosen.threads !== told.threads || chosen.hash !== told.hash) this.send(chosen);

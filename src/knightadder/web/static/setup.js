@@ -1,6 +1,7 @@
 // The form for a new game, with the user's side, the engine's strength, the clock and the start position.
 
 import { restoreValue } from "./elements.js";
+import { read, write } from "./stored.js";
 
 // The levels of strength: the highest Elo and the name of each level.
 const LEVELS = [
@@ -52,13 +53,13 @@ export class Setup {
     const { elements } = this.form;
     const chosen = Object.fromEntries(KEPT.map((name) => [name, elements[name].value]));
     if (chosen.start === "here") delete chosen.start;
-    localStorage.setItem(KEY, JSON.stringify({ ...chosen, pace: elements.pace.checked }));
+    write(localStorage, KEY, { ...chosen, pace: elements.pace.checked });
   }
 
   restore() {
-    const { pace, ...chosen } = JSON.parse(localStorage.getItem(KEY)) ?? {};
-    for (const [name, value] of Object.entries(chosen)) restoreValue(this.form.elements[name], value);
-    this.form.elements.pace.checked = pace ?? true;
+    const chosen = read(localStorage, KEY, {}) ?? {};
+    for (const name of KEPT) if (name in chosen) restoreValue(this.form.elements[name], chosen[name]);
+    this.form.elements.pace.checked = chosen.pace ?? true;
   }
 
   /** The chosen strength in Elo; null for full strength. */
