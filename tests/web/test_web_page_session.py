@@ -75,6 +75,41 @@ def test_the_end_of_a_game_survives_a_reload(engine, page):
     expect(page.locator("#board [data-square]").first).to_have_attribute("data-square", "h1")
 
 
+def test_a_flipped_board_survives_a_reload(engine, page):
+    first = page.locator("#board [data-square]").first
+    analyse_tab(page)
+    page.keyboard.press("f")
+    page.reload()
+    expect(first).to_have_attribute("data-square", "h1")
+    page.get_by_role("tab", name="Play").click()
+    start_game(page)
+    expect(first).to_have_attribute("data-square", "a8")
+    page.keyboard.press("f")
+    page.reload()
+    expect(page.locator("#game .running")).to_be_visible()
+    expect(first).to_have_attribute("data-square", "h1")
+
+
+def test_collapsed_variations_survive_a_reload_and_belong_to_their_game(page, link):
+    load_pgn(page, "1. e4 e5 (1... c5 2. Nf3 (2. c3 d5)) (1... e6 2. d4) *")
+    expect_moves(page, "e4", "e5", "c5", "Nf3", "c3", "d5", "e6", "d4")
+    page.locator("#moves").get_by_role("button", name="e6").click(button="right")
+    page.get_by_role("menuitem", name="Collapse the variation").click()
+    collapsed = ("e4", "e5", "c5", "Nf3", "c3", "d5", "e6")
+    expect_moves(page, *collapsed)
+    page.reload()
+    expect_moves(page, *collapsed)
+    load_pgn(page, "1. d4 d5 (1... Nf6 2. c4 (2. Nf3 g6)) (1... f5 2. g3) *")
+    expect_moves(page, "d4", "d5", "Nf6", "c4", "Nf3", "g6", "f5", "g3")
+    page.get_by_role("button", name="Undo").click()
+    expect_moves(page, *collapsed)
+    link.lose(forgotten=True)  # the moves of the new session have other numbers
+    expect(page.locator("#lost")).to_be_visible()
+    page.clock.run_for(500)
+    expect(page.locator("#lost")).to_be_hidden()
+    expect_moves(page, *collapsed)
+
+
 def test_the_analysis_goes_on_after_a_reload(page):
     analyse_tab(page)
     click_move(page, "e2", "e4")

@@ -59,6 +59,7 @@ let stepping = null; // the node that the user went to just before an unanswered
 let interrupted = null; // the user's side in the game against the engine, if it ended with an earlier session
 let toastTimer = 0;
 let evaluating = false;
+const collapsed = new Map(); // for each game that has been on the board: the first nodes of its collapsed variations
 let handedOver = takeOver(byId("back")); // a game handed over by another page in this tab
 let wantedPly = 0; // the ply to show as soon as the handed-over game is loaded
 
@@ -105,7 +106,7 @@ const walk = new Walk(tree, {
   allowed: () => !editor.isOpen,
 });
 walk.listen(byId("board"));
-const moves = new MoveList(byId("moves"), (node) => walk.goTo(node));
+const moves = new MoveList(byId("moves"), { onChoose: (node) => walk.goTo(node), keep: keepCollapsed });
 const remark = new Remark(
   byId("remark-dialog"),
   tree,
@@ -309,7 +310,13 @@ function playerName(side) {
 
 /** Store the game in the browser, so that it survives a reload of the page and a restart of the server. */
 function keep() {
-  if (!saved) keeping.keep(pgnToKeep(), tree.path(position?.node));
+  if (saved) return;
+  keeping.keep(pgnToKeep(), tree.path(position?.node));
+  keepCollapsed();
+}
+
+function keepCollapsed() {
+  keeping.write("collapsed", [...moves.collapsed].filter((node) => tree.get(node)).map((node) => tree.path(node)));
 }
 
 function pgnToKeep() {
@@ -335,7 +342,7 @@ socket.on("game", (message) => {
   game = message.game;
   if (game?.clock) game.clock.since = performance.now();
   if (started || appears) {
-    flip(game.user === "black");
+    if (position) flip(game.user === "black"); // otherwise the page was reloaded, and keeps its side
     byId("setup").hidden = true;
   }
   if (started || ended) showMoves();
@@ -388,12 +395,23 @@ socket.on("games", (message) => {
     tellReturn();
   }
   if (keeping.isNew(message)) leaveEditor();
+  showCollapsed(`${message.file} ${message.index}`);
   keeping.open(message, pgnToKeep(), tree.path(tree.root.id));
   transfer.showGames(message);
   transfer.loaded();
   myGames.opened();
   if (!handedOver) remark.reopen();
 });
+
+/** Collapse the variations of the game on the board that are collapsed, even if the page has been reloaded meanwhile. */
+function showCollapsed(game) {
+  const known = keeping.file === null ? (keeping.read("collapsed", [[0]]) ?? []) : [];
+  if (keeping.file === null) collapsed.clear(); // the numbers of the files and nodes are those of an earlier server
+  if (!collapsed.has(game)) collapsed.set(game, new Set(known.map((path) => tree.at(path)?.id)));
+  moves.collapsed = collapsed.get(game);
+  keepCollapsed();
+  showMoves();
+}
 socket.on("saved", () => myGames.saved());
 socket.on("place", (message) => keeping.keepPlace(message));
 socket.on("history", (names) => history.show(names));
@@ -474,6 +492,7 @@ const actions = {
   },
 };
 startKeys(actions);
+flip(keeping.read("flipped", true) ?? false);
 byId("first").addEventListener("click", actions.Home);
 byId("previous").addEventListener("click", actions.ArrowLeft);
 byId("next").addEventListener("click", actions.ArrowRight);
@@ -481,6 +500,7 @@ byId("last").addEventListener("click", actions.End);
 byId("flip").addEventListener("click", actions.f);
 
 function flip(flipped) {
+  keeping.write("flipped", flipped);
   board.flip(flipped);
   players.flip(flipped);
   byId("evaluation").classList.toggle("flipped", flipped);

@@ -9,10 +9,11 @@ import { verdictOf } from "./verdict.js";
 export class MoveList {
   /**
    * @param {HTMLElement} element
-   * @param {(node: number) => void} onChoose gets the number of the node whose move is clicked
+   * @param {{onChoose: (node: number) => void, keep: (collapsed: Iterable<number>) => void}} actions `onChoose` gets the
+   *   node whose move is clicked; `keep` stores which variations are collapsed
    */
-  constructor(element, onChoose) {
-    this.element = element;
+  constructor(element, { onChoose, keep }) {
+    Object.assign(this, { element, keep });
     this.collapsed = new Set(); // the first node of each collapsed variation, whose other moves are hidden
     element.addEventListener("click", (event) => {
       const more = event.target.closest("[data-more]");
@@ -41,6 +42,7 @@ export class MoveList {
   /** Collapse a variation to its first move, or expand it. */
   collapse(first) {
     if (!this.collapsed.delete(first)) this.collapsed.add(first);
+    this.keep(this.collapsed);
     this.render(this.tree, this.scored);
     this.mark(this.marked, this.ahead);
   }

@@ -64,8 +64,7 @@ export class Remark {
    */
   reopen(problem = "") {
     if (!this.draft) return false;
-    let node = this.tree.root;
-    for (const index of this.draft.path) node = node?.children[index];
+    const node = this.tree.at(this.draft.path);
     const found = node?.san === this.draft.san;
     if (found) this.show(node, problem);
     else this.dialog.close();

@@ -93,6 +93,13 @@ export class Tree {
     return indexes;
   }
 
+  /** The node at the end of a path, as `path` describes it; undefined if there is none. */
+  at(path) {
+    let node = this.root;
+    for (const index of path) node = node?.children[index];
+    return node;
+  }
+
   /** Whether a node is on the main line. */
   isMain(id) {
     for (let node = this.nodes.get(id); node?.parent != null; node = this.nodes.get(node.parent)) {
