@@ -335,6 +335,11 @@ def test_an_interface_that_ignores_resigning_gets_its_move(talk: Talk) -> None:
     assert talk.answer("h2h3", cp=-1000) == ["move h2h3"]
 
 
+def test_a_new_game_begins_without_the_scores_of_the_last(talk: Talk) -> None:
+    play_on(talk, [-1000] * 3)
+    assert play_on(talk, [-1000])[0][0].startswith("move ")
+
+
 def test_a_level_game_is_offered_as_a_draw_before_the_move(talk: Talk) -> None:
     said = play_on(talk, [5, -5] * 5)
     assert [lines[0] == "offer draw" for lines in said] == [False] * 7 + [True] + [False] * 2
@@ -390,6 +395,13 @@ def test_what_was_not_expected_starts_another_search(talk: Talk, time: int, move
     assert "ponderhit" not in talk.engine.calls
     assert talk.engine.limits == limits
     assert talk.answer("a7a6") == ["move a7a6"]
+
+
+def test_playother_ponders_on_the_expected_move(talk: Talk) -> None:
+    talk.think("new", "easy", "usermove e2e4")
+    talk.answer("e7e5", ponder="g1f3")
+    assert talk.think("hard", "playother") == ["Hint: g1f3"]
+    assert talk.engine.limits.ponder and talk.engine.board.peek().uci() == "g1f3"
 
 
 def test_options_interrupt_pondering(talk: Talk) -> None:
@@ -514,6 +526,13 @@ def test_analysis_goes_on_and_starts_again_with_every_change(talk: Talk) -> None
     assert not talk.engine.options.analyse_mode
     assert talk.ask("usermove e2e4", "usermove e7e5") == []
     assert talk.engine.searches == number
+
+
+def test_analysis_goes_on_after_an_illegal_position(talk: Talk) -> None:
+    talk.think("new", "analyze")
+    assert talk.ask("rejected debug", "setboard nonsense") == ["tellusererror Illegal position"]
+    talk.think("setboard 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1")
+    assert (talk.engine.searches, talk.engine.limits.infinite) == (2, True)
 
 
 def test_go_leaves_analysis(talk: Talk) -> None:
