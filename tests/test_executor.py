@@ -65,16 +65,6 @@ def test_no_more_items_are_taken_than_needed():
     assert len(taken) == 20
 
 
-def test_what_a_task_raises():
-    with open_pool(Faulty(), None, 1) as pool:
-        with pytest.raises(OptionError, match=r"^there is no such item$"):
-            list(pool.run([3]))
-        with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError: \S.*$"):
-            list(pool.run([4]))
-        with pytest.raises(EngineError, match=r"^a worker failed: FileNotFoundError: no such file$"):
-            list(pool.run([5]))
-
-
 def test_a_process_that_is_killed(tmp_path):
     with (
         open_pool(Deadly(tmp_path), None, 2) as pool,
@@ -301,8 +291,9 @@ def test_a_cluster_does_every_item_once(cluster, client, capsys):
     assert logging.root.manager.disable == logging.NOTSET
 
 
-def test_what_a_task_raises_on_a_cluster(cluster):
-    with open_pool(Faulty(), cluster.scheduler_address, 0) as pool:
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_what_a_task_raises(cluster, on_cluster):
+    with open_pool(Faulty(), cluster.scheduler_address if on_cluster else None, 1) as pool:
         with pytest.raises(OptionError, match=r"^there is no such item$"):
             list(pool.run([3]))
         with pytest.raises(EngineError, match=r"^a worker failed: ZeroDivisionError: \S.*$"):

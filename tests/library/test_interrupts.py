@@ -23,7 +23,7 @@ COUNTS = """
 for _ in range(4):
     try:
         print("working", flush=True)
-        CALL
+        knightadder.perft(board, 20)
     except KeyboardInterrupt:
         pass
     for _ in range(10):
@@ -68,9 +68,8 @@ def interrupted(program: str, times: int) -> tuple[int, str, str]:
     return process.returncode, line + rest, errors
 
 
-@pytest.mark.parametrize("call", ["knightadder.perft(board, 20)"])
-def test_ctrl_c_ends_a_count_and_nothing_else(call: str) -> None:
-    assert interrupted(BEGIN + COUNTS.replace("CALL", call), 1) == (0, "done\n", "")
+def test_ctrl_c_ends_a_count_and_nothing_else() -> None:
+    assert interrupted(BEGIN + COUNTS, 1) == (0, "done\n", "")
 
 
 @pytest.mark.parametrize(
