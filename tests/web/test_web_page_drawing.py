@@ -169,7 +169,7 @@ def test_a_hint_shows_the_piece_and_then_the_move(engine, page):
     expect_moves(page, "e4", "e5")
     page.get_by_role("button", name="Hint").click()
     _expect_shapes(page, "Bg1")
-    page.get_by_role("button", name="Show the move").click()
+    page.get_by_role("button", name="Show move").click()
     _expect_shapes(page, "Bg1f3")
     click_move(page, "g1", "f3")
     expect_moves(page, "e4", "e5", "Nf3", "Nc6")

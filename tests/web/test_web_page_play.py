@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from on_page import (
     analyse_tab,
     click_move,
@@ -38,6 +39,49 @@ def test_a_game_to_mate_by_clicks_and_drags(engine, page):
     page.get_by_role("tab", name="Play").click()
     page.get_by_role("button", name="New game").click()
     expect(page.get_by_role("button", name="Start the game")).to_be_visible()
+
+
+def test_a_new_game_does_not_begin_where_a_game_has_ended(engine, page):
+    start, play_here = page.get_by_label("Start from"), page.get_by_role("button", name="Play from here")
+    set_up(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
+    play_here.click()
+    start_game(page)
+    click_move(page, "a1", "a8")
+    expect(page.locator("#game .status")).to_contain_text("You won")
+    page.get_by_role("button", name="New game").click()
+    expect(start).to_have_value("standard")
+    expect(start.get_by_role("option", name="The board as it is")).to_be_disabled()
+    analyse_tab(page)
+    expect(play_here).to_be_disabled()
+    page.keyboard.press("Home")
+    expect(play_here).to_be_enabled()
+    play_here.click()
+    expect(start).to_have_value("here")
+
+
+def test_a_new_game_after_resigning_does_not_begin_where_the_last_one_ended(engine, page):
+    page.get_by_label("Start from").select_option("Chess960")
+    set_up(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
+    page.get_by_role("button", name="Play from here").click()
+    start_game(page)
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really resign?").click()
+    page.get_by_role("button", name="New game").click()
+    expect(page.get_by_label("Start from")).to_have_value("chess960")
+
+
+@pytest.mark.parametrize("page", [(1280, 800), (780, 600), (390, 844), (844, 390)], indirect=True)
+def test_the_buttons_of_a_game_stay_in_place(engine, page):
+    start_game(page)
+    buttons = page.locator("#game .running button")
+    before = [button.bounding_box() for button in buttons.all()]
+    for words in ("Show move", "Move shown"):
+        buttons.first.click()
+        expect(buttons.first).to_have_text(words)
+        page.get_by_role("button", name="Resign").click()
+        expect(buttons.last).to_have_text("Really resign?")
+        assert [button.bounding_box() for button in buttons.all()] == before
+        assert all(button.evaluate("button => button.scrollWidth <= button.clientWidth") for button in buttons.all())
 
 
 def test_marks_of_moves(engine, page):

@@ -122,7 +122,7 @@ def test_choices_for_a_new_game_and_the_number_of_lines_are_kept(page, server):
     page.get_by_label("Clock").select_option("Other…")
     page.get_by_label("Minutes").fill("7")
     page.get_by_label("Start from").select_option("Chess960")
-    page.get_by_label("Start from").select_option("The board as it is")  # which another tab does not have
+    page.get_by_label("Start from").select_option("The board as it is")  # another tab has the choice before it
     analyse_tab(page)
     page.get_by_label("Lines", exact=True).select_option("5")
     other = page.context.new_page()
@@ -130,7 +130,7 @@ def test_choices_for_a_new_game_and_the_number_of_lines_are_kept(page, server):
     expect(other.locator("#setup output")).to_have_text("Full")
     expect(other.get_by_role("radio", name="Black")).to_be_checked()
     expect(other.get_by_label("Minutes")).to_have_value("7")
-    expect(other.get_by_label("Start from")).to_have_value("standard")
+    expect(other.get_by_label("Start from")).to_have_value("chess960")
     other.get_by_label("Strength").fill("700")
     other.get_by_label("The engine takes its time").uncheck()
     analyse_tab(other)

@@ -10,7 +10,7 @@ export class Hint {
     this.node = null; // the node that the hint is for
     this.move = null; // the origin and the destination of the suggested move
     button.addEventListener("click", () => {
-      if (this.move) return this.show("The move is shown", true, [`B${this.move.join("")}`]);
+      if (this.move) return this.show("Move shown", true, [`B${this.move.join("")}`]);
       this.show("Searching…", true);
       actions.ask(this.node);
     });
@@ -27,7 +27,7 @@ export class Hint {
   take({ node, move }) {
     if (node !== this.node || !this.possible) return;
     this.move = move;
-    this.show("Show the move", false, [`B${move[0]}`]);
+    this.show("Show move", false, [`B${move[0]}`]);
   }
 
   /** Offer a hint again after the search for a hint was interrupted. */

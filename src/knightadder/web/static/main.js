@@ -570,6 +570,7 @@ byId("take-back").addEventListener("click", () => send("take_back"));
 byId("undo-end").addEventListener("click", () => send("take_back"));
 byId("offer-draw").addEventListener("click", () => send("offer_draw"));
 byId("new-game").addEventListener("click", () => {
+  setup.leaveHere();
   byId("game").hidden = true;
   byId("setup").hidden = false;
 });
@@ -668,6 +669,7 @@ function showPosition() {
   showLine();
   showEvaluation(position.score);
   showSummary(byId("summary"), position.summary, { white: playerName("White"), black: playerName("Black") });
+  allowPlayHere();
   showStatus();
   showWorths();
   showExplorer();
@@ -688,10 +690,17 @@ function showPanels() {
   drawing.allow(!editor.isOpen);
   for (const name of ["first", "previous", "next", "last"]) byId(name).disabled = editor.isOpen;
   byId("type-move").elements.move.disabled = editor.isOpen;
-  for (const name of ["fen-use", "open-file", "load-pgn", "edit", "reset", "play-here"]) byId(name).disabled = running;
+  for (const name of ["fen-use", "open-file", "load-pgn", "edit", "reset"]) byId(name).disabled = running;
+  allowPlayHere();
   showLine();
   showWorths();
   showExplorer();
+}
+
+/** Allow a game from the position on the board only if the game is not over there. */
+function allowPlayHere() {
+  setup.allowHere(!position?.outcome);
+  byId("play-here").disabled = Boolean(game?.running || position?.outcome);
 }
 
 /** Update the opening explorer. It is hidden while the user may not analyse. */

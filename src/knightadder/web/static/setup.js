@@ -52,12 +52,12 @@ export class Setup {
   keep() {
     const { elements } = this.form;
     const chosen = Object.fromEntries(KEPT.map((name) => [name, elements[name].value]));
-    if (chosen.start === "here") delete chosen.start;
+    if (chosen.start === "here") chosen.start = this.kept.start;
     write(localStorage, KEY, { ...chosen, pace: elements.pace.checked });
   }
 
   restore() {
-    const chosen = read(localStorage, KEY, {}) ?? {};
+    const chosen = this.kept;
     for (const name of KEPT) if (name in chosen) restoreValue(this.form.elements[name], chosen[name]);
     this.form.elements.pace.checked = chosen.pace ?? true;
   }
@@ -73,6 +73,23 @@ export class Setup {
     this.form.elements.start.value = "here";
     this.form.elements.color.value = side;
     this.render();
+  }
+
+  /** Start from the last remembered choice again, not from the position on the board. */
+  leaveHere() {
+    const { start } = this.form.elements;
+    if (start.value === "here") restoreValue(start, this.kept.start ?? start.options[0].value);
+    this.render();
+  }
+
+  /** Let the user choose the position on the board only if the game can go on there. */
+  allowHere(possible) {
+    this.form.elements.start.querySelector("[value=here]").disabled = !possible;
+    if (!possible) this.leaveHere();
+  }
+
+  get kept() {
+    return read(localStorage, KEY, {}) ?? {};
   }
 
   render() {
