@@ -12,6 +12,7 @@ from pathlib import Path
 
 import filelock
 import pytest
+from full_disk import nearly_full
 
 from knightadder.digests import PACKAGE, content_digest, source_digest
 from knightadder.engine.errors import OptionError
@@ -342,6 +343,15 @@ def test_a_header_that_was_cut_off_is_written_again(log):
     with Journal(log, RUN) as journal:
         assert len(journal) == 0
         assert json.loads(log.read_bytes()) == RUN
+
+
+@pytest.mark.parametrize("room", [0, 5])
+def test_a_disk_that_is_full_from_the_start_is_left_without_an_empty_file(tmp_path, monkeypatch, room):
+    file = tmp_path / "out.unfinished"
+    nearly_full(monkeypatch, file, room)
+    with pytest.raises(OptionError, match="No space left on device"):
+        Journal(file, RUN)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_did_nothing_leaves_no_file(tmp_path):

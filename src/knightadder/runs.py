@@ -95,7 +95,12 @@ class Journal(Closing):
         with contextlib.ExitStack() as stack:
             self._stream = stack.enter_context(appending(file))
             self._reader = stack.enter_context(file.open("rb"))
-            self._read(file, _line(run), restart)
+            try:
+                self._read(file, _line(run), restart)
+            except BaseException:
+                if file.is_file() and not file.stat().st_size:  # for example on a full disk
+                    self._discard(file)
+                raise
             self._held = stack.pop_all()
 
     def _read(self, file: Path, header: bytes, restart: bool) -> None:
