@@ -36,6 +36,12 @@ def test_sides_and_clocks():
     assert not info.my_turn(read_state(state("e2e4", status="resign", winner="white")))
 
 
+def test_black_may_have_the_first_move():
+    info = read_info(full("white", "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", "fromPosition"), "adder")
+    assert not info.my_turn(read_state(state()))
+    assert info.my_turn(read_state(state("e8e7")))
+
+
 def test_an_opponent_without_an_account_is_the_servers_own_engine():
     event = full("black", white={"aiLevel": 3})
     info = read_info(event, "adder")

@@ -34,6 +34,11 @@ def test_so_many_moves_in_a_time() -> None:
     assert told.limits(0, 0).wtime == 30_000
 
 
+def test_of_a_time_control_and_a_time_for_each_move_the_last_counts() -> None:
+    assert clock(level="40 5 0", st="2.5").limits(0, 3) == Limits(movetime=2500)
+    assert clock(st="2.5", level="0 1 0").limits(0, 3) == Limits(wtime=60_000, btime=60_000)
+
+
 def test_a_depth_stands_beside_the_time() -> None:
     assert clock(st="3", sd="7").limits(0, 0) == Limits(movetime=3000, depth=7)
     told = clock(level="0 1 0", sd="7")

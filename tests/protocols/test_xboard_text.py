@@ -102,6 +102,12 @@ def test_python_chess_reads_scores(score: Score, wanted: chess.engine.Score) -> 
     assert read["pv"] == [chess.Move.from_uci("e2e4")]
 
 
+@pytest.mark.parametrize(("bound", "mark"), [(Bound.LOWER, "!"), (Bound.UPPER, "?")])
+def test_a_bound_is_marked_after_the_moves(bound: Bound, mark: str) -> None:
+    info = Info(9, 12, 1, Score(cp=-5), bound, None, 5, 6, 7, 8, 1239, ())
+    assert format_thinking(info, ["e2e4", "e7e5"]) == f"9 -5 123 5 e2e4 e7e5 {mark}"
+
+
 def test_results_are_from_whites_view() -> None:
     assert format_ending(Ending.CHECKMATE, 0) == "0-1 {Black mates}"
     assert format_ending(Ending.CHECKMATE, 1) == "1-0 {White mates}"

@@ -491,6 +491,14 @@ def test_bad_arguments_are_one_line(capsys, two, arguments, message, tmp_path, m
     assert err.count("\n") == 1
 
 
+def test_common_options_are_left_out_where_they_do_not_exist(capsys, two):
+    each = two.index("--each") + 1
+    two[each:each] = ["option.Threads=1", "option.Hash=2"]
+    status, _, err = _run(capsys, *two, "--games", "2")
+    expected = "knightadder: {} has no option Threads, so this option of --each is left out\n"
+    assert (status, err) == (0, expected.format("A") + expected.format("B"))
+
+
 def test_three_engines_have_no_sequential_test(capsys, two, engine):
     status, _, err = _run(capsys, *two, *engine("C"), "--sprt")
     assert (status, err) == (2, "knightadder: --sprt compares two engines, not 3\n")
