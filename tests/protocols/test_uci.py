@@ -294,6 +294,16 @@ def test_after_a_position_that_is_refused_there_is_none(talk: Conversation, line
     assert talk.engine.calls == ["set_position startpos d2d4", "go"]
 
 
+def test_a_bad_number_of_go_is_named_and_the_rest_counts(talk: Conversation) -> None:
+    talk.send("go depth three movetime 5")
+    assert talk.read_until("bestmove")[0] == "info string go: ignored depth three"
+    assert talk.engine.limits == Limits(movetime=5)
+
+
+def test_a_byte_order_mark_and_line_ends_are_overlooked(talk: Conversation) -> None:
+    assert talk.ask(b"\xef\xbb\xbfd\r\n", b"\r\n", b"  \t \n") == ["board", "Fen: startpos"]
+
+
 def test_options_may_have_spaces_and_bytes_that_are_not_text(talk: Conversation) -> None:
     assert talk.ask("setoption name move overhead value 100", b"setoption name SyzygyPath value /a  b\xe9\n") == [
         "info string tables of /a  b\\udce9"
