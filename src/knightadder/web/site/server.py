@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 
@@ -57,10 +57,12 @@ def make_app(
     `make_engine` is called for each tab, in a thread. Requests must contain the token (see `Guard`). If there are
     drills or puzzles, their page is the start page. By default, only the tablebases that come with the engine are used.
     """
+    pages = [name for name, there in (("drills", drills), ("puzzles", training)) if there]
     tabs = Tabs(lambda send: Session(make_engine, send, resources, make_other, saved))
     return Starlette(
         routes=[
-            Route("/", partial(_page, "drills.html" if drills else "puzzles.html" if training else "index.html")),
+            Route("/", partial(_page, f"{pages[0]}.html" if pages else "index.html")),
+            Route("/pages", partial(_pages, pages)),
             *drill_routes(drills),
             *(training.routes() if training else []),
             *explorer_routes(explorer),
@@ -81,6 +83,10 @@ async def _lifespan(tabs: Tabs, _: Starlette) -> AsyncIterator[None]:
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2 * MAX_CONNECTIONS, "board"))
     yield
     await tabs.close()
+
+
+async def _pages(names: list[str], _: Request) -> Response:
+    return JSONResponse({"pages": names})
 
 
 async def _page(name: str, _: Request) -> Response:

@@ -6,6 +6,7 @@ import { byId, showTitle } from "./elements.js";
 import { handOver, leaveBy } from "./handover.js";
 import { startKeys } from "./keys.js";
 import { startLook } from "./look.js";
+import { showLinks } from "./pages.js";
 import { read, write } from "./stored.js";
 import { startTheme } from "./theme.js";
 
@@ -28,6 +29,7 @@ export class Exercise {
     for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
     startKeys(Object.fromEntries(Object.entries(actions).map(([id, action]) => [id[0], action])));
     leaveBy(byId("to-board"), name);
+    showLinks();
     byId("choice").addEventListener("submit", (event) => event.preventDefault());
     byId("choice").addEventListener("change", onChoice);
   }
@@ -84,7 +86,7 @@ export class Exercise {
     else this.board.setArrows([[from, to]]);
   }
 
-  /** Show a game on the board's page, with a link back to this page. */
+  /** Show a game on the board's page, whose link leads back to this page. */
   handOver(game) {
     handOver(game, this.name);
   }

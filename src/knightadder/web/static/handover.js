@@ -1,12 +1,13 @@
-// Hands a game over from another page to the board's page, in the same browser tab. The board's page then shows a link
-// back to the other page.
+// Hands a game over from another page to the board's page, in the same browser tab. The link of the board's page to the
+// other page then leads back to where the user was.
 
+import { linkTo } from "./pages.js";
 import { read, write } from "./stored.js";
 
 const KEY = "handed over";
 
 /**
- * Show a game on the board's page, with a link back to this page.
+ * Show a game on the board's page, whose link leads back to this page.
  *
  * @param {{pgn: string, side: string, ply?: number}} game `side` is the side at the bottom of the board, "white" or
  *   "black"; `ply` is the ply of the position to show (default: 0)
@@ -17,7 +18,7 @@ export function handOver({ pgn, side, ply = 0 }, name) {
   location.assign("/index.html");
 }
 
-/** Prepare a link to the board's page, so that the board's page keeps its game and shows a link back to this page. */
+/** Prepare a link to the board's page, so that the board's page keeps its game, and its link leads back to this page. */
 export function leaveBy(link, name) {
   link.addEventListener("click", () => keep(name, null));
 }
@@ -27,14 +28,14 @@ function keep(name, game) {
 }
 
 /**
- * Show a link on the board's page that leads back to the page that the user came from.
+ * Let the link of the board's page to the page that the user came from lead back to it.
  *
- * @param {HTMLAnchorElement} link
  * @returns {?object} the game that was passed to `handOver`; null on later calls, or if no game was passed
  */
-export function takeOver(link) {
+export function takeOver() {
   const { name, back, game = null } = read(sessionStorage, KEY, { name: "", back: "" }) ?? {};
-  if (back) {
+  const link = back && linkTo(name);
+  if (link) {
     Object.assign(link, { href: back, textContent: `← ${name}`, title: "Back", hidden: false });
     write(sessionStorage, KEY, { name, back });
   }

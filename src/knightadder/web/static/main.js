@@ -21,6 +21,7 @@ import { materialOf } from "./material.js";
 import { MoveMenu } from "./menu.js";
 import { Moments } from "./moments.js";
 import { MoveList, plain } from "./moves.js";
+import { showLinks } from "./pages.js";
 import { writePgn, writeVariation } from "./pgn.js";
 import { MyGames } from "./mygames.js";
 import { OtherEngine } from "./other.js";
@@ -60,7 +61,7 @@ let interrupted = null; // the user's side in the game against the engine, if it
 let toastTimer = 0;
 let evaluating = false;
 const collapsed = new Map(); // for each game that has been on the board: the first nodes of its collapsed variations
-let handedOver = takeOver(byId("back")); // a game handed over by another page in this tab
+let handedOver = takeOver(); // a game handed over by another page in this tab
 let wantedPly = 0; // the ply to show as soon as the handed-over game is loaded
 
 startTheme(byId("theme"));
@@ -830,4 +831,5 @@ addEventListener("scroll", () => {
 });
 
 showPanels();
+showLinks();
 socket.connect();
