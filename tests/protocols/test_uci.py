@@ -304,6 +304,10 @@ def test_a_byte_order_mark_and_line_ends_are_overlooked(talk: Conversation) -> N
     assert talk.ask(b"\xef\xbb\xbfd\r\n", b"\r\n", b"  \t \n") == ["board", "Fen: startpos"]
 
 
+def test_what_is_left_out_of_a_position_is_said(talk: Conversation) -> None:
+    assert talk.ask("position fen strange", "d") == ["info string something left out", "board", "Fen: strange"]
+
+
 def test_options_may_have_spaces_and_bytes_that_are_not_text(talk: Conversation) -> None:
     assert talk.ask("setoption name move overhead value 100", b"setoption name SyzygyPath value /a  b\xe9\n") == [
         "info string tables of /a  b\\udce9"

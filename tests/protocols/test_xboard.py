@@ -256,6 +256,12 @@ def test_the_path_of_tablebases_is_set_once_although_it_comes_before_every_game(
     assert [call for call in talk.engine.calls if call.startswith("Syzygy")] == ["SyzygyPath=a", "SyzygyPath=b"]
 
 
+def test_what_the_engine_says_of_a_position_or_a_path_is_a_comment(talk: Talk) -> None:
+    talk.ask("protover 2", "force")
+    assert talk.ask("setboard 4k3/8/8/8/8/8/8/4K3 w K - 0 1") == ["# something left out"]
+    assert talk.ask("egtpath syzygy a") == ["# tables of a"]
+
+
 def test_options(talk: Talk) -> None:
     assert talk.ask("option Clear Hash", "option BookFile=a b", "option OwnBook=1", "egtpath syzygy c d") == []
     assert talk.engine.calls[-4:] == ["Clear Hash=None", "BookFile=a b", "OwnBook=true", "SyzygyPath=c d"]
