@@ -162,6 +162,21 @@ def test_the_next_caller_finds_the_engine_as_it_was() -> None:
         assert pool.play("startpos", SHORT).move in MOVES
 
 
+def test_a_task_that_is_cancelled_as_it_gets_an_engine_does_not_search() -> None:
+    async def work(pool: EnginePool) -> None:
+        for steps in range(8):
+            async with pool.lend_async():
+                waiting = asyncio.ensure_future(pool.play_async("startpos", LONG))
+                await asyncio.sleep(0)
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            assert waiting.cancelled()
+
+    within_time(work, EnginePool(1, hash_mb=1, timeout=200))
+
+
 def test_closing_ends_searches_and_refuses_callers() -> None:
     async def work(pool: EnginePool) -> None:
         searching = asyncio.ensure_future(pool.play_async("startpos", LONG))

@@ -136,7 +136,8 @@ class EnginePool(Unique):
         """Lend an engine for an ``async with`` block; see `lend`. Cancelling the task gives up its place."""
         with self._place_of_caller() as wanted:
             if not wanted.done():
-                await asyncio.wait_for(asyncio.wrap_future(wanted), self.timeout)
+                async with asyncio.timeout(self.timeout):  # before Python 3.12, wait_for can lose a cancellation
+                    await asyncio.wrap_future(wanted)
             engine = wanted.result()
         try:
             yield engine
