@@ -459,6 +459,11 @@ def test_options_that_no_line_holds_are_refused_in_one_line(engine: Engine, opti
     assert engine.play(chess.Board(), Limit(depth=1)).move
 
 
+def test_options_of_another_type_are_refused(engine: Engine) -> None:
+    with pytest.raises(TypeError, match=r"^options must be a mapping of names to values, not \[\('Hash', 2\)\]$"):
+        engine.configure([("Hash", 2)])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", ["MultiPV", "multipv", "Ponder", "UCI_AnalyseMode", "UCI_Chess960", "UCI_ShowWDL"])
 def test_what_each_call_sets_is_not_for_options(engine: Engine, name: str) -> None:
     with pytest.raises(OptionError, match=f"^option {name}: the library sets this option"):
