@@ -22,7 +22,7 @@ def box(tmp_path):
     return box
 
 
-@pytest.mark.parametrize("size", [*LAYOUTS.values(), (844, 390)])
+@pytest.mark.parametrize("size", [*LAYOUTS.values(), (844, 390), (640, 400), (650, 470)])
 def test_the_pages_are_linked_to_each_other(browser, box, size):
     with BoardServer(puzzles=[PUZZLE], drills=box).running() as server:
         server.make_engine = StandInEngine
@@ -39,6 +39,8 @@ def test_the_pages_are_linked_to_each_other(browser, box, size):
         expect_piece(page, "e2", "P")
         expect(links).to_have_text(["← Drills", "Puzzles"])
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        side, lowest = page.locator(".side").bounding_box(), page.get_by_role("button", name="Dark mode").bounding_box()
+        assert side["y"] >= lowest["y"] + lowest["height"] or side["x"] + side["width"] <= lowest["x"]
         assert len({link.bounding_box()["height"] for link in links.all()}) == 1  # no text is wrapped
         links.filter(has_text="Puzzles").click()
         expect_piece(page, "d8", "r")
