@@ -274,7 +274,8 @@ class Line:
         shape, file = "", self.network(made.plan.name)
         if file.exists():
             network = load_network(file)
-            shape = f"(768{'hm' * network.mirrored} → {network.width})x2 → 1x{network.buckets}"
+            kings = f"x{network.king_buckets}" if network.king_buckets > 1 else ""
+            shape = f"(768{kings}{'hm' * network.mirrored} → {network.width})x2 → 1x{network.buckets}"
         wins, draws, losses, elo = made.score or (0, 0, 0, "")
         hours = ", ".join(f"{step} {made.seconds[step] / 3600:.2f}" for step in _STEPS if step in made.seconds)
         games = ", ".join(folder.name for folder in self._all_games(made)) if made.losses else ""

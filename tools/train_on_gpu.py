@@ -42,8 +42,6 @@ from knightadder.workshop.train.selection import choose, load_positions
 from knightadder.workshop.train.trainer import WEIGHT_DECAY
 from knightadder.workshop.train.weights import LIMIT, Flat, Shape
 
-_BIAS, _NO_MAN = INPUTS, INPUTS + 1  # columns of a batch's matrix, after the columns of the features
-_COLUMNS = INPUTS + 64  # multiplying is faster with a multiple of 64
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
 _BLOCK = 1 << 21  # positions unpacked at a time
 _GRADIENT = 256.0  # factor of gradients in 16 bits, because 16 bits cannot express numbers below 6e-8
@@ -55,11 +53,13 @@ class Data:
     """Positions in the memory of the card. Scores, in centipawns, and results, 0 to 2, are for the side to move.
 
     `features` has, for each position, the columns of the pieces from the side to move's view, and from the other side's
-    view, with `_NO_MAN` after the last piece. `men` has the number of pieces.
+    view, and after the last piece the column after those of the features and the bias. `men` has the number of pieces.
     """
 
-    def __init__(self, records: Sequence[NDArray[np.void]], mirrored: bool, device: torch.device) -> None:
+    def __init__(self, records: Sequence[NDArray[np.void]], shape: Shape, device: torch.device) -> None:
         count = sum(map(len, records))
+        self._views = torch.from_numpy(shape.views).to(device)
+        self._no_man = shape.king_buckets * INPUTS + 1
         self.features = torch.empty((count, 2, MAX_MEN_ON_BOARD), dtype=torch.int16, device=device)
         self.men = torch.empty(count, dtype=torch.uint8, device=device)
         self.scores = torch.empty(count, dtype=torch.int16, device=device)
@@ -68,13 +68,13 @@ class Data:
         for part in records:
             for begin in range(0, len(part), _BLOCK):
                 block = np.ascontiguousarray(part[begin : begin + _BLOCK])
-                self._unpack(block, slice(first, first + len(block)), mirrored)
+                self._unpack(block, slice(first, first + len(block)))
                 first += len(block)
 
     def __len__(self) -> int:
         return len(self.scores)
 
-    def _unpack(self, block: NDArray[np.void], place: slice, mirrored: bool) -> None:
+    def _unpack(self, block: NDArray[np.void], place: slice) -> None:
         """Unpack a block; `features_of` in ``workshop/train/integer_model.py`` does the same in NumPy."""
         device = self.features.device
         octets = torch.from_numpy(block.view(np.uint8).reshape(len(block), -1)).to(device)
@@ -92,12 +92,11 @@ class Data:
         self.men[place] = occupied.sum(dim=1).to(torch.uint8)
         for view in range(2):
             side = (black.long() ^ view)[:, None]
-            turned = 56 * side
-            if mirrored:
-                file = ((squares & 7) * (king & (owner == side))).sum(dim=1, keepdim=True)
-                turned = turned ^ 7 * (file >> 2)
-            feature = 384 * (owner ^ side) + 64 * kind + (squares ^ turned)
-            self.features[place, view] = torch.where(there, feature, _NO_MAN).to(torch.int16)
+            square = (squares * (king & (owner == side))).sum(dim=1, keepdim=True)
+            chosen = self._views[square ^ 56 * side]
+            turned = 56 * side ^ chosen & 7
+            feature = (chosen >> 3) * INPUTS + 384 * (owner ^ side) + 64 * kind + (squares ^ turned)
+            self.features[place, view] = torch.where(there, feature, self._no_man).to(torch.int16)
         signed = octets[:, 28].to(torch.int16) | octets[:, 29].to(torch.int16) << 8
         self.scores[place] = torch.where(black.bool(), -signed, signed)
         self.results[place] = torch.where(black.bool(), 2 - octets[:, 30], octets[:, 30])
@@ -116,6 +115,8 @@ class Model:
 
     def __init__(self, flat: Flat, shape: Shape, device: torch.device) -> None:
         self.shape, self.device = shape, device
+        self._bias = shape.king_buckets * INPUTS  # column of a batch's matrix, after the columns of the features
+        self._columns = self._bias + 64  # multiplying is faster with a multiple of 64
         self.weights = torch.from_numpy(flat.copy()).to(device)
         self.gradient = torch.zeros_like(self.weights)
         self._half = torch.float16 if device.type == "cuda" else torch.float32
@@ -127,19 +128,19 @@ class Model:
     def parts(self, flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return views of a flat array: rows of features and bias, output weights, output biases."""
         width, buckets = self.shape.width, self.shape.buckets
-        rows, outputs, biases = flat.split([(INPUTS + 1) * width, buckets * 2 * width, buckets])
-        return rows.view(INPUTS + 1, width), outputs.view(buckets, 2, width), biases
+        rows, outputs, biases = flat.split([(self._bias + 1) * width, buckets * 2 * width, buckets])
+        return rows.view(self._bias + 1, width), outputs.view(buckets, 2, width), biases
 
     def forward(self, features: torch.Tensor, men: torch.Tensor) -> Any:
         """Return the outputs of a batch, and the data for `backward`."""
         count, width = len(men), self.shape.width
         rows, outputs, biases = self.parts(self.weights)
-        matrix = torch.zeros((2 * count, _COLUMNS), dtype=self._half, device=self.device)
+        matrix = torch.zeros((2 * count, self._columns), dtype=self._half, device=self.device)
         matrix.scatter_(1, features.transpose(0, 1).reshape(2 * count, -1).long(), 1.0)
-        matrix[:, _BIAS] = 1.0
-        matrix[:, _NO_MAN] = 0.0
-        padded = torch.zeros((_COLUMNS, width), dtype=self._half, device=self.device)
-        padded[: INPUTS + 1] = rows
+        matrix[:, self._bias] = 1.0
+        matrix[:, self._bias + 1] = 0.0
+        padded = torch.zeros((self._columns, width), dtype=self._half, device=self.device)
+        padded[: self._bias + 1] = rows
         active, slope = self._activate((matrix @ padded).view(2, count, width))
         half = outputs.to(self._half)
         sums = self._product(active[0], half[:, 0].t()) + self._product(active[1], half[:, 1].t())
@@ -160,7 +161,7 @@ class Model:
             torch.mm(spread, half[:, view], out=hidden[view])
         hidden *= slope
         found = self._product(matrix.t(), hidden.view(matrix.shape[0], -1))
-        rows.copy_(found[: INPUTS + 1] / _GRADIENT)
+        rows.copy_(found[: self._bias + 1] / _GRADIENT)
 
     def _sum_of_products(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         """Return ``a.t() @ b`` in 32 bits, computed in parts: such a small product would occupy only a few cores."""
@@ -314,7 +315,7 @@ def train(given: argparse.Namespace) -> int:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     begun = time.monotonic()
     training, validation = read(settings, os.cpu_count() or 1)
-    data, held_out = Data(training, shape.mirrored, device), Data([validation], shape.mirrored, device)
+    data, held_out = Data(training, shape, device), Data([validation], shape, device)
     print(f"{len(data)} positions for training, {len(held_out)} for validation: {time.monotonic() - begun:.0f} s")
     run = Run(settings, first, data)
     if run.batch > len(data):

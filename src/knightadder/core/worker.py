@@ -7,7 +7,7 @@ from knightadder.native.signatures import record_type
 
 from .board.position import POSITION
 from .board.repetition import GAME_KEYS
-from .evaluation.network import ACCUMULATOR
+from .evaluation.network import ACCUMULATOR, KEPT_ACCUMULATOR, VIEWS
 from .evaluation.pawns import PAWN_ENTRIES, PAWN_ENTRY
 from .evaluation.side import SIDE
 from .layout import MAX_MOVES, MAX_PLY
@@ -17,6 +17,7 @@ from .search.root import ROOT_MOVE
 
 WORKER = record(  # one search thread
     ("accumulators", ACCUMULATOR, MAX_PLY + 2),  # one per ply; comes first, for alignment
+    ("kept_accumulators", KEPT_ACCUMULATOR, 2 * VIEWS),  # by side and view
     ("stack", POSITION, MAX_PLY + 2),
     ("frames", FRAME, NO_PLY + 1),
     ("history", np.int16, (2, 4, 4096)),  # quiet moves by side, attacked squares, from and to; see history.py

@@ -104,7 +104,7 @@ def test_a_description_of_several_lines_is_read_as_one() -> None:
 
 def test_of_a_huge_file_only_the_beginning_is_read(tmp_path: Path) -> None:
     file = tmp_path / "huge"
-    shapes = part_shapes(2048, 32)  # of the largest network
+    shapes = part_shapes(2048, 32, 4)  # of the largest network
     data = network_bytes(Network(*(np.zeros(shape, np.int16) for shape in shapes), mirrored=True, scale=200))
     for content, reason in ((b"no network", "not a network for Knightadder"), (data, "the network is damaged")):
         with file.open("wb") as stream:
@@ -127,6 +127,22 @@ def test_another_format_is_refused(place: int, value: int) -> None:
     data[16:48] = hashlib.sha256(data[48:]).digest()
     with pytest.raises(ValueError, match="format of a different version"):
         parse_network(data)
+
+
+def test_a_network_with_king_buckets_comes_back() -> None:
+    network = random_network(16, 2, king_buckets=4)
+    read = parse_network(network_bytes(network))
+    assert (read.king_buckets, read.mirrored, parts_of(read)) == (4, True, parts_of(network))
+    assert parse_network(network_bytes(random_network())).king_buckets == 1
+
+
+@pytest.mark.parametrize(("rows", "mirrored"), [(2, True), (3, True), (8, True), (4, False)])
+def test_another_number_of_king_buckets_is_refused(rows: int, mirrored: bool) -> None:
+    _, *others = random_network(16, 2).parts()
+    with pytest.raises(ValueError, match="king buckets is not supported"):
+        Network(np.zeros((768 * rows, 16), np.int16), *others, mirrored, scale=300)
+    with pytest.raises(ValueError, match="shapes of the network's parts do not match"):
+        Network(np.zeros((1000, 16), np.int16), *others, mirrored, scale=300)
 
 
 def test_weights_that_could_overflow_are_refused() -> None:

@@ -14,7 +14,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.workshop.train.exchange import read_arrays, read_bullet, read_weights, write_arrays, write_bullet
 from knightadder.workshop.train.weights import Shape, initial_weights, quantise
 
-SHAPES = [Shape(16, 1, True), Shape(32, 8, False)]
+SHAPES = [Shape(16, 1, True), Shape(32, 8, False), Shape(16, 2, True, 4)]
 
 
 def parts_of(network: Network) -> list[list]:
@@ -29,9 +29,10 @@ def test_arrays_come_back(tmp_path: Path, shape: Shape) -> None:
     assert read.tobytes() == flat.tobytes()
     assert (found, scale) == (shape, 300)
     with np.load(file) as arrays:  # as the documents describe it
-        assert arrays["feature_weights"].shape == (768, shape.width)
+        assert arrays["feature_weights"].shape == (768 * shape.king_buckets, shape.width)
         assert arrays["output_weights"].shape == (shape.buckets, 2, shape.width)
-        assert json.loads(str(arrays["about"])) == {"mirrored": shape.mirrored, "scale": 300}
+        about = {"mirrored": shape.mirrored, "scale": 300, "king_buckets": shape.king_buckets}
+        assert json.loads(str(arrays["about"])) == about
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -55,11 +56,11 @@ def test_bullet_s_file_comes_back(tmp_path: Path, shape: Shape) -> None:
     file, network = tmp_path / "quantised.bin", quantise(initial_weights(shape, 1), shape, 400, "mine")
     write_bullet(file, network)
     assert file.stat().st_size % 64 == 0
-    read = read_bullet(file, shape.buckets, shape.mirrored, 400, "theirs")
+    read = read_bullet(file, shape.buckets, shape.mirrored, shape.king_buckets, 400, "theirs")
     assert parts_of(read) == parts_of(network)
     assert (read.mirrored, read.scale, read.description) == (shape.mirrored, 400, "theirs")
     file.write_bytes(file.read_bytes()[: 2 * shape.size])  # without padding
-    assert parts_of(read_bullet(file, shape.buckets, shape.mirrored, 400, "")) == parts_of(network)
+    assert parts_of(read_bullet(file, shape.buckets, shape.mirrored, shape.king_buckets, 400, "")) == parts_of(network)
 
 
 def test_bullet_s_layout(tmp_path: Path) -> None:
@@ -69,7 +70,7 @@ def test_bullet_s_layout(tmp_path: Path) -> None:
     numbers = numbers[: 769 * width + buckets * (2 * width + 1)]
     data = struct.pack(f"<{len(numbers)}h", *numbers)
     file.write_bytes(data + b"bullet" * 4 + b"bullet"[: -(len(data) + 24) % 64])
-    network = read_bullet(file, buckets, True, 400, "")
+    network = read_bullet(file, buckets, True, 1, 400, "")
     assert network.feature_weights[7].tolist() == numbers[7 * width : 8 * width]
     assert network.feature_biases.tolist() == numbers[768 * width : 769 * width]
     assert network.output_weights.ravel().tolist() == numbers[769 * width : -buckets]
@@ -83,7 +84,7 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(OptionError, match=r"does not hold the weights of a network$"):
         read_arrays(file)
     with pytest.raises(OptionError, match=r"is not a network \(768 -> N\)x2 -> 1 with 1 output buckets$"):
-        read_bullet(file, 1, True, 400, "")
+        read_bullet(file, 1, True, 1, 400, "")
 
 
 def test_a_compressed_file_that_is_damaged_is_refused(tmp_path: Path) -> None:
@@ -123,4 +124,4 @@ def test_weights_that_could_overflow_are_refused(tmp_path: Path) -> None:
     numbers[769 * shape.width] = 200
     file.write_bytes(numbers.tobytes())
     with pytest.raises(OptionError, match=r"quantised.bin: the output weights are so large"):
-        read_bullet(file, 1, True, 400, "")
+        read_bullet(file, 1, True, 1, 400, "")

@@ -8,21 +8,23 @@ import numpy as np
 import pytest
 from train_data import packed, plain_features, plain_value, random_boards
 
+from knightadder.core.evaluation.network_file import king_views
 from knightadder.workshop.train.integer_model import features_of, integer_values
 from knightadder.workshop.train.trainer import Trainer
-from knightadder.workshop.train.weights import LIMIT, Shape, dequantise, initial_weights, quantise, widen
+from knightadder.workshop.train.weights import LIMIT, Shape, dequantise, enlarge, initial_weights, quantise
 
 BOARDS = random_boards(1, 500)
 RECORDS = packed(BOARDS)
-SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False)]
+SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False), Shape(16, 2, True, 4)]
 
 
-@pytest.mark.parametrize("mirrored", [True, False])
-def test_features_are_those_of_the_description(mirrored: bool) -> None:
-    own, other = features_of(RECORDS, mirrored)
+@pytest.mark.parametrize(("mirrored", "king_buckets"), [(True, 1), (False, 1), (True, 4)])
+def test_features_are_those_of_the_description(mirrored: bool, king_buckets: int) -> None:
+    own, other = features_of(RECORDS, king_views(mirrored, king_buckets))
+    after = 768 * king_buckets
     for board, first, second in zip(BOARDS, own, other, strict=True):
-        assert sorted(first[first < 768]) == sorted(plain_features(board, board.turn, mirrored))
-        assert sorted(second[second < 768]) == sorted(plain_features(board, not board.turn, mirrored))
+        assert sorted(first[first < after]) == sorted(plain_features(board, board.turn, mirrored, king_buckets))
+        assert sorted(second[second < after]) == sorted(plain_features(board, not board.turn, mirrored, king_buckets))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -47,14 +49,14 @@ def test_floating_point_and_integers_agree(shape: Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_wider_network_gives_the_same_values(shape: Shape) -> None:
+def test_a_larger_network_gives_the_same_values(shape: Shape) -> None:
     flat = initial_weights(shape, 1)
-    wider = replace(shape, width=48)
-    widened = widen(flat, shape, 48, 2)
-    values = integer_values(quantise(widened, wider, 200, ""), RECORDS)
+    larger = replace(shape, width=48, king_buckets=4 if shape.mirrored else 1)
+    enlarged = enlarge(flat, shape, larger, 2)
+    values = integer_values(quantise(enlarged, larger, 200, ""), RECORDS)
     assert values.tolist() == integer_values(quantise(flat, shape, 200, ""), RECORDS).tolist()
-    assert wider.parts(widened)[0][:, shape.width :].std() > 0.01  # else the new neurons would learn nothing
-    assert widen(flat, shape, shape.width, 2).tolist() == flat.tolist()
+    assert larger.parts(enlarged)[0][:, shape.width :].std() > 0.01  # else the new neurons would learn nothing
+    assert enlarge(flat, shape, shape, 2).tolist() == flat.tolist()
 
 
 def test_weights_are_rounded_and_clipped() -> None:

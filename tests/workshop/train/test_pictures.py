@@ -10,7 +10,7 @@ from train_data import packed, plain_features, plain_value, random_boards
 from knightadder.workshop.train.pictures import NetworkStatistics, choose, draw_worth, look, worth_by_square
 from knightadder.workshop.train.weights import Flat, Shape, dequantise, quantise
 
-SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False)]
+SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False), Shape(16, 2, True, 4)]
 
 
 def random_weights(shape: Shape) -> Flat:
@@ -57,8 +57,9 @@ def test_what_neurons_do(shape: Shape) -> None:
     network = quantise(weights, shape, 200, "")
     assert sample.moves[neuron] == pytest.approx(np.std([plain_value(network, board) for board in boards]), abs=1)
     assert sample.moves[neuron] > 5 and np.delete(sample.moves, neuron).max() == 0
-    views = [plain_features(board, side, shape.mirrored) for board in boards for side in chess.COLORS]
-    counts = np.bincount(np.concatenate(views), minlength=768)
+    seen = shape.mirrored, shape.king_buckets
+    views = [np.array(plain_features(board, side, *seen)) for board in boards for side in chess.COLORS]
+    counts = np.bincount(np.concatenate(views) % 768, minlength=768)
     assert sample.shares == pytest.approx(counts / len(views))
     on = np.mean([feature_biases + feature_weights[features].sum(axis=0) > 0 for features in views], axis=0)
     assert sample.active == pytest.approx(on, abs=0.01)

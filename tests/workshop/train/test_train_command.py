@@ -127,6 +127,16 @@ def test_training_continues_other_weights(games: Path, tmp_path: Path, capsys: p
     assert shape == Shape(32, 1, True) and np.allclose(
         shape.parts(weights)[0][:, :16], first[: 768 * 16].reshape(768, 16)
     )
+    kings = tmp_path / "kings"
+    assert train(games, kings, "--start", str(arrays), "--rate", "1e-12", "--epochs", "1", "--king-buckets", "4") == 0
+    weights, shape, _ = weights_of(kings)
+    assert shape == Shape(16, 1, True, 4) and np.allclose(weights[: 768 * 16 * 4], np.tile(first[: 768 * 16], 4))
+    assert read_network(kings / "network.nnue").king_buckets == 4
+    said = refusal(capsys, games, tmp_path / "new", "--start", str(kings / "network.nnue"))
+    different = f"knightadder: {kings / 'network.nnue'} has a different shape: N = 16, 1 output buckets, mirrored"
+    assert said == f"{different}, 4 king buckets"
+    said = refusal(capsys, games, tmp_path / "new", "--king-buckets", "4", "--no-mirror")
+    assert said == "knightadder: --king-buckets does not work with --no-mirror"
     said = refusal(capsys, games, tmp_path / "new", "--start", str(wider / "network.nnue"))
     assert said == f"knightadder: {wider / 'network.nnue'} has a different shape: N = 32, 1 output buckets, mirrored"
     said = refusal(capsys, games, tmp_path / "new", "--start", str(arrays), "--buckets", "2")

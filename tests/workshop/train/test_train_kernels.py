@@ -10,6 +10,7 @@ import pytest
 from train_data import packed, placements, plain_features, random_boards
 
 from knightadder.core.board.viriformat import NO_SCORE
+from knightadder.core.evaluation.network_file import king_views
 from knightadder.workshop.train.kernels import NO_RESULT, list_features, mix_in_later_scores
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import LIMIT, Shape, initial_weights
@@ -18,7 +19,9 @@ BOARDS = random_boards(1, 600)
 RECORDS = packed(BOARDS)
 
 
-@pytest.fixture(params=[Shape(16, 1, True), Shape(16, 8, False)], ids=["mirrored", "buckets"])
+@pytest.fixture(
+    params=[Shape(16, 1, True), Shape(16, 8, False), Shape(16, 2, True, 4)], ids=["mirrored", "buckets", "king buckets"]
+)
 def shape(request: pytest.FixtureRequest) -> Shape:
     shape: Shape = request.param
     return shape
@@ -30,13 +33,13 @@ def trainer(shape: Shape) -> Iterator[Trainer]:
         yield trainer
 
 
-@pytest.mark.parametrize("mirrored", [True, False])
-def test_features_are_those_of_the_description(mirrored: bool) -> None:
+@pytest.mark.parametrize(("mirrored", "king_buckets"), [(True, 1), (False, 1), (True, 4)])
+def test_features_are_those_of_the_description(mirrored: bool, king_buckets: int) -> None:
     for board, record in zip(BOARDS, RECORDS, strict=True):
         codes, squares, own, other = np.zeros((4, 64), np.int64)
-        count = list_features(record, mirrored, codes, squares, own, other)
-        assert sorted(own[:count]) == sorted(plain_features(board, board.turn, mirrored))
-        assert sorted(other[:count]) == sorted(plain_features(board, not board.turn, mirrored))
+        count = list_features(record, king_views(mirrored, king_buckets), codes, squares, own, other)
+        assert sorted(own[:count]) == sorted(plain_features(board, board.turn, mirrored, king_buckets))
+        assert sorted(other[:count]) == sorted(plain_features(board, not board.turn, mirrored, king_buckets))
 
 
 def plain_returns(scores: list[int], result: int, later: float, scale: float) -> list[float]:
@@ -88,7 +91,9 @@ def plain_loss(trainer: Trainer, flat: np.ndarray, records: np.ndarray, exponent
         bucket = (len(board.piece_map()) - 2) // -(-32 // trainer.shape.buckets)
         value = output_biases[bucket]
         for half, side in enumerate((board.turn, not board.turn)):
-            sums = biases + weights[plain_features(board, side, trainer.shape.mirrored)].sum(axis=0)
+            sums = biases + weights[
+                plain_features(board, side, trainer.shape.mirrored, trainer.shape.king_buckets)
+            ].sum(axis=0)
             value += (np.clip(sums, 0, 1) ** 2 * outputs[bucket, half]).sum()
         sign = 1 if board.turn else -1
         result = 0.5 + sign * (record["result"] / 2 - 0.5)
@@ -166,10 +171,10 @@ def test_damaged_records_give_no_index_out_of_range(trainer: Trainer) -> None:
     records = np.frombuffer(chance.bytes(32 * 500) + bytes(32) + b"\xff" * 32, RECORDS.dtype).copy()
     for record in records:
         codes, squares, own, other = np.zeros((4, 64), np.int64)
-        count = list_features(record, True, codes, squares, own, other)
+        count = list_features(record, trainer.shape.views, codes, squares, own, other)
         assert count == int(record["occupied"]).bit_count()
         assert min(own.min(), other.min()) >= 0
-        assert max(own.max(), other.max()) < 768
+        assert max(own.max(), other.max()) < 768 * trainer.shape.king_buckets
     assert np.isfinite(trainer.loss(records))
 
 

@@ -93,16 +93,21 @@ def games_folder(folder: Path, chunks: int, games: int = 20, seed: int = 1) -> P
     return folder
 
 
-def plain_features(board: chess.Board, side: chess.Color, mirrored: bool) -> list[int]:
+def plain_features(board: chess.Board, side: chess.Color, mirrored: bool, king_buckets: int = 1) -> list[int]:
     """List a side's features, as the description of the file says."""
     king = board.king(side)
     assert king is not None
+    first = 0
+    if king_buckets == 4:
+        name = chess.square_name(king if side == chess.WHITE else chess.square_mirror(king))
+        name = "abcddcba"[chess.square_file(king)] + name[1]
+        first = 768 * {"a1": 0, "b1": 0, "c1": 1, "d1": 1}.get(name, 2 if name[1] == "2" else 3)
     features = []
     for square, man in board.piece_map().items():
         seen = square if side == chess.WHITE else chess.square_mirror(square)
         if mirrored and chess.square_file(king) >= 4:
             seen = chess.square(7 - chess.square_file(seen), chess.square_rank(seen))
-        features.append(384 * (man.color != side) + 64 * (man.piece_type - 1) + seen)
+        features.append(first + 384 * (man.color != side) + 64 * (man.piece_type - 1) + seen)
     return features
 
 
@@ -113,7 +118,7 @@ def plain_value(network: Network, board: chess.Board) -> int:
     total = 0
     for half, side in enumerate((board.turn, not board.turn)):
         sums = list(biases)
-        for feature in plain_features(board, side, network.mirrored):
+        for feature in plain_features(board, side, network.mirrored, network.king_buckets):
             sums = [one + other for one, other in zip(sums, weights[feature], strict=True)]
         assert all(-(1 << 15) <= number < 1 << 15 for number in sums)
         total += sum(min(max(number, 0), 255) ** 2 * w for number, w in zip(sums, outputs[bucket][half], strict=True))

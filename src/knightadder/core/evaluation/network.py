@@ -13,29 +13,37 @@ import numpy as np
 from knightadder.native.jit import inlined, kernel, lsb, popcount, record_at
 from knightadder.native.records import record
 
-from ..board.bitboard import without_lsb
+from ..board.bitboard import bit, without_lsb
 from ..board.movegen import castling_king_target, castling_rook_target
 from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion
 from ..layout import KING, MAX_MEN_ON_BOARD, PAWN, ROOK
-from .network_file import INPUTS, QA, QB, bucket_of
+from .network_file import INPUTS, KING_BUCKETS, QA, QB, bucket_of, king_views
 
 HIDDEN = 512  # neurons of the hidden layer for each side
 MAX_BUCKETS = 8  # maximum number of output layers, which are chosen by the number of men
 
 ACCUMULATOR = record(  # outputs of the first layer; the size is a multiple of a cache line
     ("sums", np.int16, (2, HIDDEN)),  # by side, from whose point of view they are
-    ("flips", np.int64, 2),  # by side: 7 if the files are reversed, else 0
+    ("views", np.int64, 2),  # by side: the entry of `king_views`
     ("key", np.uint64),  # key of the position XOR key of the network
     ("padding", np.uint64, 5),
 )
 
+KEPT_ACCUMULATOR = record(  # an accumulator that was computed from all pieces, and is changed for the next position
+    ("sums", np.int16, HIDDEN),
+    ("pieces", np.uint64, 16),  # bitboards by piece
+    ("key", np.uint64),  # key of the network
+    ("padding", np.uint64, 7),
+)
+VIEWS = 2 * KING_BUCKETS[-1]  # number of different views of a side
+
 NETWORK_WEIGHTS = record(  # read-only, shared by all threads
-    ("feature_weights", np.int16, (INPUTS, HIDDEN)),  # comes first, to be aligned
+    ("feature_weights", np.int16, (KING_BUCKETS[-1] * INPUTS, HIDDEN)),  # comes first, to be aligned
     ("feature_biases", np.int16, HIDDEN),
     ("output_weights", np.int16, (MAX_BUCKETS, 2, HIDDEN)),
     ("output_biases", np.int64, MAX_BUCKETS),
     ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # index of the output layer, by number of men
-    ("mirrored", np.int64),  # 1 = a side's files are reversed while its king is on files e to h
+    ("king_views", np.int64, 64),  # see `network_file.king_views`
     ("scale", np.int64),  # centipawns for an output of 1
     ("key", np.uint64),  # number of the network in this process
 )
@@ -44,36 +52,54 @@ _keys = itertools.count(1)  # numbers for the networks that the process uses
 
 
 @inlined
-def _row(weights, piece, square, side, flip):
+def _row(weights, piece, square, side, view):
     """Return the row of weights of a piece on a square, from a side's point of view."""
     theirs = (piece >> 3) ^ side
-    feature = theirs * 384 + ((piece & 7) - 1) * 64 + (square ^ (56 * side) ^ flip)
-    return weights.feature_weights[feature]
+    feature = theirs * 384 + ((piece & 7) - 1) * 64 + (square ^ (56 * side) ^ (view & 7))
+    return weights.feature_weights[(view >> 3) * INPUTS + feature]
 
 
 @inlined
-def _flip(weights, pos, side):
-    """Return 7 if the files are reversed for a side, because its king is on files e to h; else 0."""
+def _view(weights, pos, side):
+    """Return a side's view, which depends on the square of its king: see `king_views`."""
     king = lsb(pos.by_type[KING] & pos.by_color[side])
-    return 7 * ((king >> 2) & weights.mirrored)
+    return weights.king_views[king ^ (56 * side)]
 
 
 @kernel
-def _refresh(weights, pos, sums, side, flip):
-    """Compute an accumulator from all pieces."""
-    for i in range(HIDDEN):
-        sums[i] = weights.feature_biases[i]
-    pieces = pos.by_type[0]
-    while pieces:
-        square = lsb(pieces)
-        row = _row(weights, np.int64(pos.board[square]), square, side, flip)
+def _refresh(weights, worker, pos, sums, side, view):
+    """Compute an accumulator for a new view from the last accumulator that was computed so for the same view, and the
+    pieces that differ (the Chess Programming Wiki calls these accumulators Finny tables).
+    """
+    kept = worker.kept_accumulators[side * VIEWS + 2 * (view >> 3) + (view & 1)]
+    if kept.key != weights.key:
+        kept.key = weights.key
+        for piece in range(16):
+            kept.pieces[piece] = 0
         for i in range(HIDDEN):
-            sums[i] += row[i]
-        pieces = without_lsb(pieces)
+            kept.sums[i] = weights.feature_biases[i]
+    for color in range(2):
+        for kind in range(PAWN, KING + 1):
+            piece = (color << 3) | kind
+            pieces = pos.by_type[kind] & pos.by_color[color]
+            different = pieces ^ kept.pieces[piece]
+            kept.pieces[piece] = pieces
+            while different:
+                square = lsb(different)
+                row = _row(weights, piece, square, side, view)
+                if pieces & bit(square):
+                    for i in range(HIDDEN):
+                        kept.sums[i] += row[i]
+                else:
+                    for i in range(HIDDEN):
+                        kept.sums[i] -= row[i]
+                different = without_lsb(different)
+    for i in range(HIDDEN):
+        sums[i] = kept.sums[i]
 
 
 @kernel
-def _advance(weights, before, move, old, new, side, flip):
+def _advance(weights, before, move, old, new, side, view):
     """Compute the accumulator after a move from the accumulator before it."""
     if move == NO_MOVE:
         for i in range(HIDDEN):
@@ -86,18 +112,18 @@ def _advance(weights, before, move, old, new, side, flip):
         rook = ROOK | (us << 3)
         king_target, rook_target = castling_king_target(us, source, target), castling_rook_target(us, source, target)
         king_from, king_to = (
-            _row(weights, piece, source, side, flip),
-            _row(weights, piece, king_target, side, flip),
+            _row(weights, piece, source, side, view),
+            _row(weights, piece, king_target, side, view),
         )
         rook_from, rook_to = (
-            _row(weights, rook, target, side, flip),
-            _row(weights, rook, rook_target, side, flip),
+            _row(weights, rook, target, side, view),
+            _row(weights, rook, rook_target, side, view),
         )
         for i in range(HIDDEN):
             new[i] = old[i] - king_from[i] + king_to[i] - rook_from[i] + rook_to[i]
         return
     placed = kind | (us << 3) if is_promotion(move) else piece
-    left, reached = _row(weights, piece, source, side, flip), _row(weights, placed, target, side, flip)
+    left, reached = _row(weights, piece, source, side, view), _row(weights, placed, target, side, view)
     victim = np.int64(before.board[target])
     if kind == EN_PASSANT:
         victim, target = PAWN | ((us ^ 1) << 3), target ^ 8
@@ -105,7 +131,7 @@ def _advance(weights, before, move, old, new, side, flip):
         for i in range(HIDDEN):
             new[i] = old[i] - left[i] + reached[i]
         return
-    taken = _row(weights, victim, target, side, flip)
+    taken = _row(weights, victim, target, side, view)
     for i in range(HIDDEN):
         new[i] = old[i] - left[i] + reached[i] - taken[i]
 
@@ -128,8 +154,8 @@ def accumulate(weights, worker, pos, ply):
     if known < 0:
         current = worker.accumulators[ply]
         for side in range(2):
-            current.flips[side] = _flip(weights, pos, side)
-            _refresh(weights, pos, current.sums[side], side, current.flips[side])
+            current.views[side] = _view(weights, pos, side)
+            _refresh(weights, worker, pos, current.sums[side], side, current.views[side])
         current.key = pos.key ^ weights.key
         return
     while known < ply:
@@ -138,12 +164,12 @@ def accumulate(weights, worker, pos, ply):
         known += 1
         after, new = worker.stack[known], worker.accumulators[known]
         for side in range(2):
-            flip = _flip(weights, after, side)
-            if flip == old.flips[side]:
-                _advance(weights, before, move, old.sums[side], new.sums[side], side, flip)
+            view = _view(weights, after, side)
+            if view == old.views[side]:
+                _advance(weights, before, move, old.sums[side], new.sums[side], side, view)
             else:
-                _refresh(weights, after, new.sums[side], side, flip)
-            new.flips[side] = flip
+                _refresh(weights, worker, after, new.sums[side], side, view)
+            new.views[side] = view
         new.key = after.key ^ weights.key
 
 
@@ -193,11 +219,12 @@ def fill_tables(tables, network):
     weights = weights_of(tables)
     for part in (weights.feature_weights, weights.feature_biases, weights.output_weights, weights.output_biases):
         part[...] = 0
-    weights.feature_weights[:, :width] = network.feature_weights
+    weights.feature_weights[: len(network.feature_weights), :width] = network.feature_weights
     weights.feature_biases[:width] = network.feature_biases
     weights.output_weights[:buckets, :, :width] = network.output_weights
     weights.output_biases[:buckets] = network.output_biases
     for men in range(2, MAX_MEN_ON_BOARD + 1):
         weights.output_bucket[men] = bucket_of(men, buckets)
-    weights.mirrored, weights.scale = network.mirrored, network.scale
+    weights.king_views[:] = king_views(network.mirrored, network.king_buckets)
+    weights.scale = network.scale
     weights.key = next(_keys)

@@ -72,7 +72,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         type=Path,
         metavar="FILE",
         help="make a network from the weights in this file: an .npz file made by --export, or bullet's "
-        "quantised.bin; for bullet's file, also give --buckets, --scale and --no-mirror as in bullet's training",
+        "quantised.bin; for bullet's file, also give --buckets, --king-buckets, --scale and --no-mirror as in bullet's "
+        "training",
     )
     command.set_defaults(run=run)
 
@@ -99,6 +100,13 @@ def add_settings(command: argparse.ArgumentParser) -> None:
         dest="mirrored",
         action="store_false",
         help="do not mirror the board when the king is on files e to h",
+    )
+    network.add_argument(
+        "--king-buckets",
+        type=int,
+        choices=(1, 4),
+        default=1,
+        help="number of sets of feature weights, which depend on the square of the side's king (default: 1)",
     )
     network.add_argument(
         "--scale",
@@ -312,6 +320,8 @@ def settings_of(arguments: argparse.Namespace) -> TrainSettings:
     from knightadder.workshop.train.run import LAST_RATE, WARM_UP, TrainSettings
     from knightadder.workshop.train.weights import Shape
 
+    if arguments.king_buckets > 1 and not arguments.mirrored:
+        raise OptionError("--king-buckets does not work with --no-mirror")
     distill_share: float | None = arguments.distill_share
     if arguments.distill is None and distill_share:
         raise OptionError("--distill-share needs --distill")
@@ -324,7 +334,7 @@ def settings_of(arguments: argparse.Namespace) -> TrainSettings:
         first_ply=arguments.first_ply,
         score_below=arguments.score_below,
         positions=arguments.positions,
-        shape=Shape(arguments.width, arguments.buckets, arguments.mirrored),
+        shape=Shape(arguments.width, arguments.buckets, arguments.mirrored, arguments.king_buckets),
         scale=arguments.scale,
         epochs=arguments.epochs,
         batch=arguments.batch,
@@ -391,13 +401,14 @@ def _import(arguments: argparse.Namespace) -> Network:
 
     file: Path = arguments.imported
     if file.suffix != ".npz":
-        network = read_bullet(file, arguments.buckets, arguments.mirrored, arguments.scale, arguments.name)
+        form = arguments.buckets, arguments.mirrored, arguments.king_buckets
+        network = read_bullet(file, *form, arguments.scale, arguments.name)
     else:
         weights, shape, scale = read_arrays(file)
         if cut := int((abs(weights) > LIMIT).sum()):
             tell(f"{file}: {cut} weights are beyond ±{LIMIT}: they were clipped")
         network = quantised(weights, shape, scale, arguments.name)
-    _warn_of_size(Shape(network.width, network.buckets, network.mirrored))
+    _warn_of_size(Shape.of(network))
     return network
 
 

@@ -28,6 +28,7 @@ class _About:
 
     mirrored: bool
     scale: int
+    king_buckets: int = 1
 
 
 _PADDING, _ALIGNMENT = b"bullet", 64  # the padding at the end of bullet's files
@@ -35,7 +36,7 @@ _PADDING, _ALIGNMENT = b"bullet", 64  # the padding at the end of bullet's files
 
 def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
     """Write floating-point weights as an NPZ file of NumPy arrays, for PyTorch users; OptionError if that fails."""
-    about = json.dumps(asdict(_About(shape.mirrored, scale)))
+    about = json.dumps(asdict(_About(shape.mirrored, scale, shape.king_buckets)))
     arrays: dict[str, Any] = dict(zip(_NAMES, shape.parts(flat), strict=True))
     with replacing(file) as beside, beside.open("wb") as stream:
         np.savez(stream, about=np.array(about), **arrays)
@@ -49,7 +50,7 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
         with np.load(io.BytesIO(data)) as arrays:
             parts = [np.asarray(arrays[name], np.float32) for name in _NAMES]
             about: _About = parse_json(str(arrays["about"]), _About)
-        shape = Shape(parts[1].size, parts[3].size, about.mirrored)
+        shape = Shape(parts[1].size, parts[3].size, about.mirrored, about.king_buckets)
         flat = np.concatenate([part.ravel() for part in parts])
         if [part.shape for part in parts] != [part.shape for part in shape.parts(flat)]:
             raise ValueError("some arrays have the wrong shape")
@@ -65,7 +66,7 @@ def read_weights(file: Path) -> tuple[Flat, Shape, int]:
     if file.suffix == ".npz":
         return read_arrays(file)
     network = load_network(file)
-    return dequantise(network), Shape(network.width, network.buckets, network.mirrored), network.scale
+    return dequantise(network), Shape.of(network), network.scale
 
 
 def write_bullet(file: Path, network: Network) -> None:
@@ -75,21 +76,22 @@ def write_bullet(file: Path, network: Network) -> None:
     write_whole(file, data + (_PADDING * _ALIGNMENT)[:missing])
 
 
-def read_bullet(file: Path, buckets: int, mirrored: bool, scale: int, description: str) -> Network:
+def read_bullet(file: Path, buckets: int, mirrored: bool, king_buckets: int, scale: int, description: str) -> Network:
     """Read a file ``quantised.bin`` of bullet, with a network (768 -> N)x2 -> 1; OptionError if it is not such a file.
 
     This is the layout that bullet's ValueTrainerBuilder has written since 2025 for the inputs ``Chess768``, or
-    ``ChessBucketsMirrored`` with a single bucket, and the save format of its examples: ``l0w`` and ``l0b`` quantised by
+    ``ChessBucketsMirrored``, and the save format of its examples: ``l0w`` and ``l0b`` quantised by
     255, ``l1w`` by 64 (and transposed if there are output buckets, of the kind ``MaterialCount``), ``l1b`` by 255 * 64.
 
-    All numbers are little-endian 16-bit integers: 768 rows of N feature weights, N feature biases, for each bucket 2 N
-    output weights, and for each bucket one output bias. The end is padded to a multiple of 64 bytes. The older
-    TrainerBuilder with SCReLU wrote the same layout for a single bucket. `scale` is bullet's ``eval_scale``.
+    All numbers are little-endian 16-bit integers: for each king bucket 768 rows of N feature weights, N feature biases,
+    for each bucket 2 N output weights, and for each bucket one output bias. The end is padded to a multiple of 64
+    bytes. The older TrainerBuilder with SCReLU wrote the same layout for a single bucket. `scale` is bullet's
+    ``eval_scale``.
     """
     with reading(file):
         data = file.read_bytes()
-    width = len(data) // 2 // (INPUTS + 1 + 2 * buckets)
-    shape = Shape(width, buckets, mirrored)
+    width = len(data) // 2 // (king_buckets * INPUTS + 1 + 2 * buckets)
+    shape = Shape(width, buckets, mirrored, king_buckets)
     size = 2 * shape.size
     if not width or len(data) not in (size, size + -size % _ALIGNMENT):
         raise OptionError(f"{file} is not a network (768 -> N)x2 -> 1 with {buckets} output buckets")

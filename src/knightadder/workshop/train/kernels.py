@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from knightadder.core.board.viriformat import HEADER, NO_SCORE
+from knightadder.core.evaluation.network_file import INPUTS
 from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.native.intrinsics import lsb
 from knightadder.workshop.train.weights import LIMIT
@@ -63,10 +64,11 @@ def mix_in_later_scores(words, later_share, scale, score_below):
 
 
 @njit(**_FAST)
-def list_features(record, mirrored, codes, squares, own, other):
+def list_features(record, views, codes, squares, own, other):
     """List the features of a packed position, for the side to move and for the other side; return their number.
 
-    ``core/evaluation/network_file.py`` describes the features. `codes` and `squares` are working memory. All arrays
+    ``core/evaluation/network_file.py`` describes the features; `views` are its `king_views`. A feature in king bucket b
+    is increased by b times the number of inputs. `codes` and `squares` are working memory. All arrays
     have room for 64 pieces, so that even a damaged record causes no index out of range.
     """
     rest, count = record.occupied, 0
@@ -88,14 +90,14 @@ def list_features(record, mirrored, codes, squares, own, other):
     if black_to_move:
         own_king, other_king = black_king, white_king
     own_turn, other_turn = 56 * black_to_move, 56 * (1 - black_to_move)
-    if mirrored:
-        own_turn ^= 7 if own_king & 4 else 0
-        other_turn ^= 7 if other_king & 4 else 0
+    own_view, other_view = views[own_king ^ own_turn], views[other_king ^ other_turn]
+    own_turn, other_turn = own_turn ^ (own_view & 7), other_turn ^ (other_view & 7)
+    own_first, other_first = (own_view >> 3) * INPUTS, (other_view >> 3) * INPUTS
     for man in range(count):
         theirs = (codes[man] >> 3) ^ black_to_move
-        first = (codes[man] & 7) * 64
-        own[man] = theirs * 384 + first + (squares[man] ^ own_turn)
-        other[man] = (theirs ^ 1) * 384 + first + (squares[man] ^ other_turn)
+        kind = (codes[man] & 7) * 64
+        own[man] = own_first + theirs * 384 + kind + (squares[man] ^ own_turn)
+        other[man] = other_first + (theirs ^ 1) * 384 + kind + (squares[man] ^ other_turn)
     return count
 
 
@@ -154,7 +156,7 @@ def _list_sides(features, counts, sides, starts, listed):
 
 
 @njit(**_FAST)
-def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, exponent, outputs):
+def pass_over(records, weights, slopes, learn, views, scale, result_share, exponent, outputs):
     """Compute the outputs of positions, and return the sum of their losses; with `learn`, add its gradient to `slopes`.
 
     The loss is ``abs(sigmoid(output) - target) ** exponent``. The target is `result_share` times the game's result plus
@@ -179,7 +181,7 @@ def pass_over(records, weights, slopes, learn, mirrored, scale, result_share, ex
         block = records[first : first + _BLOCK]
         for place in range(block.size):
             record, own, other = block[place], 2 * place, 2 * place + 1
-            count = list_features(record, mirrored, codes, squares, features[own], features[other])
+            count = list_features(record, views, codes, squares, features[own], features[other])
             counts[own] = counts[other] = count
             bucket = (min(max(count, 2), MAX_MEN_ON_BOARD) - 2) // men_per_bucket
             output = output_biases[bucket]

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import INPUTS, bucket_of
+from knightadder.core.evaluation.network_file import INPUTS, bucket_of, king_views
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.run_figures import save_figure
@@ -53,8 +53,9 @@ def draw(weights: Flat, shape: Shape, scale: int, games: Sequence[Path], wanted:
     OptionError if the games cannot be read or have too few positions, or a picture cannot be written.
     """
     sample = look(weights, shape, scale, read_positions(games, wanted))
-    chosen = choose(shape.parts(weights)[0], sample, _DRAWN)
-    figures = {WORTH: draw_worth(sample), NEURONS: draw_neurons(shape.parts(weights)[0], sample, chosen)}
+    rows = shape.parts(weights)[0].reshape(shape.king_buckets, INPUTS, shape.width).mean(axis=0)
+    chosen = choose(rows, sample, _DRAWN)
+    figures = {WORTH: draw_worth(sample), NEURONS: draw_neurons(rows, sample, chosen)}
     for name, figure in figures.items():
         save_figure(figure, folder / name, _DOTS_PER_INCH, pil_kwargs={"optimize": True})
     return [folder / name for name in figures]
@@ -94,22 +95,23 @@ def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) ->
     """Return the data of `NetworkStatistics` for some positions: arrays for their pieces, and sums for the averages."""
     feature_weights, feature_biases, output_weights, output_biases = shape.parts(weights)
     rows = np.vstack([feature_weights, np.zeros((1, shape.width), np.float32)])
-    views = features_of(records, shape.mirrored)
-    places, others = features_of(records, mirrored=False)
+    views = features_of(records, shape.views)
+    places, others = features_of(records, king_views(mirrored=False, king_buckets=1))
     own = places < INPUTS // 2
     places = np.where(own, places, others)  # from the point of view of each piece's side
     kinds, squares = places // 64, places % 64
     removable = kinds < _KING  # this also excludes the entries after the last piece
 
-    men = (views[0] < INPUTS).sum(axis=1)
+    inputs = len(feature_weights)
+    men = (views[0] < inputs).sum(axis=1)
     before = bucket_of(men, shape.buckets)
     after = bucket_of(np.maximum(men - 1, 2), shape.buckets)  # with one piece fewer
     whole, without = output_biases[before], output_biases[after][:, None]
-    shares, active, added = np.zeros(INPUTS + 1), np.zeros(shape.width), np.zeros((len(records), shape.width))
+    shares, active, added = np.zeros(inputs + 1), np.zeros(shape.width), np.zeros((len(records), shape.width))
     for side, features in enumerate(views):
         of_men = rows[features]
         sums = feature_biases + of_men.sum(axis=1)
-        shares += np.bincount(features.ravel(), minlength=INPUTS + 1) / 2
+        shares += np.bincount(features.ravel(), minlength=inputs + 1) / 2
         active += (sums > 0).sum(axis=0) / 2
         part = _activation(sums) * output_weights[before, side]
         added += scale * part
@@ -120,7 +122,7 @@ def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) ->
     outputs = output_weights[before].sum(axis=0)
     return (
         (worth[removable], kinds[removable], squares[removable]),
-        (shares[:INPUTS], active, added.sum(axis=0), (added**2).sum(axis=0), outputs),
+        (shares[:-1].reshape(-1, INPUTS).sum(axis=0), active, added.sum(axis=0), (added**2).sum(axis=0), outputs),
     )
 
 

@@ -11,7 +11,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from knightadder.workshop.train.batches import Distiller, Mixture, Place, Positi
 from knightadder.workshop.train.exchange import read_weights
 from knightadder.workshop.train.selection import CHECKSUMS, GAMES, VALIDATION, SelectedGames, Selection, Targets
 from knightadder.workshop.train.trainer import Trainer
-from knightadder.workshop.train.weights import Flat, Shape, initial_weights, widen
+from knightadder.workshop.train.weights import Flat, Shape, enlarge, initial_weights
 
 FORMAT = 2  # runs of format 1 contained all their positions
 
@@ -197,18 +197,22 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
 
 
 def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Flat:
-    """Return the starting weights: random, or from a file, which may have fewer neurons; OptionError if it is bad."""
+    """Return the starting weights: random, or from a file, which may have fewer neurons or king
+    buckets; OptionError if it is bad.
+    """
     if start is None:
         return initial_weights(shape, seed)
     flat, found, its_scale = read_weights(start)
     if its_scale != scale:
         raise OptionError(f"{start} has a different scale: give --scale {its_scale}")
-    if replace(found, width=shape.width) != shape or found.width > shape.width:
+    same = (found.buckets, found.mirrored) == (shape.buckets, shape.mirrored)
+    if not same or found.width > shape.width or found.king_buckets > shape.king_buckets:
         mirrored = "mirrored" if found.mirrored else "not mirrored"
+        kings = f", {found.king_buckets} king buckets" if found.king_buckets > 1 else ""
         raise OptionError(
-            f"{start} has a different shape: N = {found.width}, {found.buckets} output buckets, {mirrored}"
+            f"{start} has a different shape: N = {found.width}, {found.buckets} output buckets, {mirrored}{kings}"
         )
-    return widen(flat, found, shape.width, seed)
+    return enlarge(flat, found, shape, seed)
 
 
 def train(

@@ -50,6 +50,7 @@ class Trainer(Closing):
         self.weights[:] = weights
         self.means, self.squares = np.zeros_like(weights), np.zeros_like(weights)
         self.steps = 0
+        self._views = shape.views
         self._scale, self.result_share, self._exponent = float(scale), float(result_share), float(exponent)
         self.averaged = weights.copy() if average else self.weights
         self._kept = np.float32(math.exp(-_AVERAGED_STEPS / average)) if average else np.float32(0)
@@ -105,7 +106,7 @@ class Trainer(Closing):
         cuts = np.linspace(0, len(records), self.threads + 1).astype(np.int64)
         parts = self.shape.parts(self.weights if weights is None else weights)
         share = self.result_share if result_share is None else result_share
-        numbers = learn, self.shape.mirrored, self._scale, share, self._exponent if exponent is None else exponent
+        numbers = learn, self._views, self._scale, share, self._exponent if exponent is None else exponent
         jobs = []
         for thread, (first, end) in enumerate(pairwise(cuts)):
             slopes = self.shape.parts(self._slopes[thread])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import QA, QB, Network, Parts, part_shapes, split_parts
+from knightadder.core.evaluation.network_file import QA, QB, Network, Parts, king_views, part_shapes, split_parts
 
 Flat: TypeAlias = NDArray[np.float32]
 
@@ -23,22 +23,33 @@ _FEATURE_SPREAD, _FIRST_BIAS = 0.05, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a network: N, the width of its hidden layer, and its number of output buckets.
+    """The shape of a network: N, the width of its hidden layer, and its numbers of output buckets and king buckets.
     In a mirrored network, the files are reversed while the side's king is on files e to h.
     """
 
     width: int
     buckets: int
     mirrored: bool
+    king_buckets: int = 1
+
+    @classmethod
+    def of(cls, network: Network) -> Shape:
+        """Return the shape of a network."""
+        return cls(network.width, network.buckets, network.mirrored, network.king_buckets)
 
     @property
     def size(self) -> int:
         """Number of all weights and biases."""
-        return sum(map(prod, part_shapes(self.width, self.buckets)))
+        return sum(map(prod, part_shapes(self.width, self.buckets, self.king_buckets)))
+
+    @property
+    def views(self) -> NDArray[np.int64]:
+        """The view of a side for each square of its king: see `king_views`."""
+        return king_views(self.mirrored, self.king_buckets)
 
     def parts(self, flat: NDArray[Any]) -> Parts:
         """Return views of a flat array: feature weights and biases, output weights and biases, shaped as in Network."""
-        return split_parts(flat, self.width, self.buckets)
+        return split_parts(flat, self.width, self.buckets, self.king_buckets)
 
 
 def initial_weights(shape: Shape, seed: int) -> Flat:
@@ -53,17 +64,18 @@ def initial_weights(shape: Shape, seed: int) -> Flat:
     return np.clip(flat, -LIMIT, LIMIT)
 
 
-def widen(flat: Flat, shape: Shape, width: int, seed: int) -> Flat:
-    """Return the weights of a wider network that gives the same values.
-    The first neurons have the given weights. The new neurons have random feature weights and zero output weights.
+def enlarge(flat: Flat, shape: Shape, larger: Shape, seed: int) -> Flat:
+    """Return the weights of a network with more neurons or king buckets that gives the same values.
+    The first neurons have the given weights, in each king bucket. The new neurons have random feature weights and zero
+    output weights.
     """
-    wider = replace(shape, width=width)
-    widened = initial_weights(wider, seed)
-    old, new = shape.parts(flat), wider.parts(widened)
+    enlarged = initial_weights(larger, seed)
+    old, new = shape.parts(flat), larger.parts(enlarged)
+    new[0][:, : shape.width] = np.tile(old[0], (larger.king_buckets // shape.king_buckets, 1))
     new[2][:] = 0
-    for part, other in zip(old, new, strict=True):
+    for part, other in zip(old[1:], new[1:], strict=True):
         other[..., : part.shape[-1]] = part
-    return widened
+    return enlarged
 
 
 def quantise(flat: Flat, shape: Shape, scale: int, description: str) -> Network:
