@@ -1,6 +1,18 @@
 """Going through moves and lines on the page: by keys, by the wheel, by typing."""
 
-from on_page import LAYOUTS, analyse_tab, click_move, expect_moves, expect_piece, expect_shown, load_pgn, square
+import chess
+import chess.pgn
+from on_page import (
+    LAYOUTS,
+    analyse_tab,
+    click_move,
+    every_layout,
+    expect_moves,
+    expect_piece,
+    expect_shown,
+    load_pgn,
+    square,
+)
 from playwright.sync_api import expect
 
 PGN = "1. e4 e5 (1... c5 2. Nf3) (1... e6 2. d4) 2. Nf3 Nc6 *"
@@ -9,6 +21,25 @@ PGN = "1. e4 e5 (1... c5 2. Nf3) (1... e6 2. d4) 2. Nf3 Nc6 *"
 def _load(page):
     load_pgn(page, PGN)
     expect_moves(page, "e4", "e5", "c5", "Nf3", "e6", "d4", "Nf3", "Nc6")
+
+
+@every_layout
+def test_variations_in_variations_stay_in_sight(page):
+    game = chess.pgn.Game()
+    node = game
+    for _ in range(30):
+        for move in sorted(node.board().legal_moves, key=chess.Move.uci)[:2]:
+            node.add_variation(move)
+        node = node.variations[1]
+    load_pgn(page, str(game))
+    expect(page.locator("#moves [data-node]")).to_have_count(60)
+    deepest = node.san()
+    for _ in range(30):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowRight")
+    expect_shown(page, deepest)
+    expect(page.locator("#moves [aria-current]")).to_be_in_viewport(ratio=1)
+    assert page.locator("#moves").evaluate("moves => moves.scrollWidth <= moves.clientWidth")
 
 
 def test_up_and_down_go_to_the_ends_and_choose_at_a_fork(page):
