@@ -101,6 +101,10 @@ TEXTS = {
     "an evaluation of mate": "1. f3 e5 2. g4 Qh4# {[%eval #0]} 0-1\n\n1. e4 g5 2. d4 f6 3. Qh5# {[%eval #-0]} 1-0\n",
     "a command that does not end": "1. e4 {[%clk 0:00:0\u00a0 [%eval #2,20]} e5 {[%clk 0:00:0 [%eval 0.5]} *\n",
     "a command with odd white space": "1. e4 {[%clk\u00a00:00:01]} e5 {[%eval\u00a00.5]} 2. d4 {[%csl\u00a0Ga1]} *\n",
+    "commands of other names": (
+        "1. e4 {[%xlk 0:01:02]} e5 {[%cxk 0:01:02]} 2. d4 {[%clx 0:01:02]} d5 {[%clkx 0:01:02]} "
+        "3. c4 {[%xval 0.5]} c5 {[%exal 0.5]} 4. a3 {[%evxl 0.5]} a6 {[%evax 0.5]} 5. h3 {[%evalx 0.5]} *\n"
+    ),
     "commands before the first move": "{[%clk 0:00:01] [%eval 1.0]} 1. e4 *\n",
     "UTF-8 in parts": "1. e4 {é} e5 {ü\n} 2. d4 {\n—} *\n",
 }
