@@ -311,6 +311,11 @@ def test_a_call_that_takes_too_long_is_an_error(engine: SimpleEngine) -> None:
         assert searching.result(200).move
 
 
+def test_the_time_of_a_search_is_added_to_the_timeout(engine: SimpleEngine) -> None:
+    engine.timeout = 100
+    assert engine.play(chess.Board(), Limit(time=200, depth=1)).move
+
+
 def test_threads_wait_their_turn(engine: SimpleEngine) -> None:
     def search(number: int) -> bool:
         board = chess.Board.from_chess960_pos(number)
