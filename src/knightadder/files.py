@@ -20,6 +20,7 @@ from knightadder.foreign import parse_toml
 from knightadder.signals import terminating_interrupts
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # suffixes of compressed files
+_OPEN_FILES = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))  # folders with names of this process's files
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some network file systems
 
 
@@ -60,6 +61,15 @@ def make_folder(folder: Path, parents: bool = True) -> None:
         folder.mkdir(parents=parents, exist_ok=True)
 
 
+def is_special(file: Path) -> bool:
+    """Return whether a file is written to directly, and is neither locked nor replaced: a device, a pipe, or another
+    name of an open file, such as ``/dev/stdout``, even if the open file is a regular file.
+    """
+    if not file.exists() or file.is_dir():
+        return False
+    return not file.is_file() or file.absolute().parent in _OPEN_FILES
+
+
 @contextlib.contextmanager
 def locked(file: Path) -> Iterator[None]:
     """Lock a file or folder while a ``with`` block runs; OptionError if another process has locked it. The system
@@ -67,8 +77,8 @@ def locked(file: Path) -> Iterator[None]:
     """
     import filelock  # imported late, because most commands lock nothing
 
-    if file.exists() and not file.is_file() and not file.is_dir():
-        yield  # no lock for a device or a pipe
+    if is_special(file):
+        yield
         return
     place = file.resolve()  # so that links to a file share its lock
     place = place.parent / f".{place.name}.lock"
@@ -102,17 +112,18 @@ def _exists(file: Path) -> OptionError:
 
 def check_new(file: Path, force: bool) -> None:
     """Raise OptionError, before hours of work, if a file cannot be written, or exists and may not be overwritten. A
-    device or a pipe is not overwritten.
+    special file is not overwritten.
     """
     check_uncompressed(file)
     if file.is_dir():
         raise OptionError(f"cannot write {file}: it is a folder")
-    if file.is_file() and not force:
+    if is_special(file):
+        return
+    if file.exists() and not force:
         raise _exists(file)
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
-    if file.is_file() or not file.exists():  # not a device or a pipe
-        check_writable(file.resolve().parent, file)
+    check_writable(file.resolve().parent, file)
 
 
 def check_uncompressed(file: Path) -> None:
@@ -141,10 +152,10 @@ def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Pat
     ``with`` block, SIGTERM has the effect of Ctrl-C.
 
     Yields the file to write: a temporary file in the same folder, which is removed if the ``with`` block fails; or
-    `file` itself if it is not a regular file, such as ``/dev/stdout``. With `tidy`, temporary files of killed processes
+    `file` itself if it is special, such as ``/dev/stdout``. With `tidy`, temporary files of killed processes
     are removed, for which the whole folder is listed. Without `force`, a file with different content is not replaced.
     """
-    direct = file.exists() and not file.is_file()
+    direct = is_special(file)
     target = file.resolve()  # a link stays, and its target is replaced
     beside = file if direct else target.with_name(f".{target.name}.{os.getpid()}")
     with terminating_interrupts():

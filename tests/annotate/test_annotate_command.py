@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -254,6 +255,18 @@ def test_other_files_are_overwritten_by_force_only(file, analysts, capsys):
 @pytest.mark.skipif(os.name != "posix", reason="devices")
 def test_a_device_is_not_overwritten_so_it_needs_no_force(file, analysts):
     assert annotate(file, "--out", "/dev/null") == 0
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="the names of open files")
+def test_standard_output_by_its_name_needs_no_force_even_if_it_is_a_file(tmp_path):
+    file, out = tmp_path / "games.pgn", tmp_path / "out.pgn"
+    file.write_text("1. e4 *\n")
+    command = [sys.executable, "-m", "knightadder", "annotate", file, "--depth", "1", "--concurrency", "1"]
+    with out.open("wb") as stream:
+        subprocess.run([*command, "--out", "/dev/stdout"], stdout=stream, check=True, timeout=200)
+    text = out.read_text("utf-8")
+    assert text.startswith("[Event ") and "1. e4" in text and "annotated" not in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["games.pgn", "out.pgn"]
 
 
 def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts, capsys):
