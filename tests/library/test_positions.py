@@ -128,7 +128,8 @@ def test_an_evaluation_draws_itself_with_the_worths() -> None:
             [text] = [
                 label.text
                 for label in labels
-                if left < float(label.get("x")) < left + width and top < float(label.get("y")) < top + width
+                if float(label.get("x")) == pytest.approx(left + width / 2, abs=0.01)
+                and top < float(label.get("y")) < top + width
             ]
             assert text == f"{worth / 100:+.2f}"
 
