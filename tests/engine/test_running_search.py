@@ -82,16 +82,17 @@ def test_several_lines_come_best_first_with_different_moves(searcher: Searcher) 
     assert {info.multipv for info in searcher.search(Limits(depth=4), MATED_IN_ONE).infos} == {1}
 
 
-def test_a_proved_mate_is_the_first_of_several_lines(searcher: Searcher) -> None:
-    searcher.engine.set_option("MultiPV", "3")
+@pytest.mark.parametrize("lines", [3, 30])
+def test_a_proved_mate_is_the_first_of_several_lines(searcher: Searcher, lines: int) -> None:
+    searcher.engine.set_option("MultiPV", str(lines))
     fen = "2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - 0 1"
     listener = searcher.search(Limits(mate=2, nodes=20_000), fen)
-    last = listener.infos[-3:]
-    assert [info.multipv for info in last] == [1, 2, 3]
+    last = listener.infos[-lines:]
+    assert [info.multipv for info in last] == list(range(1, lines + 1))
     assert last[0].pv == ("g3g6", "f7g6", "e5g6")
     assert last[0].score.mate == 2
-    assert all(info.score.mate is None for info in last[1:])
-    assert len({info.pv[0] for info in last}) == 3
+    assert all(info.score.mate is None for info in last[1:3])
+    assert len({info.pv[0] for info in last}) == lines
     assert listener.result.best_move == "g3g6"
 
 
