@@ -81,14 +81,15 @@ def test_an_engine_that_does_not_start_is_tried_once(play, tmp_path):
     assert game(Fixture(4, "C", "A")).record.fixture == Fixture(4, "C", "A")
 
 
-def test_on_another_machine_an_engine_has_to_be_the_same(play, monkeypatch):
+def test_on_another_machine_an_engine_has_to_be_the_same(play, monkeypatch, tmp_path):
     monkeypatch.setattr(module.platform, "node", lambda: "desktop")
     missing = Competitor("B", ("/nowhere/engine-of-b", "--uci"))
     assert play(B=missing, sources={})().error == "B: no such program: engine-of-b on desktop"
     assert (
-        play(versions={"A": "Fake 0.9"}, sources={})().error
+        play({"A": [f"mark={tmp_path}"]}, versions={"A": "Fake 0.9"}, sources={})().error
         == "A reported the name Fake 0.9 before, but now Fake 1.0 on desktop"
     )
+    assert engines_of(tmp_path) == []
     assert (
         play(sources={"A": "another digest"})().error
         == "A has different sources on desktop: all machines need the same version"
