@@ -26,6 +26,12 @@ def take_up(page, name, gesture="click"):
     expect(square(page, name)).to_have_attribute("aria-selected", "true")
 
 
+def press(button):
+    """Press Enter on a button once it is enabled, for which ``click`` waits, but ``press`` of Playwright does not."""
+    expect(button).to_be_enabled()
+    button.press("Enter")
+
+
 def click_move(page, start, end):
     take_up(page, start)
     square(page, end).click()

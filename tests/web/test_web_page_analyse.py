@@ -15,6 +15,7 @@ from on_page import (
     expect_piece,
     expect_shown,
     load_pgn,
+    press,
     resize,
     set_up,
     square,
@@ -74,13 +75,13 @@ def test_the_keyboard_goes_along_a_line_and_keeps_its_place(page):
     page.keyboard.press("Enter")
     expect(page.locator("#moves [data-node]")).to_have_count(2)
     expect(page.locator(".engine").first).to_be_focused()  # the line has gone
-    page.get_by_role("button", name="Undo").press("Enter")
+    press(page.get_by_role("button", name="Undo"))
     expect(page.locator("#moves [data-node]")).to_have_count(0)
     expect(page.get_by_role("button", name="Undo")).to_be_disabled()
     expect(page.locator("#moves-card")).to_be_focused()
-    page.get_by_role("button", name="Redo").press("Enter")
+    press(page.get_by_role("button", name="Redo"))
     expect(page.locator("#moves [data-node]")).to_have_count(2)
-    page.get_by_role("button", name="Load PGN").press("Enter")
+    press(page.get_by_role("button", name="Load PGN"))
     page.keyboard.insert_text("1. e4 e5 *")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")

@@ -1,7 +1,7 @@
 """Arrows, circles and hints on the board in a browser."""
 
 import pytest
-from on_page import click_move, drag_move, expect_moves, expect_shown, load_pgn, square, start_game
+from on_page import click_move, drag_move, expect_moves, expect_shown, load_pgn, press, square, start_game
 from playwright.sync_api import expect
 
 
@@ -66,7 +66,7 @@ def test_shapes_are_drawn_by_the_keyboard_alone(page):
     page.keyboard.press("Escape")
     _expect_mode(page, False)
     page.keyboard.press("d")
-    page.get_by_role("button", name="Remove the drawings").press("Enter")
+    press(page.get_by_role("button", name="Remove the drawings"))
     _expect_shapes(page)
     page.keyboard.press("d")
     _expect_mode(page, False)

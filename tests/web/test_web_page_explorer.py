@@ -3,7 +3,17 @@
 import pytest
 from board_server import BoardServer
 from explorer_index import make_index
-from on_page import analyse_tab, click_move, expect_moves, expect_piece, expect_shown, load_pgn, set_up, start_game
+from on_page import (
+    analyse_tab,
+    click_move,
+    expect_moves,
+    expect_piece,
+    expect_shown,
+    load_pgn,
+    press,
+    set_up,
+    start_game,
+)
 from playwright.sync_api import expect
 
 from knightadder import Explorer
@@ -80,7 +90,7 @@ def test_a_click_plays_the_move_and_the_table_follows_the_board(page):
     expect_rows(page, ("Nc6", 2))  # by both orders of moves
     page.keyboard.press("Home")
     expect_rows(page, ("e4", 2), ("Nf3", 1))
-    card(page).get_by_role("button", name="e4").press("Enter")
+    press(card(page).get_by_role("button", name="e4"))
     expect_shown(page, "e4")
     expect_rows(page, ("e5", 2))
     expect(card(page).get_by_role("button", name="e5")).to_be_focused()

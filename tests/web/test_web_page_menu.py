@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from on_page import analyse_tab, expect_moves, expect_shown, load_pgn, start_game
+from on_page import analyse_tab, expect_moves, expect_shown, load_pgn, press, start_game
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine, material
 
@@ -68,11 +68,11 @@ def test_the_menu_of_a_move_changes_the_game(page):
     page.get_by_label("Comment", exact=True).fill("Why not?")
     page.get_by_label("The move", exact=True).select_option("!? interesting")
     page.keyboard.press("Tab")
-    page.get_by_role("button", name="Write").press("Enter")
+    press(page.get_by_role("button", name="Write"))
     expect_moves(page, "e4", "e5", "e6", "c5", "Nf3!?")
     expect(page.locator("#moves .comment")).to_have_text("Why not?")
     page.get_by_role("button", name="Menu of the move").click()
-    menu.get_by_role("menuitem", name="Delete from here").press("Enter")
+    press(menu.get_by_role("menuitem", name="Delete from here"))
     expect_moves(page, "e4", "e5", "e6", "c5")
 
 

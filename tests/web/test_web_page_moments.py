@@ -1,6 +1,6 @@
 """After a game, on the page: the moments that decided it are tried again."""
 
-from on_page import click_move, drag_move, every_layout, expect_moves, expect_piece, start_game
+from on_page import click_move, drag_move, every_layout, expect_moves, expect_piece, press, start_game
 from playwright.sync_api import expect
 from stand_in_engine import material
 
@@ -56,7 +56,7 @@ def test_the_best_move_is_shown_and_typed_by_the_keyboard(engine, page):
     lose_a_pawn(engine, page)
     page.locator("#moments ol button").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Show the move").press("Enter")
+    press(page.get_by_role("button", name="Show the move"))
     expect(told(page)).to_contain_text("The best move2. exd5")
     expect(page.locator("#board .shapes .shape")).to_have_count(1)
     page.locator("#moments ol button").press("Enter")
