@@ -124,6 +124,22 @@ def test_a_game_that_a_restart_has_ended_is_said_to_continue_from_its_position(o
         page.context.close()
 
 
+def test_a_game_that_was_not_saved_yet_is_among_the_games_at_once(open_page, tmp_path):
+    with _serve(StandInEngine(["e5"])).running() as first:  # it keeps no games, as if it were killed before it saved
+        page = open_page(at=first)
+        start_game(page)
+        click_move(page, "e2", "e4")
+        expect_moves(page, "e4", "e5")
+    _expect_lost(page, "The server does not answer")
+    with _serve(port=first.port, saved=SavedGames(tmp_path / "games.sqlite")).running() as second:
+        page.goto(second.address)  # as from the terminal, in the same tab
+        expect_moves(page, "e4", "e5")
+        analyse_tab(page)
+        page.get_by_role("button", name="My games").click()
+        expect(page.get_by_role("dialog", name="My games").get_by_role("listitem")).to_contain_text("You - Knightadder")
+        page.context.close()
+
+
 def test_a_game_that_has_grown_large_comes_back(open_page):
     """Two comments that fit each alone are more than a file may have."""
     with _serve().running() as first:

@@ -167,8 +167,44 @@ def test_the_end_of_a_game_that_was_not_saved_is_saved_when_it_comes_back(server
         place, pgn = tab.newest["place"]["place"], tab.tree.pgn()
     ended = pgn.replace('"*"', '"0-1"').replace(" *", " 0-1")
     with open_tab(server) as tab:
-        tab.ask("restore", edited={"0": ended}, places={"0": place})
+        tab.ask("restore", edited={"0": ended}, places={"0": place}, began=0)
         eventually(lambda: titles(saved) == [("You", "Knightadder", "0-1")])
+
+
+@pytest.mark.parametrize("saves", [0, 1])
+def test_moves_that_were_not_saved_are_saved_when_the_game_comes_back(server, saved, saves):
+    """As if the server had been killed before it had saved the first move, or the second one."""
+    with BoardServer(saved=saved if saves else None).running() as killed:
+        killed.make_engine = StandInEngine
+        with open_tab(killed) as tab:
+            games = tab.ask("new_game", color="white").newest["games"]
+            pgn = tab.play("e4", "a5").ask("save_game").tree.pgn()
+            place = tab.newest["place"]["place"] if saves else games["place"]
+            assert games["began"] == 0
+    with open_tab(server) as tab:
+        shown = pgn.rstrip().removesuffix("*") + "2. d4 a4 *"
+        tab.ask("restore", edited={"0": shown}, places={"0": place}, began=0)
+        eventually(lambda: [each.number for each in saved.find("", 0, 10)[0] if "2. d4" in saved.get(each.number)[0]])
+        assert tab.newest["games"]["began"] == 0
+        tab.ask("go_to", node=4).ask("new_game", color="white", start="here").play("h4", "a3").ask("save_game")
+    [game] = saved.find("", 0, 10)[0]
+    assert "3. h4" in saved.get(game.number)[0]
+
+
+@pytest.mark.parametrize("case", ["no game", "no moves", "deleted"])
+def test_only_a_played_game_that_was_not_deleted_is_saved_when_it_comes_back(server, saved, case):
+    with open_tab(server) as tab:
+        place = tab.ask("new_game", color="white").newest["games"]["place"]
+        pgn = tab.play("e4", "a5").ask("save_game").tree.pgn()
+        for game in saved.find("", 0, 10)[0]:
+            saved.delete(game.number)
+    place = place if case == "deleted" else [0, 1]
+    began = {"no game": None, "no moves": 2, "deleted": 0}[case]
+    with open_tab(server) as tab:
+        tab.ask("restore", edited={"0": pgn}, places={"0": place}, began=began)
+    with open_tab(server) as tab:
+        tab.ask("load_pgn", pgn="1. d4 *").ask("save_game")  # waits for what is written before
+    assert titles(saved) == [("?", "?", "*")]
 
 
 def test_a_change_elsewhere_is_kept_beside_the_game_that_comes_back(server, saved):

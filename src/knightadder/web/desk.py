@@ -40,6 +40,7 @@ class GameFile:
     edited: dict[int, bytes] = field(default_factory=dict)  # PGN of the games edited before the server was restarted
     places: dict[int, SavedPlace] = field(default_factory=dict)  # places of the games from before the restart
     desks: dict[int, Desk] = field(default_factory=dict)  # desks of the games that have been on the board
+    began: int | None = None  # the ply at which the game against the engine began; None if it is not such a game
     number: int = field(default_factory=_numbers.__next__)  # identifies the file for the page
 
 
@@ -122,6 +123,10 @@ class Desk:
         unfinished = headers.get("Event") == EVENT and headers.get("Result") == "*"
         is_line = all(len(node.variations) <= 1 for node in ancestry(end))
         return unfinished and is_line and self.game is None and self.tree.cursor is end
+
+    def has_played_moves(self) -> bool:
+        """Return whether this is a game against the engine with moves, also one from before a restart."""
+        return self.file.began is not None and self.tree.game.end().ply() > self.file.began
 
     def names(self) -> tuple[str | None, str | None]:
         """Return the names of the edits that would be undone and redone; None if there is no such edit."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.games import text_of
-from knightadder.web.desk import EVENT
 from knightadder.web.messages import MessageError
 from knightadder.web.views import View, place_view
 
@@ -103,8 +102,8 @@ class Keeper:
 
     async def newest(self, desk: Desk) -> bytes | None:
         """Find the stored game of a desk from before a restart of the server; return its PGN if it is newer.
-        The server may have ended before the page learned of the last moves and saves, or before the end of a game
-        against the engine was saved: then it is saved now.
+        The server may have ended before the page learned of the last moves and saves, or before a game against the
+        engine, its last moves or its end were saved: then they are saved now.
         """
         games, entry = self._games, desk.entry
         if games is None:
@@ -114,16 +113,21 @@ class Keeper:
                 found = await asyncio.to_thread(games.newest, entry.place)
         except (TimeoutError, OptionError):  # the page's game is shown; saving it keeps both
             return None
+        text = _text(desk)
         if found is None:
+            if not entry.place.number and desk.has_played_moves():
+                self._begin(self._keep(desk, text))
             return None
-        pgn, place = found
-        stored, shown = _moves(pgn), _moves(text := _text(desk))
+        pgn, place, deleted = found
+        if deleted:
+            return None
+        stored, shown = _moves(pgn), _moves(text)
         if place != entry.place and _begins(shown, stored):
             entry.place = place
             return pgn.encode()
         if _begins(stored, shown):
             entry.place = place
-            if stored[-1] == "*" != shown[-1] and desk.tree.game.headers["Event"] == EVENT:
+            if stored != shown and desk.has_played_moves():
                 self._begin(self._keep(desk, text))
         return None
 

@@ -239,6 +239,7 @@ class Restore(_Message):
     edited: dict[str, str] = {}  # PGN of each edited game
     path: list[_Index] = []  # indices of the variations that lead from the start to the shown position
     places: dict[str, tuple[_Whole, _Whole]] = {}  # number (0 if not saved yet) and version of each game
+    began: _Index | None = None  # the ply at which the game against the engine began; None if it is not such a game
 
     def content(self) -> bytes:
         """Return the content of the file, as `LoadPgn.content` does."""

@@ -134,15 +134,17 @@ class SavedGames:
             row = database.execute("SELECT pgn, version FROM games WHERE id = ? AND NOT deleted", [number]).fetchone()
         return (row[0], SavedPlace(number, row[1])) if row else None
 
-    def newest(self, place: SavedPlace) -> tuple[str, SavedPlace] | None:
-        """Return the PGN and the place that the game of an earlier place has now; None if it is not stored."""
+    def newest(self, place: SavedPlace) -> tuple[str, SavedPlace, bool] | None:
+        """Return the PGN and the place that the game of an earlier place has now, and whether the game is deleted.
+        The result is None if the game was never stored.
+        """
         which = "id = ?" if place.number else "? = 0"  # 0: the place is from before the first save
         with self._database.connected() as database:
             row = database.execute(
-                f"SELECT pgn, id, version FROM games WHERE {which} AND version BETWEEN ? AND ? AND NOT deleted",
+                f"SELECT pgn, id, version, deleted FROM games WHERE {which} AND version BETWEEN ? AND ?",
                 [place.number, place.version, place.version + _MOST_CHANGES],
             ).fetchone()
-        return (row[0], SavedPlace(*row[1:])) if row else None
+        return (row[0], SavedPlace(*row[1:3]), bool(row[3])) if row else None
 
     def delete(self, number: int, deleted: bool = True) -> bool:
         """Delete a game, or undo its deletion; return whether there is a game with this number."""

@@ -179,7 +179,7 @@ class Session:
         headers["TimeControl"] = "-" if clock is None else str(clock)
         self._analysing = False
         self._worker.new_game()
-        desk = Desk(tree, game)
+        desk = Desk(tree, game, GameFile(began=board.ply()))
         if goes_on:
             desk.entry = self._desk.entry
         await self._change_to(desk.follow(self._desk, "the new game"))
@@ -478,7 +478,7 @@ class Session:
             loaded = await _load(edited[index], 0)
         assert loaded is not None
         loaded.tree.go_along(message.path)
-        desk = Desk(loaded.tree, None, GameFile(content, titles, edited, places), index)
+        desk = Desk(loaded.tree, None, GameFile(content, titles, edited, places, began=message.began), index)
         await self._change_to(await self._newest(desk, message.path))
 
     async def _newest(self, desk: Desk, path: Sequence[int] = ()) -> Desk:

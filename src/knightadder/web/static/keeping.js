@@ -27,7 +27,8 @@ export class Keeping {
     const edited = this.read("edited", { "*": "" }) ?? {};
     const places = this.read("places", { "*": [0] }) ?? {};
     if (!pgn && !Object.keys(edited).length) return null;
-    return { pgn, raw, edited, places, index: this.read("index", 0) ?? 0, path: this.read("path", [0]) ?? [] };
+    const [index, path, began] = [this.read("index", 0) ?? 0, this.read("path", [0]) ?? [], this.read("began", 0)];
+    return { pgn, raw, edited, places, index, path, began };
   }
 
   /** Continue with the stored games after a new server has loaded them. */
@@ -42,7 +43,7 @@ export class Keeping {
   }
 
   /** Store the file and the game that the server has put on the board. `file` is the server's number for the file. */
-  open({ file, index, titles, place }, pgn, path) {
+  open({ file, index, titles, place, began }, pgn, path) {
     const same = file === this.file;
     if (!same) {
       if (!this.texts.has(file)) this.texts.set(file, titles.length > 1 ? this.sent : null);
@@ -54,6 +55,7 @@ export class Keeping {
     if (!same || index !== this.index) this.first = pgn;
     Object.assign(this, { file, index });
     if (!same) this.write("file", this.texts.get(file));
+    this.write("began", began);
     this.write("index", index);
     this.keepPlace({ file, index, place });
     this.keep(pgn, path);
