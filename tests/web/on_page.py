@@ -90,6 +90,13 @@ def set_up(page, fen):
         expect_piece(page, chess.square_name(at), piece.symbol())
 
 
+def play_from(page, fen):
+    """Start a game as White from a position."""
+    set_up(page, fen)
+    page.get_by_role("button", name="Play from here").click()
+    start_game(page)
+
+
 def load_pgn(page, pgn):
     """Send a game to the server; its moves come later, so wait for them."""
     analyse_tab(page)

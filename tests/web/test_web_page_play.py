@@ -10,6 +10,7 @@ from on_page import (
     expect_moves,
     expect_piece,
     expect_shown,
+    play_from,
     set_up,
     square,
     start_game,
@@ -43,9 +44,7 @@ def test_a_game_to_mate_by_clicks_and_drags(engine, page):
 
 def test_a_new_game_does_not_begin_where_a_game_has_ended(engine, page):
     start, play_here = page.get_by_label("Start from"), page.get_by_role("button", name="Play from here")
-    set_up(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
-    play_here.click()
-    start_game(page)
+    play_from(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
     click_move(page, "a1", "a8")
     expect(page.locator("#game .status")).to_contain_text("You won")
     page.get_by_role("button", name="New game").click()
@@ -61,9 +60,7 @@ def test_a_new_game_does_not_begin_where_a_game_has_ended(engine, page):
 
 def test_a_new_game_after_resigning_does_not_begin_where_the_last_one_ended(engine, page):
     page.get_by_label("Start from").select_option("Chess960")
-    set_up(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
-    page.get_by_role("button", name="Play from here").click()
-    start_game(page)
+    play_from(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
     page.get_by_role("button", name="Resign").click()
     page.get_by_role("button", name="Really resign?").click()
     page.get_by_role("button", name="New game").click()
@@ -228,9 +225,7 @@ def test_a_game_against_the_real_engine(server, open_page):
 
     server.make_engine = lambda: Engine(hash_mb=1)
     page = open_page()
-    set_up(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
-    page.get_by_role("button", name="Play from here").click()
-    start_game(page)
+    play_from(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
     click_move(page, "a1", "b1")
     expect_moves(page, "Rb1", "Kg8")  # its only move
     click_move(page, "b1", "b8")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from board_server import BoardServer
-from on_page import click_move, drag_move, expect_moves, expect_piece, set_up, square, start_game, take_up
+from on_page import click_move, drag_move, expect_moves, expect_piece, play_from, square, start_game, take_up
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 from waiting import eventually
@@ -15,14 +15,15 @@ from knightadder.web.saved_games import SavedGames
 @pytest.fixture
 def thinking(engine, page):
     """Give the page while the engine thinks about its answer to 1. e4, e5, until it is released."""
-    _let_engine_think(engine, page)
+    start_game(page)
+    _let_engine_think(engine, page, "e2", "e4", "e5", "Nc6")
     return page
 
 
-def _let_engine_think(engine, page):
-    engine.script, engine.held = ["e5", "Nc6"], True
-    start_game(page)
-    click_move(page, "e2", "e4")
+def _let_engine_think(engine, page, start, end, *script):
+    """Make a move, and hold the engine's answers, which are those of `script`."""
+    engine.script, engine.held = list(script), True
+    click_move(page, start, end)
     expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
 
 
@@ -82,7 +83,8 @@ def test_it_is_played_after_an_answer_during_a_reload(open_page, tmp_path):
     with BoardServer(saved=saved).running() as server:
         server.make_engine = lambda: engine
         page = open_page(at=server)
-        _let_engine_think(engine, page)
+        start_game(page)
+        _let_engine_think(engine, page, "e2", "e4", "e5", "Nc6")
         drag_move(page, "g1", "f3")
         _expect_premove(page, "g1", "f3")
         page.goto("about:blank")
@@ -125,12 +127,8 @@ def test_it_is_forgotten_with_the_move_before_it(engine, thinking):
 
 
 def test_it_is_not_played_after_a_draw(engine, page):
-    engine.script, engine.held = ["Kxa3"], True
-    set_up(page, "8/8/8/8/8/Pk6/8/4K1N1 w - - 0 1")
-    page.get_by_role("button", name="Play from here").click()
-    start_game(page)
-    click_move(page, "e1", "e2")
-    expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
+    play_from(page, "8/8/8/8/8/Pk6/8/4K1N1 w - - 0 1")
+    _let_engine_think(engine, page, "e1", "e2", "Kxa3")
     click_move(page, "g1", "f3")
     _expect_premove(page, "g1", "f3")
     engine.release()
@@ -149,11 +147,8 @@ def test_a_piece_that_is_selected_stays_so_when_the_engine_moves(engine, thinkin
 
 
 def test_a_piece_that_the_engine_captures_is_no_longer_selected(engine, page):
-    engine.script, engine.held = ["Kxa3"], True
-    set_up(page, "8/8/8/8/8/Pk6/7R/4K3 w - - 0 1")
-    page.get_by_role("button", name="Play from here").click()
-    start_game(page)
-    click_move(page, "e1", "e2")
+    play_from(page, "8/8/8/8/8/Pk6/7R/4K3 w - - 0 1")
+    _let_engine_think(engine, page, "e1", "e2", "Kxa3")
     take_up(page, "a3")
     engine.release()
     expect(page.locator("#game .status")).to_contain_text("Your move")
@@ -175,12 +170,8 @@ def test_another_move_takes_its_place(engine, thinking):
 
 
 def test_a_pawn_becomes_a_queen(engine, page):
-    engine.script, engine.held = ["Kg8", "Kh7"], True
-    set_up(page, "7k/4P3/8/8/8/8/8/R3K3 w - - 0 1")
-    page.get_by_role("button", name="Play from here").click()
-    start_game(page)
-    click_move(page, "a1", "a2")
-    expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
+    play_from(page, "7k/4P3/8/8/8/8/8/R3K3 w - - 0 1")
+    _let_engine_think(engine, page, "a1", "a2", "Kg8", "Kh7")
     click_move(page, "e7", "e8")
     _expect_premove(page, "e7", "e8")
     _expect_played(engine, page, "Ra2", "Kg8", "e8=Q+", "Kh7")
