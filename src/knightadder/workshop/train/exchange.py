@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from knightadder.core.evaluation.network_file import INPUTS, Network
+from knightadder.core.evaluation.network_file import INPUTS, KING_BUCKETS, Network, part_shapes
 from knightadder.engine.errors import OptionError
 from knightadder.engine.evaluator import load_network
 from knightadder.files import reading, replacing, write_whole
@@ -24,11 +24,10 @@ _NAMES = ("feature_weights", "feature_biases", "output_weights", "output_biases"
 
 @dataclass(frozen=True, slots=True)
 class _About:
-    """The data in an NPZ file that describes a network, besides its weights."""
+    """The data of a network that does not follow from the arrays of its weights."""
 
     mirrored: bool
     scale: int
-    king_buckets: int = 1
 
 
 _PADDING, _ALIGNMENT = b"bullet", 64  # the padding at the end of bullet's files
@@ -36,7 +35,7 @@ _PADDING, _ALIGNMENT = b"bullet", 64  # the padding at the end of bullet's files
 
 def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
     """Write floating-point weights as an NPZ file of NumPy arrays, for PyTorch users; OptionError if that fails."""
-    about = json.dumps(asdict(_About(shape.mirrored, scale, shape.king_buckets)))
+    about = json.dumps(asdict(_About(shape.mirrored, scale)))
     arrays: dict[str, Any] = dict(zip(_NAMES, shape.parts(flat), strict=True))
     with replacing(file) as beside, beside.open("wb") as stream:
         np.savez(stream, about=np.array(about), **arrays)
@@ -50,9 +49,10 @@ def read_arrays(file: Path) -> tuple[Flat, Shape, int]:
         with np.load(io.BytesIO(data)) as arrays:
             parts = [np.asarray(arrays[name], np.float32) for name in _NAMES]
             about: _About = parse_json(str(arrays["about"]), _About)
-        shape = Shape(parts[1].size, parts[3].size, about.mirrored, about.king_buckets)
+        shape = Shape(parts[1].size, parts[3].size, about.mirrored, len(parts[0]) // INPUTS)
         flat = np.concatenate([part.ravel() for part in parts])
-        if [part.shape for part in parts] != [part.shape for part in shape.parts(flat)]:
+        shapes = part_shapes(shape.width, shape.buckets, shape.king_buckets)
+        if shape.king_buckets not in KING_BUCKETS or [part.shape for part in parts] != shapes:
             raise ValueError("some arrays have the wrong shape")
     except (ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError):
         raise OptionError(f"{file} does not hold the weights of a network") from None
