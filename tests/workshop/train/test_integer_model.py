@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from train_data import packed, plain_features, plain_value, random_boards
 
-from knightadder.core.evaluation.network_file import king_views
 from knightadder.workshop.train.integer_model import features_of, integer_values
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import LIMIT, Shape, dequantise, enlarge, initial_weights, quantise
@@ -20,7 +19,7 @@ SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False), Shape(16,
 
 @pytest.mark.parametrize(("mirrored", "king_buckets"), [(True, 1), (False, 1), (True, 4)])
 def test_features_are_those_of_the_description(mirrored: bool, king_buckets: int) -> None:
-    own, other = features_of(RECORDS, king_views(mirrored, king_buckets))
+    own, other = features_of(RECORDS, mirrored, king_buckets)
     after = 768 * king_buckets
     for board, first, second in zip(BOARDS, own, other, strict=True):
         assert sorted(first[first < after]) == sorted(plain_features(board, board.turn, mirrored, king_buckets))

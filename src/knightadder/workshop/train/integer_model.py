@@ -24,7 +24,7 @@ def integer_values(network: Network, records: NDArray[np.void]) -> NDArray[np.in
 
 
 def _values(network: Network, records: NDArray[np.void]) -> NDArray[np.int64]:
-    own, other = features_of(records, king_views(network.mirrored, network.king_buckets))
+    own, other = features_of(records, network.mirrored, network.king_buckets)
     buckets = bucket_of((own < len(network.feature_weights)).sum(axis=1), network.buckets)
     rows = np.vstack([network.feature_weights, np.zeros((1, network.width), np.int16)])
     total = np.zeros(len(records), np.int32)
@@ -38,10 +38,12 @@ def _values(network: Network, records: NDArray[np.void]) -> NDArray[np.int64]:
     return result
 
 
-def features_of(records: NDArray[np.void], views: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def features_of(
+    records: NDArray[np.void], mirrored: bool, king_buckets: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the features of packed positions for the side to move and for the other side: two arrays (positions, 32).
-    The features are in the order of the squares. `views` are the `king_views` of the network; a feature in king
-    bucket b is increased by 768 b. The entries after the last piece are the number of all features.
+    The features are in the order of the squares. A feature in king bucket b is increased by 768 b. The entries after
+    the last piece are the number of all features.
     """
     count = len(records)
     bytes_of = np.ascontiguousarray(records["occupied"]).astype("<u8").view(np.uint8).reshape(count, 8)
@@ -56,12 +58,13 @@ def features_of(records: NDArray[np.void], views: NDArray[np.int64]) -> tuple[ND
     kings = np.zeros((count, 2), np.int64)
     is_king = kind == _KING
     kings[position[is_king], black[is_king]] = square[is_king]
+    views = king_views(mirrored, king_buckets)
     black_to_move = (records["stm_ep"] >> 7).astype(np.int64)
     found = []
     for side in (black_to_move, 1 - black_to_move):
         view = views[kings[np.arange(count), side] ^ 56 * side]
         turned = 56 * side ^ view & 7
-        features = np.full((count, MAX_MEN_ON_BOARD), (views.max() // 8 + 1) * INPUTS, np.int64)
+        features = np.full((count, MAX_MEN_ON_BOARD), king_buckets * INPUTS, np.int64)
         theirs = black ^ side[position]
         feature = INPUTS // 2 * theirs + _SQUARES * kind + (square ^ turned[position])
         features[position, man] = (view[position] >> 3) * INPUTS + feature

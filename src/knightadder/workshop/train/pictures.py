@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from knightadder.core.evaluation.network_file import INPUTS, bucket_of, king_views
+from knightadder.core.evaluation.network_file import INPUTS, bucket_of
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.datagen.reader import Filter, Reader
 from knightadder.workshop.run_figures import save_figure
@@ -95,8 +95,8 @@ def _look(weights: Flat, shape: Shape, scale: int, records: NDArray[np.void]) ->
     """Return the data of `NetworkStatistics` for some positions: arrays for their pieces, and sums for the averages."""
     feature_weights, feature_biases, output_weights, output_biases = shape.parts(weights)
     rows = np.vstack([feature_weights, np.zeros((1, shape.width), np.float32)])
-    views = features_of(records, shape.views)
-    places, others = features_of(records, king_views(mirrored=False, king_buckets=1))
+    views = features_of(records, shape.mirrored, shape.king_buckets)
+    places, others = features_of(records, mirrored=False, king_buckets=1)
     own = places < INPUTS // 2
     places = np.where(own, places, others)  # from the point of view of each piece's side
     kinds, squares = places // 64, places % 64
