@@ -12,7 +12,6 @@ from fake_analyst import FakeAnalyst
 from game_texts import read_game
 
 from knightadder import AnnotatedMove, annotate_game, to_frame
-from knightadder.review import phase
 from knightadder.review.accuracy import unchanged
 from knightadder.review.clocks import MoveTime, move_times, time_control
 from knightadder.review.game_evaluation import evaluate
@@ -144,11 +143,3 @@ def test_phases_never_go_back() -> None:
     fens = [chess.STARTING_FEN, sparse, chess.STARTING_FEN, few, sparse]
     assert list(phases(map(chess.Board, fens))) == ["opening", "middlegame", "middlegame", "endgame", "endgame"]
     assert list(phases(map(chess.Board, fens[3:]))) == ["endgame", "endgame"]
-
-
-def test_mixed_pieces_are_not_counted_after_the_opening(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted: list[chess.Board] = []
-    monkeypatch.setattr(phase, "_are_mixed", counted.append)
-    sparse = chess.Board("r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2NQBN2/PPPP1PPP/4K2R w Kkq - 0 1")
-    assert list(phases([chess.Board(), sparse, chess.Board(), chess.Board()])) == ["opening"] + 3 * ["middlegame"]
-    assert len(counted) == 1

@@ -41,17 +41,12 @@ _BLOCKS = [(rank, _BLOCK << 8 * rank + file) for rank in range(7) for file in ra
 
 def phase_of(board: chess.Board) -> str:
     """Return the phase of a single position: one of `PHASES`."""
-    count = _pieces(board)
+    count = (board.occupied & ~board.kings & ~board.pawns).bit_count()
     if count <= _ENDGAME:
         return "endgame"
     back_ranks = (chess.BB_RANK_1 & board.occupied_co[chess.WHITE], chess.BB_RANK_8 & board.occupied_co[chess.BLACK])
     is_sparse = any(rank.bit_count() < _SPARSE_BACK_RANK for rank in back_ranks)
     return "middlegame" if count <= _MIDDLEGAME or is_sparse or _are_mixed(board) else "opening"
-
-
-def _pieces(board: chess.Board) -> int:
-    """Return the number of pieces, not counting kings and pawns."""
-    return (board.occupied & ~board.kings & ~board.pawns).bit_count()
 
 
 def _are_mixed(board: chess.Board) -> bool:
@@ -68,8 +63,5 @@ def phases(boards: Iterable[chess.Board]) -> Iterator[str]:
     """Yield the phase of each position of a game; a game never returns to an earlier phase."""
     phase, *_ = PHASES
     for board in boards:
-        if phase == "opening":
-            phase = phase_of(board)
-        elif _pieces(board) <= _ENDGAME:
-            phase = "endgame"
+        phase = max(phase, phase_of(board), key=PHASES.index)
         yield phase
