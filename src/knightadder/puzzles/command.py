@@ -6,7 +6,7 @@ import argparse
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
             if found:
                 print(f"Continuing after {len(found)} of {total} games", file=sys.stderr)
             if out:
-                _check_replaceable(out, _text(found, suffix)[1], arguments.force)
+                _check_replaceable(out, lambda: _text(found, suffix)[1], arguments.force)
             try:
                 processes = min(arguments.concurrency or processors(), total)
                 with (
@@ -175,7 +175,7 @@ def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str, f
     if out is None:
         print(text, end="", flush=True)
     else:
-        _check_replaceable(out, text, force)
+        _check_replaceable(out, lambda: text, force)
         write_whole(out, text.encode())
     return count
 
@@ -189,12 +189,12 @@ def _text(found: dict[int, GameResult | None], suffix: str) -> tuple[int, str]:
     return len(puzzles), text_of(puzzles, suffix)
 
 
-def _check_replaceable(out: Path, text: str, force: bool) -> None:
-    """Raise OptionError if a file exists and has a line that is not in `text`, its new content. A file that an
-    interrupted run has written has only lines of the new content.
+def _check_replaceable(out: Path, text: Callable[[], str], force: bool) -> None:
+    """Raise OptionError if a file exists and has a line that is not in the text of `text`, its new content. A file that
+    an interrupted run has written has only lines of the new content.
     """
     if out.is_file() and not force:
         with reading(out):
             lines = out.read_bytes().splitlines()
-        if not set(text.encode().splitlines()).issuperset(lines):
+        if not set(text().encode().splitlines()).issuperset(lines):
             check_new(out, force)
