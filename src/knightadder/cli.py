@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder import __version__
@@ -72,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     def run() -> int:
         parsed = build_parser().parse_args(arguments)
         check_processor()
-        status: int = parsed.run(parsed)
+        with _messages_apart(parsed):
+            status: int = parsed.run(parsed)
         return status
 
     status = exit_status("knightadder", run)
@@ -107,6 +109,15 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
     if said:
         print(f"{name}: {said}", file=sys.stderr)
     return status
+
+
+def _messages_apart(arguments: "argparse.Namespace") -> contextlib.AbstractContextManager[object]:
+    """Print on standard error in a ``with`` block if the file of an argument, such as --out, is standard output."""
+    from knightadder.files import is_standard_output
+
+    if any(isinstance(value, Path) and is_standard_output(value) for value in vars(arguments).values()):
+        return contextlib.redirect_stdout(sys.stderr)
+    return contextlib.nullcontext()
 
 
 def _open_missing_streams() -> None:

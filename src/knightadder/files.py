@@ -70,6 +70,14 @@ def is_special(file: Path) -> bool:
     return not file.is_file() or file.absolute().parent in _OPEN_FILES
 
 
+def is_standard_output(file: Path) -> bool:
+    """Return whether a file is standard output, for example by the name ``/dev/stdout``."""
+    try:
+        return os.path.samestat(file.stat(), os.fstat(1))
+    except OSError:  # one of them does not exist
+        return False
+
+
 @contextlib.contextmanager
 def locked(file: Path) -> Iterator[None]:
     """Lock a file or folder while a ``with`` block runs; OptionError if another process has locked it. The system
@@ -152,10 +160,17 @@ def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Pat
     ``with`` block, SIGTERM has the effect of Ctrl-C.
 
     Yields the file to write: a temporary file in the same folder, which is removed if the ``with`` block fails; or
-    `file` itself if it is special, such as ``/dev/stdout``. With `tidy`, temporary files of killed processes
-    are removed, for which the whole folder is listed. Without `force`, a file with different content is not replaced.
+    `file` itself if it is a device or pipe. Data is appended to an open file, such as ``/dev/stdout``. With `tidy`,
+    temporary files of killed processes are removed, for which the whole folder is listed. Without `force`, a file with
+    different content is not replaced.
     """
     direct = is_special(file)
+    if direct and file.is_file():
+        with terminating_interrupts(), writing(file), tempfile.TemporaryDirectory() as folder:
+            yield Path(folder) / file.name
+            with (Path(folder) / file.name).open("rb") as whole, file.open("ab") as stream:
+                shutil.copyfileobj(whole, stream)
+        return
     target = file.resolve()  # a link stays, and its target is replaced
     beside = file if direct else target.with_name(f".{target.name}.{os.getpid()}")
     with terminating_interrupts():

@@ -262,10 +262,14 @@ def test_standard_output_by_its_name_needs_no_force_even_if_it_is_a_file(tmp_pat
     file, out = tmp_path / "games.pgn", tmp_path / "out.pgn"
     file.write_text("1. e4 *\n")
     command = [sys.executable, "-m", "knightadder", "annotate", file, "--depth", "1", "--concurrency", "1"]
-    with out.open("wb") as stream:
-        subprocess.run([*command, "--out", "/dev/stdout"], stdout=stream, check=True, timeout=200)
+    out.write_text("; kept\n\n")
+    with out.open("ab") as stream:
+        done = subprocess.run(
+            [*command, "--out", "/dev/stdout"], stdout=stream, stderr=subprocess.PIPE, check=True, timeout=200
+        )
     text = out.read_text("utf-8")
-    assert text.startswith("[Event ") and "1. e4" in text and "annotated" not in text
+    assert text.startswith("; kept\n\n[Event ") and "1. e4" in text and "annotated" not in text
+    assert done.stderr.endswith(b"/dev/stdout: 1 game annotated\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.pgn", "out.pgn"]
 
 
@@ -620,6 +624,7 @@ def test_from_standard_input_to_standard_output(file, analysts, standard, capfdb
     captured = capfdbinary.readouterr()
     assert captured.out == written
     assert captured.err.count(b"is not annotated") == 2
+    assert captured.err.endswith(b"\n2 games annotated, 2 copied unchanged\n")
     assert json.loads(Path("table.json").read_text("utf-8"))["file"] == "standard input"
     assert annotate(file, "--out", "-") == 0
     assert capfdbinary.readouterr().out == written

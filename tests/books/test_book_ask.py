@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import chess
@@ -112,6 +114,19 @@ def test_filters_and_the_games_behind_a_move(ask, tmp_path: Path) -> None:
     assert ask("--pgn", str(index), status=2) == [
         f"knightadder: --pgn {index}: this file contains the games, so it is not overwritten"
     ]
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="the names of open files")
+def test_the_table_does_not_stand_among_games_on_standard_output(ask, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "knightadder", "book", "ask", tmp_path / "games.sqlite", "--pgn", "/dev/stdout"]
+    out = tmp_path / "out.pgn"
+    out.write_text("; kept\n\n")
+    with out.open("ab") as stream:
+        done = subprocess.run(command, stdout=stream, stderr=subprocess.PIPE, text=True, check=True, timeout=200)
+    assert done.stderr.startswith(chess.STARTING_FEN) and done.stderr.endswith("? - ?  0-1\n")
+    kept, *games = out.read_text().split("\n\n")
+    assert kept == "; kept"
+    assert games[1::2] == ["1. e4 e5 2. Nf3 1-0", "1. Nf3 e5 2. e4 Nc6 1/2-1/2", "1. e4 e5 2. Bc4 0-1"]
 
 
 def test_find_by_pieces_or_material(tmp_path: Path, capsys: pytest.CaptureFixture[str], ask) -> None:

@@ -25,7 +25,7 @@ from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.options import MAX_LINES
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
-from knightadder.files import check_new, check_writable, doing, is_special, replacing, writing
+from knightadder.files import check_new, check_writable, doing, replacing, writing
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, tell
@@ -453,13 +453,11 @@ def _report(files: _Files, rows: Sequence[Row]) -> int:
 
     annotated = [row for row in rows if row.fault is None]
     broken = len(rows) - len(annotated)
-    if files.out == _STANDARD or is_special(files.out):  # it may be standard output
-        return 0 if annotated else _EXIT_FAILED
-    if annotated and sys.stdout.isatty():
+    where, stream = ("", sys.stderr) if files.out == _STANDARD else (f"{files.out}: ", sys.stdout)
+    if annotated and stream.isatty():
         from rich.console import Console
 
-        Console().print(players_table(rows))
-    print(
-        f"{files.out}: {counted(len(annotated), 'game')} annotated" + (f", {broken} copied unchanged" if broken else "")
-    )
+        Console(file=stream).print(players_table(rows))
+    copied = f", {broken} copied unchanged" if broken else ""
+    print(f"{where}{counted(len(annotated), 'game')} annotated{copied}", file=stream)
     return 0 if annotated else _EXIT_FAILED

@@ -43,7 +43,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(command, "--chess960", help="read the positions as Chess960 positions")
     command.add_argument("--limit", type=positive, metavar="N", help="use only the first N positions of each suite")
     command.add_argument("--failed", action="store_true", help="list only the positions that were not solved")
-    command.add_argument("--json", metavar="FILE", help="write all answers to this file as JSON; - is standard output")
+    command.add_argument(
+        "--json", type=Path, metavar="FILE", help="write all answers to this file as JSON; - is standard output"
+    )
     command.set_defaults(run=run)
 
 
@@ -72,11 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
     answers: dict[int, Answer] = {}
     written = 0  # number of answers printed as lines, in the order of the problems
     engine_name: str | None = None
-    to_stdout = arguments.json == "-"
+    to_stdout = arguments.json == Path("-")
     if arguments.json and not to_stdout:
-        if any(suite.samefile(arguments.json) for suite in arguments.files if Path(arguments.json).exists()):
+        if any(suite.samefile(arguments.json) for suite in arguments.files if arguments.json.exists()):
             raise OptionError(f"--json {arguments.json}: this file contains the positions, so it is not overwritten")
-        check_new(Path(arguments.json), force=True)
+        check_new(arguments.json, force=True)
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table
     try:
@@ -114,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
             if to_stdout:
                 print(text)
             else:
-                write_whole(Path(arguments.json), f"{text}\n".encode())
+                write_whole(arguments.json, f"{text}\n".encode())
     return 0
 
 
