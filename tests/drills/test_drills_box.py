@@ -36,13 +36,18 @@ def box(tmp_path, clock):
     return DrillBox(tmp_path / "new" / "drills.sqlite", clock)
 
 
+def answer(box, drill, grade, **details):
+    """Answer a drill as a page that shows it now."""
+    asked = box.next(Choice(kind=drill.kind, white=drill.board().turn))
+    assert asked.drill == drill
+    return box.answer(asked.number, asked.turn, grade, **details)
+
+
 def test_a_drill_comes_back_later_each_time_it_is_right_and_soon_after_a_fault(box, clock):
     assert box.add([MISTAKE]) == 1
     waits = []
     for grade in ("good", "good", "good", "good", "again"):
-        asked = box.next()
-        assert asked.drill == MISTAKE
-        due = box.answer(asked.number, grade)
+        due = answer(box, MISTAKE, grade)
         waits.append(due - clock.time)
         clock.time = due
     assert timedelta(minutes=1) <= waits[0] < timedelta(days=1) < waits[2] < waits[3]
@@ -52,17 +57,16 @@ def test_a_drill_comes_back_later_each_time_it_is_right_and_soon_after_a_fault(b
 def test_due_ones_come_before_new_ones_and_none_twice_in_a_row(box, clock):
     box.add([MISTAKE, OPENING])
     first = box.next()
-    box.answer(first.number, "again")
-    second = box.next(after=first.number)
-    assert second.drill == OPENING
+    answer(box, MISTAKE, "again")
+    assert box.next(after=first.number).drill == OPENING
     clock.time += timedelta(minutes=2)
     assert box.next().number == first.number
-    box.answer(first.number, "good")
+    answer(box, MISTAKE, "good")
     for _ in range(3):
-        clock.time = box.answer(second.number, "good")
-    clock.time = box.answer(first.number, "good")
-    box.answer(first.number, "good")
-    box.answer(second.number, "good")
+        clock.time = answer(box, OPENING, "good")
+    clock.time = answer(box, MISTAKE, "good")
+    answer(box, MISTAKE, "good")
+    answer(box, OPENING, "good")
     asked = box.next()
     assert asked.number is None and asked.next_due > clock.time + timedelta(minutes=20)
 
@@ -87,8 +91,7 @@ def test_drills_are_chosen_by_kind_side_theme_and_opening(box):
 
 def test_a_changed_repertoire_keeps_the_progress_of_what_stays_and_of_what_returns(box, clock):
     assert box.set_repertoire(True, [OPENING]) == 1 and box.set_repertoire(False, [REPLY]) == 1
-    number = box.next(Choice(white=True)).number
-    box.answer(number, "good")
+    answer(box, OPENING, "good")
     assert box.set_repertoire(True, []) == 0
     assert box.next(Choice(white=True)).number is None and box.next().drill == REPLY
     assert box.set_repertoire(True, [OPENING]) == 0
@@ -102,9 +105,33 @@ def test_a_changed_repertoire_keeps_the_progress_of_what_stays_and_of_what_retur
 
 def test_progress_is_there_in_another_process(box, clock):
     box.add([MISTAKE])
-    due = box.answer(box.next().number, "again")
+    due = answer(box, MISTAKE, "again")
     assert DrillBox(box.file, clock).next().next_due == due
-    assert box.answer(77, "good") is None
+
+
+def test_an_answer_counts_once_however_often_it_is_sent(box, clock):
+    box.add([MISTAKE])
+    asked = box.next()
+    due = box.answer(asked.number, asked.turn, "good")
+    clock.time += timedelta(seconds=5)
+    for grade in ("good", "again"):  # sent twice, or from another tab that shows the same turn
+        assert box.answer(asked.number, asked.turn, grade) is None
+    assert box.next().next_due == due
+    assert box.next().turn != asked.turn
+    assert box.answer(77, asked.turn, "good") is None
+    box.file.unlink()
+    box.add([REPLY])  # the drill with this number is now a different one
+    assert box.answer(asked.number, asked.turn, "good") is None
+    assert box.groups()[0].new == 1
+
+
+def test_an_answer_that_comes_late_counts_from_when_it_was_given(box, clock):
+    box.add([MISTAKE])
+    clock.time += timedelta(hours=12)
+    given = clock.time - timedelta(hours=11)
+    due = answer(box, MISTAKE, "good", ago=timedelta(hours=11))
+    assert given < due < given + timedelta(hours=1)
+    assert answer(box, MISTAKE, "good", ago=timedelta(days=3)) > given  # not before the answer before it
 
 
 def test_a_file_that_is_deleted_meanwhile_is_made_anew(box):

@@ -63,15 +63,16 @@ def test_drills_are_asked_and_answered(box):
         assert (group["kind"], group["side"], group["theme"], group["new"]) == ("mistake", "white", MISTAKE.theme, 1)
         drill = json.loads(ask("/drills/next"))["drill"]
         assert drill["position"]["fen"] == MISTAKE.fen
-        answer = f"/drills/{drill['number']}?grade=good"
+        answer = f"/drills/{drill['number']}?turn={drill['turn']}&ago=60&grade=good"
         for origin in (None, "http://127.0.0.1:1"):  # only the page itself may change anything
             with pytest.raises(urllib.error.HTTPError, match="403"):
                 ask(answer, "POST", origin)
         assert box.groups()[0].new == 1
-        assert json.loads(ask(answer, "POST")) == {"wait": "in 10 minutes"}
+        assert json.loads(ask(answer, "POST")) == {"wait": "in 9 minutes"}
+        assert json.loads(ask(answer, "POST")) == {"wait": None}  # it has been counted
         assert box.groups()[0].new == 0
         assert json.loads(ask(f"{answer}x", "POST")) == {"problem": "the grade must be again, hard or good"}
-        assert json.loads(ask("/drills/77?grade=good", "POST")) == {"problem": "there is no such drill"}
+        assert json.loads(ask("/drills/77?grade=good", "POST")) == {"wait": None}
         assert json.loads(ask("/drills/next?opening=Other")) == {"drill": None, "wait": None}
         box.file.write_text("damaged")
         assert "cannot use the drills in" in json.loads(ask("/drills/next"))["problem"]

@@ -134,3 +134,42 @@ def test_progress_that_cannot_be_kept_is_said(page, box):
     click_move(page, "e4", "c5")
     expect_status(page, "Right1. Nxc5")
     expect(page.get_by_role("alert")).to_contain_text("cannot use the drills in")
+
+
+def test_an_answer_that_cannot_be_sent_is_sent_later(browser, box):
+    page = browser.new_page()
+    page.clock.install()
+    kept = "Your answer is kept in this browser and sent later"
+    with BoardServer(drills=box).running() as first:
+        page.goto(first.address)
+        expect_status(page, "White to move")
+        page.context.set_offline(True)
+        click_move(page, "e4", "c5")
+        expect(page.get_by_role("alert")).to_contain_text(kept)
+        page.context.set_offline(False)
+        page.clock.run_for(4000)
+        expect(page.get_by_role("alert")).to_be_hidden()
+        expect(page.locator("#count")).to_have_text("0 due, 1 new")
+        page.keyboard.press("n")
+        expect_status(page, "Black to move")
+    page.keyboard.press("s")
+    expect(page.get_by_role("alert")).to_contain_text(kept)
+    assert [(group.kind, group.new) for group in box.groups()] == [("mistake", 0), ("repertoire", 1)]
+    with BoardServer(drills=box, port=first.port).running() as second:
+        page.goto(second.address)  # as from the terminal
+        expect(page.locator("#count")).to_have_text("0 due, 0 new")
+        assert sum(group.new for group in box.groups()) == 0
+        page.context.close()
+
+
+def test_a_drill_that_two_tabs_show_is_counted_once(page, box):
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect_status(other, "White to move")
+    click_move(page, "e4", "c5")
+    expect_status(page, "Again in 10 minutes")
+    due = box.next(Choice(kind="mistake")).next_due
+    click_move(other, "h2", "h3")
+    click_move(other, "e4", "c5")
+    expect_status(other, "Nb7+. You have answered this already, so it does not count")
+    assert box.next(Choice(kind="mistake")).next_due == due

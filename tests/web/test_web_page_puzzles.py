@@ -175,3 +175,43 @@ def test_the_game_of_a_puzzle_is_shown_at_its_position(page):
     expect_moves(page, "Qc5", "g3", "Qe5")
     expect_shown(page, "Qc5")
     expect(page.locator("#player-bottom .name")).to_have_text("Anna")
+
+
+def test_a_puzzle_that_is_being_solved_comes_back_as_it_was(page):
+    host = page.url.partition("#")[0]
+    click_move(page, "e4", "c5")
+    page.clock.run_for(1000)
+    expect_piece(page, "d8", "k")
+    page.get_by_role("link", name="Board").click()
+    expect(page.get_by_role("tab", name="Analyse")).to_be_visible()
+    for tab in (page, page.context.new_page()):
+        tab.goto(f"{host}puzzles.html")
+        expect(tab.locator("#count")).to_have_text("1 of 3")
+        expect_piece(tab, "c5", "N")
+        expect_piece(tab, "d8", "k")
+    page.reload()
+    expect_piece(page, "d8", "k")
+    click_move(page, "c5", "b7")
+    expect_status(page, "Solved")
+    expect(page.locator("#solved")).to_have_text("1 of 1100 %")
+    page.goto(f"{host}puzzles.html")
+    expect(page.locator("#count")).to_have_text("2 of 3")
+
+
+def test_a_puzzle_with_a_wrong_move_cannot_be_tried_again_for_the_rating(browser, progress):
+    page = browser.new_page()
+    page.clock.install()
+    with BoardServer([Puzzle(MATE, "one", (), 1450)], progress=progress).running() as server:
+        page.goto(server.address)
+        expect_status(page, "Black to move")
+        page.context.set_offline(True)
+        click_move(page, "d8", "d2")
+        expect(page.get_by_role("alert")).to_contain_text("Your answer is kept in this browser and sent later")
+        page.context.set_offline(False)
+        page.reload()
+        expect_status(page, "You have answered this puzzle already, so it does not count")
+        click_move(page, "d8", "d1")
+        expect_status(page, "Solved")
+        expect(page.locator("#solved")).to_have_text("0 of 10 %")
+        page.context.close()
+    assert (progress.standing().tried, progress.standing().solved) == (1, 0)

@@ -10,10 +10,13 @@ from knightadder.drills.box import DrillBox
 from knightadder.drills.drill import Drill
 from knightadder.puzzles.puzzle import Puzzle, Solution
 
-ALL_TABS = ["drills", "effort", "line-count", "look", "new game", "puzzles", "resources", "scores", "sound", "theme"]
+ALL_TABS = [
+    *("drills", "drills answers", "effort", "line-count", "look", "new game", "puzzle being solved", "puzzles"),
+    *("puzzles answers", "resources", "scores", "sound", "theme"),
+]
 ONE_TAB = [
-    *("draft", "edited", "editor", "file", "filters", "handed over", "index", "mode", "path", "places", "premove"),
-    *("puzzles before", "tab"),
+    *("began", "draft", "edited", "editor", "file", "filters", "handed over", "index", "mode", "path", "places"),
+    *("premove", "puzzle being solved", "puzzles before", "tab"),
 ]
 every_value = pytest.mark.parametrize(
     "value", ["{", "5", '"x"', "[5]", '[["x", "y"]]', '{"0": 5, "move": 5, "path": 5, "back": 5, "threads": "x"}']

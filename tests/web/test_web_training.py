@@ -85,7 +85,8 @@ def test_the_server_gives_puzzles_by_number(asking):
     assert "<title>Knightadder<" in ask("/index.html")
     second = ask("/puzzles/2")
     assert (second["number"], second["count"], second["side"]) == (2, 3, "black")
-    for number in (0, 4):
+    assert ask("/puzzles/2?id=two") == second
+    for number in (0, 4, "2?id=one"):
         assert ask(f"/puzzles/{number}") == {"problem": "There is no such puzzle"}
 
 
@@ -102,6 +103,9 @@ def test_the_next_puzzle_is_one_of_the_choice_that_has_not_been_answered(asking)
     again = ask("/puzzles/next?theme=fork")
     assert (again["id"], again["answered"]) == ("one", True)  # there is no other one left
     assert ask("/puzzles/1?solved=no", "POST")["change"] is None
+    for other in ("1?id=two", "9?id=one"):  # the page showed a puzzle of a different file
+        assert ask(f"/puzzles/{other}&solved=yes", "POST")["standing"]["tried"] == 2
+    assert ask("/puzzles/3?id=three&solved=yes&ago=99999999999", "POST")["standing"]["tried"] == 3
     assert "There is no such puzzle in the file" in ask("/puzzles/next?theme=zugzwang")["problem"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
@@ -73,9 +74,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The next drill and its number in the file, or None; and when the earliest drill is due."""
+    """The next drill and its number in the file, or None; and when the earliest drill is due.
+    `turn` identifies this turn of the drill: it changes with each answer.
+    """
 
     number: int | None
+    turn: str | None
     drill: Drill | None
     next_due: datetime | None
 
@@ -132,35 +136,37 @@ class DrillBox:
         now = self._now()
         with self._database.connected() as database:
             [row] = database.execute(
-                f"SELECT id, drill FROM drills WHERE {where} AND (card IS NULL OR due <= ?) "
+                f"SELECT id, key, card, drill FROM drills WHERE {where} AND (card IS NULL OR due <= ?) "
                 "ORDER BY id = ?, CASE WHEN card IS NULL THEN 1 WHEN due <= ? THEN 0 ELSE 2 END, due, id LIMIT 1",
                 [*values, (now + _AHEAD).timestamp(), after, now.timestamp()],
             ).fetchall() or [None]
             [due] = database.execute(f"SELECT min(due) FROM drills WHERE {where}", values).fetchone()
         next_due = None if due is None else datetime.fromtimestamp(due, UTC)
-        return Asked(row[0], self._drill(row[1]), next_due) if row else Asked(None, None, next_due)
+        if row is None:
+            return Asked(None, None, None, next_due)
+        number, key, card, text = row
+        return Asked(number, _turn(key, card), self._drill(text), next_due)
 
-    def drill(self, number: int) -> Drill | None:
-        """Return a drill by its number; None if there is no such drill."""
-        with self._database.connected() as database:
-            row = database.execute("SELECT drill FROM drills WHERE id = ?", [number]).fetchone()
-        return self._drill(row[0]) if row else None
-
-    def answer(self, number: int, grade: Grade) -> datetime | None:
-        """Store an answer to a drill; return when the drill is due again, None if there is no such drill."""
-        now = self._now()
+    def answer(self, number: int, turn: str, grade: Grade, ago: timedelta = timedelta()) -> datetime | None:
+        """Store an answer that the user gave some time ago; return when the drill is due again.
+        The result is None, and nothing changes, if this turn of the drill has been answered, or the drill is missing.
+        """
         with self._database.connected() as database:
             database.execute("BEGIN IMMEDIATE")
-            row = database.execute("SELECT card FROM drills WHERE id = ?", [number]).fetchone()
-            if row is None:
+            row = database.execute("SELECT key, card FROM drills WHERE id = ?", [number]).fetchone()
+            if row is None or _turn(*row) != turn:
                 return None
-            card, _ = self._scheduler.review_card(self._card(number, row[0]), _RATINGS[grade], now)
+            before = self._card(number, row[1])
+            time = self._now() - ago
+            if before.last_review is not None:
+                time = max(time, before.last_review)
+            card, _ = self._scheduler.review_card(before, _RATINGS[grade], time)
             due: datetime = card.due
             database.execute(
                 "UPDATE drills SET card = ?, due = ? WHERE id = ?",
                 [json.dumps(card.to_dict()), due.timestamp(), number],
             )
-            database.execute("INSERT INTO answers VALUES (?, ?, ?)", [number, now.timestamp(), grade])
+            database.execute("INSERT INTO answers VALUES (?, ?, ?)", [number, time.timestamp(), grade])
         return due
 
     def _card(self, number: int, text: str | None) -> Card:
@@ -189,6 +195,10 @@ def _row(drill: Drill) -> tuple[object, ...]:
     board = drill.board()
     text = json.dumps(asdict(drill), separators=(",", ":"))
     return f"{drill.kind} {position_key(board)}", drill.kind, board.turn, drill.theme, drill.opening, text
+
+
+def _turn(key: str, card: str | None) -> str:
+    return hashlib.sha256(f"{key} {card}".encode()).hexdigest()[:16]
 
 
 def _count(database: sqlite3.Connection) -> int:

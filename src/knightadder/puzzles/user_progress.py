@@ -86,16 +86,23 @@ class PuzzleProgress:
         return [ThemeProgress(name, *count) for name, count in sorted(counts.items(), key=lambda each: -each[1][0])]
 
     def answer(
-        self, puzzle: str, solved: bool, themes: Sequence[str], rating: int | None, deviation: int | None = None
+        self,
+        puzzle: str,
+        solved: bool,
+        themes: Sequence[str],
+        rating: int | None,
+        deviation: int | None = None,
+        ago: timedelta = timedelta(),
     ) -> Standing:
         """Store the first answer to a puzzle, given by its name; return the new standing. Later answers do not count.
+        The user gave the answer some time `ago`.
         If the puzzle has a rating, the user's rating changes as if after a game against the puzzle.
         """
         with self._database.connected() as database:
             database.execute("BEGIN IMMEDIATE")
             known = database.execute("SELECT 1 FROM answers WHERE puzzle = ?", [puzzle]).fetchone()
             if not known:
-                now = self._now().timestamp()
+                now = (self._now() - ago).timestamp()
                 player = _updated(_player(database), now, solved, rating, deviation)
                 database.execute(
                     "INSERT INTO answers (puzzle, time, solved, themes, rating, deviation, volatility) "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 
 import chess
 from starlette.requests import Request
@@ -11,11 +12,13 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from knightadder.engine.errors import EngineError
+from knightadder.foreign import whole_or_none
 from knightadder.web.gametree import board_from_fen
 from knightadder.web.messages import MessageError
 from knightadder.web.views import View
 
 _LONGEST_FEN = 200
+_LONGEST_AGO = timedelta(days=365)
 
 
 def position_route(path: str, answer: Callable[[chess.Board, Mapping[str, str]], Awaitable[object]]) -> Route:
@@ -41,3 +44,9 @@ def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[
             return JSONResponse({"problem": str(error)})
 
     return respond
+
+
+def time_since(request: Request) -> timedelta:
+    """Return how long ago the user gave the answer in a request, at most a year: the page may send it later."""
+    seconds = whole_or_none(request.query_params.get("ago", "")) or 0
+    return timedelta(seconds=min(seconds, _LONGEST_AGO.total_seconds()))

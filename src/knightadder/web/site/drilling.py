@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from knightadder.foreign import whole_or_none
 from knightadder.text import counted
-from knightadder.web.site.asked import answering
+from knightadder.web.site.asked import answering, time_since
 from knightadder.web.views import View, board_view, lines_pgn, moves_view
 
 if TYPE_CHECKING:
@@ -27,8 +27,9 @@ _UNITS = ((timedelta(days=365), "year"), (timedelta(days=1), "day"), (timedelta(
 def drill_routes(box: DrillBox | None) -> list[Route]:
     """Return the routes of the drills, if there are any.
 
-    ``/drills`` describes the drills, ``/drills/next`` gives the next drill, and ``POST /drills/N?grade=...`` records
-    the answer to drill N. Each may answer with a ``problem``, a message for the user, instead.
+    ``/drills`` describes the drills, ``/drills/next`` gives the next drill, and ``POST /drills/N?turn=...&grade=...``
+    records the answer to drill N, unless this turn of the drill has been answered. Each may answer with a ``problem``,
+    a message for the user, instead.
     """
     if box is None:
         return []
@@ -54,14 +55,15 @@ def drill_routes(box: DrillBox | None) -> list[Route]:
         asked = box.next(_choice(request.query_params), after)
         if asked.number is None or asked.drill is None:
             return {"drill": None, "wait": asked.next_due and waiting(asked.next_due)}
-        return {"drill": {"number": asked.number, **drill_view(asked.drill)}, "wait": None}
+        return {"drill": {"number": asked.number, "turn": asked.turn, **drill_view(asked.drill)}, "wait": None}
 
     def answer(request: Request) -> View:
         grade = _GRADES.get(request.query_params.get("grade", ""))
         if grade is None:
             return {"problem": "the grade must be again, hard or good"}
-        due = box.answer(request.path_params["number"], grade)
-        return {"wait": waiting(due)} if due else {"problem": "there is no such drill"}
+        turn = request.query_params.get("turn", "")
+        due = box.answer(request.path_params["number"], turn, grade, time_since(request))
+        return {"wait": due and waiting(due)}
 
     return [
         Route("/drills", answering(groups)),

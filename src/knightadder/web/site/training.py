@@ -16,7 +16,7 @@ from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.source import read_source, source_of
 from knightadder.puzzles.theme_words import words_of
 from knightadder.text import tell
-from knightadder.web.site.asked import answering
+from knightadder.web.site.asked import answering, time_since
 from knightadder.web.views import View, board_view, lines_pgn, moves_view
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 _LEVELS = {"mine": 0, "easier": -300, "harder": 300}
 _WIDTHS = (100, 200, 400, 800)
 _MOST_BROKEN = 100  # maximum number of broken puzzles to skip in the search for the next puzzle
+
+
+class _MissingPuzzle(OptionError):
+    """There is no such puzzle, or it is broken."""
 
 
 class Training:
@@ -44,8 +48,8 @@ class Training:
 
         ``/puzzles`` describes the puzzles and the user's progress. ``/puzzles/N`` gives puzzle N, from 1, and
         ``/puzzles/next`` the next one to solve. ``/puzzles/N/game`` gives the game that puzzle N comes from, as PGN,
-        with the ply of the position. ``POST /puzzles/N?solved=yes`` records the first answer to puzzle N. Each may
-        answer with a ``problem``, a message for the user, instead.
+        with the ply of the position. ``POST /puzzles/N?id=...&solved=yes`` records the first answer to puzzle N, if it
+        has this ``id``. Each may answer with a ``problem``, a message for the user, instead.
         """
         return [
             Route("/puzzles", answering(self._overview)),
@@ -68,14 +72,17 @@ class Training:
         }
 
     def _puzzle(self, request: Request) -> tuple[int, Puzzle]:
-        """Return the puzzle that an address names, and its number; OptionError if there is none, or it is broken."""
-        number = request.path_params["number"]
-        if not 1 <= number <= len(self._puzzles):
-            raise OptionError("There is no such puzzle")
+        """Return the puzzle that an address names, by its number and perhaps its ``id``, and the number.
+        OptionError if there is none, or it is broken.
+        """
+        number, name = request.path_params["number"], request.query_params.get("id")
         try:
-            return number, self._puzzles.puzzle(number)
+            puzzle = self._puzzles.puzzle(number) if 1 <= number <= len(self._puzzles) else None
         except ValueError as error:
-            raise OptionError(str(error)) from None
+            raise _MissingPuzzle(str(error)) from None
+        if puzzle is None or name not in (None, puzzle.id):
+            raise _MissingPuzzle("There is no such puzzle")
+        return number, puzzle
 
     def _numbered(self, request: Request) -> View:
         return self._view(*self._puzzle(request), self._answered())
@@ -125,13 +132,17 @@ class Training:
         return [PuzzleChoice(theme, whole_or_none(low), whole_or_none(high))]
 
     def _answer(self, request: Request) -> View:
-        _, puzzle = self._puzzle(request)
         progress = self._progress
         if progress is None:
             return {"standing": None}
         before = progress.standing()
+        try:
+            _, puzzle = self._puzzle(request)
+        except _MissingPuzzle:  # the page showed a puzzle of a different file
+            return {"standing": _standing_view(before), "change": None, "progress": _progress_view(progress)}
         solved = request.query_params.get("solved") == "yes"
-        after = progress.answer(puzzle.id, solved, puzzle.themes, puzzle.rating, puzzle.deviation)
+        ago = time_since(request)
+        after = progress.answer(puzzle.id, solved, puzzle.themes, puzzle.rating, puzzle.deviation, ago)
         counts = after.tried > before.tried and puzzle.rating is not None
         change = round(after.rating) - round(before.rating) if counts else None
         return {"standing": _standing_view(after), "change": change, "progress": _progress_view(progress)}

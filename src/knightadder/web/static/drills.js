@@ -18,7 +18,7 @@ let saving = null; // the promise of the server's reply to the user's answer; nu
 
 const page = new Exercise(
   "Drills",
-  { onMove: take, onChoice: choose },
+  { onMove: take, onChoice: choose, onLate: tellLate },
   { hint: giveHint, show: showSolution, analyse, next: goOn },
 );
 let chosen = page.remembered; // the values that the user has chosen in the lists of kinds, themes and openings
@@ -90,10 +90,16 @@ async function open() {
 
 /** Send the grade of the answer to the server, unless this drill has been answered before. */
 function grade(how) {
-  saving ??= page.ask(`/drills/${drill.number}?grade=${how}`, { method: "POST", keepalive: true }).then(async (found) => {
+  saving ??= page.answer(`/drills/${drill.number}?turn=${drill.turn}&grade=${how}`).then(async (found) => {
     if (found) await count();
     return found;
   });
+}
+
+/** Go on after an answer that could not be sent at first. */
+async function tellLate() {
+  if (drill) await count();
+  else await begin();
 }
 
 function take(move) {
@@ -131,7 +137,8 @@ async function end(title, move) {
   const told = drill.kind === "mistake" ? [`In the game: ${drill.san}`, drill.theme, drill.opening] : [drill.comment];
   byId("comment").textContent = told.filter(Boolean).join(". ");
   const found = await saving;
-  if (found && drill === answered && page.over) byId("status").querySelector("small").append(`. Again ${found.wait}`);
+  if (!found || drill !== answered || !page.over) return;
+  byId("status").querySelector("small").append(found.wait ? `. Again ${found.wait}` : ". You have answered this already, so it does not count");
 }
 
 begin();

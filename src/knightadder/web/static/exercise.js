@@ -1,5 +1,6 @@
 // The code shared by the puzzle page and the drill page: the board, the status, hints and keys.
 
+import { Answers } from "./answers.js";
 import { ask } from "./ask.js";
 import { Board } from "./board.js";
 import { byId, showTitle } from "./elements.js";
@@ -13,16 +14,21 @@ import { startTheme } from "./theme.js";
 export class Exercise {
   /**
    * @param {string} name the page's name, for the link back from the board's page
-   * @param {{onMove: (move: string) => void, onChoice: () => void}} events `onMove` gets the user's move; `onChoice` is
-   *   called after the user has chosen which exercises to show
+   * @param {{onMove: (move: string) => void, onChoice: () => void, onLate: (reply: object) => void}} events `onMove` gets
+   *   the user's move; `onChoice` is called after the user has chosen which exercises to show; `onLate` gets the server's
+   *   reply to an answer that could not be sent at first
    * @param {Object<string, () => void>} actions id of a button -> action of the button; the id's first letter is the
    *   key for the action
    */
-  constructor(name, { onMove, onChoice }, actions) {
+  constructor(name, { onMove, onChoice, onLate }, actions) {
     this.name = name;
     this.key = name.toLowerCase(); // of what the browser stores for this page
     this.over = true; // whether the user can no longer answer
     this.hints = 0; // number of hints given for the next move
+    this.answers = new Answers(`${this.key} answers`, (reply) => {
+      this.complain("");
+      onLate(reply);
+    });
     startTheme(byId("theme"));
     startLook();
     this.board = new Board(byId("board"), { onMove });
@@ -43,14 +49,29 @@ export class Exercise {
     write(localStorage, this.key, { ...this.remembered, ...fields });
   }
 
-  /** Send a request and return the server's answer. If that fails, show the error and return null. */
-  async ask(path, options = {}) {
-    byId("problem").hidden = true;
-    const found = await ask(path, options);
+  /** Send a request after the kept answers, and return the server's reply. If that fails, show the error and return null. */
+  async ask(path) {
+    this.complain("");
+    await this.answers.sendKept();
+    return this.replyOf(await ask(path));
+  }
+
+  /** Send the user's answer, and return the server's reply. If the answer is sent later, say so and return null. */
+  async answer(path) {
+    this.complain("");
+    return this.replyOf(await this.answers.send(path), ". Your answer is kept in this browser and sent later");
+  }
+
+  replyOf(found, advice = "") {
     if (!found.problem) return found;
-    byId("problem").textContent = found.problem;
-    byId("problem").hidden = false;
+    this.complain(found.problem + advice);
     return null;
+  }
+
+  /** Show a problem; "" hides it. */
+  complain(text) {
+    byId("problem").textContent = text;
+    byId("problem").hidden = !text;
   }
 
   /** Show a position in which the user must find a move. */

@@ -6,7 +6,8 @@ import { Exercise, offer } from "./exercise.js";
 import { read, write } from "./stored.js";
 
 const REPLY_AFTER = 400; // milliseconds between the user's move and the reply, so that both can be seen
-const BEFORE = "puzzles before"; // storage key
+const BEFORE = "puzzles before"; // storage keys
+const SOLVING = "puzzle being solved";
 const MANY = 1000; // from this number of puzzles on, the default level is "Near my rating"
 const STEP = 250; // width of each rating range that can be chosen, in Elo
 const [LOWEST, HIGHEST] = [1000, 2500];
@@ -15,12 +16,13 @@ let puzzle = null;
 let step = 0; // the index of the solver's next move
 let waiting = 0; // the timer of the next reply
 let answered = false; // whether this puzzle has been answered
+let solving = false; // whether the user is solving this puzzle, or has begun to solve it before its first answer
 let before = read(sessionStorage, BEFORE, [0]) ?? []; // the numbers of the puzzles shown before the current puzzle in this tab
 let all = null; // the server's description of the puzzle collection: count, themes, ratings, progress
 
 const page = new Exercise(
   "Puzzles",
-  { onMove: take, onChoice: openNext },
+  { onMove: take, onChoice: openNext, onLate: showReply },
   { hint: giveHint, show: showSolution, analyse, previous: goBack, next: openNext },
 );
 
@@ -36,8 +38,24 @@ async function begin() {
   showStanding(all.standing);
   showThemes(all.progress);
   const number = Number(location.hash.slice(1));
+  const kept = keptIn(sessionStorage) ?? keptIn(localStorage);
   if (number && number <= all.count) await open(`/puzzles/${number}`);
-  else await openNext();
+  else if (kept) await open(`/puzzles/${kept.number}?${new URLSearchParams({ id: kept.id })}`);
+  if (!puzzle) await openNext();
+}
+
+/** The puzzle that is being solved in this tab (sessionStorage), or in the tab that was used last; null if there is none. */
+function keptIn(storage) {
+  return read(storage, SOLVING, { id: "", number: 0, step: 0 });
+}
+
+/** Keep the puzzle that is being solved, and how far: a reload, or a tab opened later, goes on with it. */
+function keep() {
+  const { id, number } = puzzle;
+  for (const storage of [sessionStorage, localStorage]) {
+    if (solving) write(storage, SOLVING, { id, number, step });
+    else if (keptIn(storage)?.id === id) write(storage, SOLVING, null);
+  }
 }
 
 /** The levels to choose from, as pairs of the text shown and the name sent to the server. */
@@ -82,7 +100,10 @@ async function open(path, earlier = before) {
   byId("themes").replaceChildren(); // themes would give the solution away
   byId("game").replaceChildren();
   byId("previous").disabled = !before.length;
-  step = 0;
+  const kept = [keptIn(sessionStorage), keptIn(localStorage)].find((each) => each?.id === puzzle.id && each.step in puzzle.steps);
+  step = kept?.step ?? 0;
+  solving = Boolean(kept) || !answered;
+  keep();
   page.board.flip(puzzle.side === "black");
   const again = answered ? ". You have answered this puzzle already, so it does not count" : "";
   askMove(`${puzzle.side === "white" ? "White" : "Black"} to move`, `Find the only good move${again}`);
@@ -104,6 +125,7 @@ function take(move) {
   }
   step += 1;
   if (step === puzzle.steps.length) return end("Solved", after);
+  keep();
   page.board.setArrows([]);
   page.board.set(after);
   page.tell("Right");
@@ -114,12 +136,15 @@ function take(move) {
 async function answer(solved) {
   if (answered) return;
   answered = true;
-  const { number } = puzzle;
-  // With keepalive, the answer is sent even if the user leaves the page.
-  const found = await page.ask(`/puzzles/${number}?solved=${solved ? "yes" : "no"}`, { method: "POST", keepalive: true });
-  if (!found?.standing) return;
-  showStanding(found.standing, found.change);
-  showThemes(found.progress);
+  const { number, id } = puzzle;
+  const found = await page.answer(`/puzzles/${number}?${new URLSearchParams({ id, solved: solved ? "yes" : "no" })}`);
+  if (found) showReply(found);
+}
+
+function showReply({ standing, change, progress }) {
+  if (!standing) return;
+  showStanding(standing, change);
+  showThemes(progress);
 }
 
 function giveHint() {
@@ -136,6 +161,8 @@ function showSolution() {
 
 function end(title, position) {
   clearTimeout(waiting);
+  solving = false;
+  keep();
   byId("themes").replaceChildren(...puzzle.themes.map(themeRow));
   byId("game").replaceChildren(sourceOf(puzzle));
   page.finish(position, title, puzzle.solution);
