@@ -314,11 +314,10 @@ class XBoardPlayer:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Forget scores, draw offer and expected reply, because the position or the engine's side is new. In analysis
-        mode, analyse the position.
+        """Forget scores and expected reply, because the position or the engine's side is new. Without scores, no draw
+        offer is accepted. In analysis mode, analyse the position.
         """
         self._settlement.reset()
-        self._draw_offered = False
         self._reply = None
         if self._mode is _Mode.ANALYSE:
             self._analyse()
