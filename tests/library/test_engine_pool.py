@@ -110,13 +110,14 @@ def test_a_pool_without_waiting_serves_as_many_as_it_has_engines() -> None:
         assert pool.play("startpos", SHORT).move in MOVES
 
 
-def test_after_an_interrupted_return_the_pool_makes_another_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_return_closes_the_engine_and_the_pool_makes_another(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(options: object) -> None:
         raise KeyboardInterrupt
 
     with EnginePool(1, hash_mb=1, timeout=200) as pool:
         with pytest.raises(KeyboardInterrupt), pool.lend() as engine:
             monkeypatch.setattr(engine, "configure", interrupt)
+        assert repr(engine) == "<Engine: closed>"
         assert pool.play("startpos", SHORT).move in MOVES
 
 

@@ -291,6 +291,8 @@ class EnginePool(Unique):
                     except EngineError as error:
                         _refuse(self._waiting, error)
                         self._waiting.clear()
+            if not usable:
+                engine.close()
 
     def _survive_fork(self) -> None:
         """Forget the callers of the other process, and the engines that they use."""
