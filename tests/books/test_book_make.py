@@ -93,7 +93,7 @@ def test_plies_and_games_that_a_move_takes(games: Path) -> None:
     book = games.with_name("book.bin")
     assert make(games, "-o", book, "--plies", 1) == 0
     assert book.stat().st_size == 16
-    assert make(games, games, "-o", book, "--min-games", 3) == 0
+    assert make(games, games, "-o", book, "--min-games", 3, "--force") == 0
     assert weights(book) == {"e4": 6}
     assert book.stat().st_size == 16
 
@@ -128,12 +128,22 @@ def test_the_games_are_not_overwritten(
     assert games.read_text() == GAMES
 
 
+def test_another_book_is_overwritten_only_by_force(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book = games.with_name("book.bin")
+    book.write_bytes(b"mine")
+    assert make(games, "-o", book) == 2
+    assert capsys.readouterr().err == f"knightadder: {book} already exists: give --force to overwrite it\n"
+    assert book.read_bytes() == b"mine"
+    assert make(games, "-o", book, "--force") == 0
+    assert weights(book) == {"e4": 3}
+
+
 def test_what_cannot_be_done_is_said_in_a_line(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing, book = games.with_name("missing.pgn"), games.with_name("book.bin")
     assert make(missing, "-o", book) == 2
     assert capsys.readouterr().err == f"knightadder: cannot read {missing}: No such file or directory\n"
     assert make(games, "-o", games.parent / "no" / "book.bin") == 2
-    assert f"cannot write {games.parent / 'no' / 'book.bin'}: No such file" in capsys.readouterr().err
+    assert f"cannot write {games.parent / 'no' / 'book.bin'}: there is no folder" in capsys.readouterr().err
     assert make(games, "-o", book, "--min-games", 9) == 2
     assert (
         capsys.readouterr().err.splitlines()[-1]

@@ -86,4 +86,5 @@ def write_games(explorer: Explorer, games: Iterable[ExplorerGame], arguments: ar
     if out is not None:
         check_not_games(out, [str(arguments.file)], "--pgn")
         check_new(out, arguments.force)
-        write_whole(out, "".join(f"{explorer.pgn(game.number)}\n\n" for game in games).encode())
+        text = "".join(f"{explorer.pgn(game.number)}\n\n" for game in games)
+        write_whole(out, text.encode(), force=arguments.force)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import declare, positive
 from knightadder.engine.errors import PositionError
-from knightadder.files import check_not_games, write_whole
+from knightadder.files import check_new, check_not_games, write_whole
 from knightadder.text import counted, tell
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "game and one for each drawn game.",
     )
     declare(command, "files")
-    declare(
-        command, "--out", required=True, metavar="BOOK.bin", help="book file to write; an existing file is replaced"
-    )
+    declare(command, "--out", required=True, metavar="BOOK.bin", help="book file to write")
     command.add_argument(
         "--plies", type=positive, default=40, metavar="N", help="use the first N plies of each game (default: 40)"
     )
@@ -50,6 +48,7 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         metavar="N",
         help="use only moves that were played in at least N games (default: 1)",
     )
+    declare(command, "--force")
     command.set_defaults(run=run)
 
 
@@ -58,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.pgn.game_files import game_files
 
     check_not_games(arguments.out, arguments.files)
+    check_new(arguments.out, arguments.force)
     points: dict[int, Counter[int]] = defaultdict(Counter)
     played: dict[int, Counter[int]] = defaultdict(Counter)
     used = 0
@@ -75,7 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not entries:
         least = counted(arguments.min_games, "game")
         raise PositionError(f"no move for the book: none was played in {least} with a result (see --min-games)")
-    write_whole(arguments.out, b"".join(_ENTRY.pack(*entry, 0) for entry in entries))
+    book = b"".join(_ENTRY.pack(*entry, 0) for entry in entries)
+    write_whole(arguments.out, book, force=arguments.force)
     positions = len({key for key, _, _ in entries})
     print(f"{arguments.out}: {len(entries)} moves in {positions} positions, from {used} games")
     return 0
