@@ -347,6 +347,17 @@ def test_search_moves_are_kept_to_and_what_is_not_legal_among_them_is_ignored(se
     assert listener.result.best_move in legal(None)
 
 
+def test_a_search_of_some_moves_leaves_no_score_of_the_whole_position(searcher: Searcher) -> None:
+    before, only_move, stalemates = "8/7k/8/8/p7/P4Q2/6R1/1KB5 b - - 0 1", ("h7h8",), ("f3f7",)
+    drawn = searcher.search(Limits(depth=6, searchmoves=stalemates), before, only_move)
+    assert drawn.infos[-1].score == Score(cp=0)
+    searcher.engine.set_position(before)
+    info = searcher.go(Limits(depth=1)).result.info
+    assert info is not None
+    assert info.score.cp is not None
+    assert info.score.cp < -500
+
+
 @pytest.mark.parametrize("limits", [Limits(depth=60), Limits(nodes=10**15), Limits(mate=40)])
 def test_the_clock_ends_a_search_that_also_has_other_limits(searcher: Searcher, limits: Limits) -> None:
     assert searcher.search(replace(limits, wtime=100, btime=100), KIWIPETE).result.best_move in legal(KIWIPETE)

@@ -58,7 +58,7 @@ PARAMETERS = (
     Parameter("see_noisy_margin", 93, 40, 160, "centipawns per ply"),
     Parameter("history_margin", 4900, 500, 6000, "history points below zero per ply"),
     Parameter("delta_margin", 240, 60, 300, "centipawns, in quiescence search"),
-    Parameter("quiescence_moves", 3, 1, 8, "captures searched in a quiescence node, recaptures not counted"),
+    Parameter("quiescence_moves", 3, 1, 8, "captures searched in quiescence; later ones must recapture or promote"),
     Parameter("probcut_margin", 225, 100, 300, "centipawns above beta"),
     Parameter("singular_depth", 5, 4, 8, "plies"),
     Parameter("singular_margin", 22, 8, 40, "16ths of a centipawn per ply"),

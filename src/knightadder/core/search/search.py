@@ -67,8 +67,8 @@ from .transposition import (
     store,
 )
 
-# From this halfmove clock on, table entries cause no cutoffs: the fifty-move rule may soon end the game, and the
-# entries do not know the clock.
+# From this halfmove clock on, table entries cause no cutoffs above quiescence search: the fifty-move rule may soon end
+# the game, and the entries do not know the clock.
 _FIFTY_MOVES_NEAR = 90
 
 _SHALLOW_ENTRY_REDUCTION = 512  # 1024ths of a ply, in nodes whose table entry is much shallower
@@ -219,6 +219,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     best_move, bound = NO_MOVE, UPPER
     move_count, quiets, noisies, quiet_count = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     futile = overlooked = False
+    # Whether root moves are left out: by the user, by tablebases, or because better lines begin with them (MultiPV).
+    incomplete = is_root and worker.pv_index > 0
     root_index, nodes_before = np.int64(0), worker.nodes
     while True:
         move = next_move(tables, worker, pos, frame)
@@ -232,6 +234,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if is_root:
             root_index = find_root_move(worker, move)
             if root_index < 0:
+                incomplete = True
                 continue
             worker.root_index = worker.pv_index + move_count
             nodes_before = worker.nodes
@@ -242,7 +245,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         prunable_quiet = prunable and is_quiet and not in_check
         if prunable_quiet:
             quiet_count += 1
-            # Late move pruning and futility pruning: later quiet moves are no better. Moves that give check came first.
+            # Late move pruning and futility pruning: later quiet moves are no better. Most that give check came first.
             too_late = quiet_count > late_move_count(tables, depth, improving)
             if (too_late or futile) and not gives_direct_check(pos, frame.check_squares, move):
                 if too_late:
@@ -318,8 +321,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         return ply - MATE if in_check else np.int64(0)
     if best_score > max_score:  # tablebases know that the score is lower
         best_score, bound = max_score, UPPER
-    # A search for a further line (MultiPV) leaves out the best moves, so its score is not the position's.
-    if excluded == NO_MOVE and not (is_root and worker.pv_index > 0):
+    # If moves were left out, the score is not the position's.
+    if excluded == NO_MOVE and not incomplete:
         if best_move == NO_MOVE and not is_root:
             update_prior_move(tables, worker, worker.stack[ply - 1], parent, depth)
         # The evaluation judges quiet positions, so what a capture wins is not its error.
