@@ -141,9 +141,7 @@ def check_uncompressed(file: Path) -> None:
 
 
 def check_writable(folder: Path, file: Path) -> None:
-    """Raise OptionError if no file can be created in a folder; the message names `file`, the output to be written
-    there.
-    """
+    """Raise OptionError if no file can be created in a folder; the message names `file`, the output to be written."""
     with writing(file), tempfile.TemporaryFile(dir=folder):
         pass
 
@@ -250,9 +248,7 @@ def write_whole(file: Path, data: bytes | memoryview, tidy: bool = True, force: 
 
 @contextlib.contextmanager
 def appending(file: Path) -> Iterator[io.FileIO]:
-    """Lock a file, created if missing, and yield it for `append_whole`; an OSError in the block
-    becomes an OptionError.
-    """
+    """Lock a file, created if missing, and yield it for `append_whole`; an OSError becomes an OptionError."""
     with locked(file), doing("use", file), file.open("ab", buffering=0) as stream:
         yield stream
 

@@ -57,9 +57,7 @@ def _letter(board: Board, rook: int) -> str:
 
 
 def leave_out_impossible(board: Board) -> tuple[str, ...]:
-    """Remove impossible castling rights and en passant squares from a board, as `read_fen` does; return a line for
-    each.
-    """
+    """Remove impossible castling rights and en passant squares, as `read_fen` does; return a line for each."""
     notes = impossible_in(board)
     board.castling_rights = board.clean_castling_rights()
     if board.status() & Status.INVALID_EP_SQUARE:

@@ -44,9 +44,7 @@ def state_beside(output: Path | None) -> Path | None:
 
 @contextlib.contextmanager
 def going_on(kept: Callable[[], str]) -> Iterator[None]:
-    """If Ctrl-C or an error ends a ``with`` block, print the text of `kept`, which says where the state is. If the text
-    is empty, print nothing.
-    """
+    """If Ctrl-C or an error ends a ``with`` block, print the text of `kept`, unless it is empty: where the state is."""
     try:
         yield
     except (KeyboardInterrupt, EngineError, OSError):  # an OSError if standard output cannot be written

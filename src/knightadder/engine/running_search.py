@@ -302,9 +302,7 @@ class Search:
             self._ended.set()
 
     def _await_table(self) -> None:
-        """Wait until the hash table is cleared, but only briefly if time is limited: a search that begins earlier only
-        loses some of its entries.
-        """
+        """Wait until the hash table is cleared, but only briefly if time is limited: then some entries are lost."""
         patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
         while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
             if self._table.wait(_TABLE_TICK):

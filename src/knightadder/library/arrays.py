@@ -190,9 +190,7 @@ def remembering(positions: Iterator[Position], taken: "deque[Position]") -> Iter
 
 
 def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[Position]:
-    """Yield positions one by one, packed ones as FENs. A TypeError or ValueError is raised immediately if the argument
-    is not a collection of positions.
-    """
+    """Yield positions, packed ones as FENs. A wrong argument raises a TypeError or ValueError immediately."""
     if isinstance(positions, str):
         raise TypeError("expected several positions, not one FEN")
     if not isinstance(positions, Iterable):

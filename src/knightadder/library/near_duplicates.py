@@ -1,6 +1,4 @@
-"""Finds games of players with similar names, one of which begins with all moves of the other:
-probably the same game.
-"""
+"""Finds games of players with similar names, one of which begins with all moves of the other: probably the same."""
 
 from __future__ import annotations
 

@@ -230,9 +230,7 @@ def text_lines(file: Path) -> list[str]:
 
 @contextlib.contextmanager
 def _copied(pipe: str) -> Iterator[Path]:
-    """Copy a pipe, or ``-`` for standard input, to a temporary file, because commands read their games several times;
-    yield its path.
-    """
+    """Copy a pipe, or standard input (``-``), to a temporary file that can be read several times; yield its path."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "games.pgn")
         with contextlib.ExitStack() as stack:

@@ -98,9 +98,7 @@ class Connection:
             self.loader.start(lambda: self.events.put(Signal.LOADER_NEWS))
 
     def take_engine(self) -> list[str]:
-        """Take the engine from the loader, which must be ready, and return messages for the user,
-        or raise its error.
-        """
+        """Take the engine from the loader, which must be ready; return messages for the user, or raise its error."""
         self.engine = self.loader.engine()
         # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a tenth
         # of a second on the player's clock.
@@ -252,9 +250,7 @@ class Conversation(ABC):
                 self._carry_out(command)
 
     def _mind_waiting(self) -> None:
-        """Carry out the waiting commands if the first of them need not wait any longer. This is checked regularly,
-        because no event reports that the engine is ready.
-        """
+        """Carry out the waiting commands if the first need not wait longer. No event says that the engine is ready."""
         if self._waiting and self._connection.engine is not None and not self._must_wait(self._waiting[0], False):
             self._carry_out_waiting()
 

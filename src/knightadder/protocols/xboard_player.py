@@ -314,9 +314,7 @@ class XBoardPlayer:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Forget scores and expected reply, because the position or the engine's side is new. Without scores, no draw
-        offer is accepted. In analysis mode, analyse the position.
-        """
+        """Forget the scores, so no draw offer is accepted, and the expected reply. In analysis mode, analyse."""
         self._settlement.reset()
         self._reply = None
         if self._mode is _Mode.ANALYSE:

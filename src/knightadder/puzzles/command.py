@@ -121,7 +121,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell_reasons(results: Iterable[GameResult]) -> None:
-    """Print why some games gave no puzzle."""
     reasons = Counter(result.reason for result in results if result.reason)
     if reasons:
         parts = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
@@ -156,9 +155,7 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
 
 
 def _items(files: Sequence[tuple[str, Path]]) -> Iterator[ScannedGame]:
-    """Read the games of all files, without text between games; each file is given by its name for the user and its
-    path.
-    """
+    """Read the games of files, without text between games; each file is its name for the user and its path."""
     from knightadder.pgn.games import headers_of, read_texts
     from knightadder.puzzles.puzzle_maker import ScannedGame
 
@@ -190,9 +187,7 @@ def _text(found: dict[int, GameResult | None], suffix: str) -> tuple[int, str]:
 
 
 def _check_replaceable(out: Path, text: Callable[[], str], force: bool) -> None:
-    """Raise OptionError if a file exists and has a line that is not in the text of `text`, its new content. A file that
-    an interrupted run has written has only lines of the new content.
-    """
+    """Raise OptionError if a file has lines that are not in its new text: no interrupted run has written them."""
     if out.is_file() and not force:
         with reading(out):
             lines = out.read_bytes().splitlines()

@@ -181,9 +181,7 @@ def _row(found: Found, themes: tuple[str, ...], rating: int, game: str, openings
 
 
 def result_of(result: bytes) -> GameResult:
-    """Read the result of the task.
-    BrokenGame if the game cannot be used; EngineError if the data is not such a result, or has illegal moves.
-    """
+    """Read the result of the task. BrokenGame if the game cannot be used; EngineError if the data is damaged."""
     try:
         value: _Told = parse_json(result, _Told)
         puzzles = [_puzzle(row) for row in value.puzzles or []]

@@ -467,7 +467,6 @@ def _puzzles(player: str, puzzles: Sequence[MistakePuzzle]) -> str:
 
 
 def _puzzle(puzzle: MistakePuzzle) -> dict[str, Any]:
-    """Return the data of a puzzle that the page needs."""
     move, game = puzzle.mistake.move, puzzle.game
     board = chess.Board(move.fen, chess960=game.chess960)
     kind = KINDS[move.fault or "other"]

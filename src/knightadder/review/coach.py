@@ -244,9 +244,7 @@ def _solution(boards: Sequence[chess.Board], moves: Sequence[chess.Move]) -> Pla
 
 
 def _settled(boards: list[chess.Board]) -> chess.Board:
-    """Return the board at the end of a line.
-    If the side that began the line also moved last, the exchange is played out.
-    """
+    """Return the board at the end of a line. If the line's first side also moved last, the exchange is played out."""
     end = boards[-1]
     if len(boards) % 2 == 0:
         return _exchanged(end, end.peek().to_square)

@@ -31,9 +31,7 @@ _MOST_MOVES = 100_000  # maximum number of moves in the trees of earlier desks; 
 
 @dataclass(slots=True)
 class GameFile:
-    """A loaded file or text with one or more games, one of which is on the board.
-    The keys of the three dictionaries are indices of games.
-    """
+    """A loaded file or text with games, one of them on the board. The keys of the dictionaries are indices of games."""
 
     content: bytes = b""  # empty if the game was not loaded
     titles: list[Title] = field(default_factory=list)

@@ -197,9 +197,7 @@ class CheckFen(_Message):
 
 
 class LoadPgn(_Message):
-    """Load a game from a PGN, by its index from 0.
-    With `raw`, each character stands for a byte of a file whose encoding must be detected.
-    """
+    """Load a game from a PGN, by its index from 0. With `raw`, each character is a byte of an unknown encoding."""
 
     pgn: str
     index: _Index = 0

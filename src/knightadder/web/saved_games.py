@@ -135,9 +135,7 @@ class SavedGames:
         return (row[0], SavedPlace(number, row[1])) if row else None
 
     def newest(self, place: SavedPlace) -> tuple[str, SavedPlace, bool] | None:
-        """Return the PGN and the place that the game of an earlier place has now, and whether the game is deleted.
-        The result is None if the game was never stored.
-        """
+        """Return the PGN of a stored game, its place now, and whether it is deleted; None if it was never stored."""
         which = "id = ?" if place.number else "? = 0"  # 0: the place is from before the first save
         with self._database.connected() as database:
             row = database.execute(

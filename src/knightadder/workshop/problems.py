@@ -136,7 +136,6 @@ def _mate(operations: Mapping[str, str]) -> int | None:
 
 
 def _points(board: chess.Board, operations: Mapping[str, str]) -> dict[chess.Move, int]:
-    """Return the points of the moves; empty if there are none."""
     if "c8" in operations and "c9" in operations:
         moves, values = operations["c9"].split(), operations["c8"].split()
         try:

@@ -72,9 +72,7 @@ class Training:
         }
 
     def _puzzle(self, request: Request) -> tuple[int, Puzzle]:
-        """Return the puzzle that an address names, by its number and perhaps its ``id``, and the number.
-        OptionError if there is none, or it is broken.
-        """
+        """Return the puzzle that an address names, and its number. OptionError if there is none, or it is broken."""
         number, name = request.path_params["number"], request.query_params.get("id")
         try:
             puzzle = self._puzzles.puzzle(number) if 1 <= number <= len(self._puzzles) else None

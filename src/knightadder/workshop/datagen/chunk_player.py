@@ -31,9 +31,7 @@ class ChunkPlayer:
 
 
 def play_chunks(pool: Pool, parts: Parts, numbers: Iterable[int], games: int) -> Iterator[Chunk]:
-    """Play chunks of `games` games, several at once, save them and add them to the list; yield each chunk.
-    A worker gets the next number when it is free.
-    """
+    """Play chunks of `games` games, several at once, save and list them; yield each chunk."""
     reader = Reader()
     for number, data in pool.run(numbers):
         chunk = parts.save(number, _checked(reader, number, data, games), games)

@@ -181,7 +181,6 @@ class _Table:
         return game
 
     def _lose(self, turn: chess.Color, kind: str, error: Exception) -> None:
-        """Record a loss of the engine at fault."""
         self._game.fault = Forfeit(turn, kind, str(error))
         self._game.white_points = 0.0 if turn else 1.0
         self._game.reason = f"{'White' if turn else 'Black'} loses by fault ({kind}): {error}"

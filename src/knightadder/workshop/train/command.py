@@ -379,7 +379,6 @@ def _draw(arguments: argparse.Namespace) -> None:
 
 
 def _export(folder: Path, file: Path) -> None:
-    """Write a run's weights for other programs."""
     with needed_by("train", "train"):
         from knightadder.workshop.train.run import weights_of
     from knightadder.workshop.train.exchange import write_arrays, write_bullet
@@ -395,7 +394,6 @@ def _export(folder: Path, file: Path) -> None:
 
 
 def _import(arguments: argparse.Namespace) -> Network:
-    """Return the network in a file of another program."""
     from knightadder.workshop.train.exchange import read_arrays, read_bullet
     from knightadder.workshop.train.weights import LIMIT, Shape
 
@@ -452,7 +450,6 @@ def _check_not_of_run(folder: Path, *files: Path | None) -> None:
 
 
 def _write_network(network: Network, file: Path) -> None:
-    """Write a network's file, and print where it is."""
     from knightadder.core.evaluation.network_file import network_bytes
 
     write_whole(file, network_bytes(network))

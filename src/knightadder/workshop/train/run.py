@@ -197,9 +197,7 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
 
 
 def first_weights(shape: Shape, scale: int, start: Path | None, seed: int) -> Flat:
-    """Return the starting weights: random, or from a file, which may have fewer neurons or king
-    buckets; OptionError if it is bad.
-    """
+    """Return random weights, or those of a file with no more neurons and king buckets; OptionError if it is bad."""
     if start is None:
         return initial_weights(shape, seed)
     flat, found, its_scale = read_weights(start)

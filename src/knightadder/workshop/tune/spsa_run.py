@@ -150,7 +150,6 @@ def _summary(spsa: Spsa) -> str:
 
 
 def _print_results(parameters: Sequence[Parameter], spsa: Spsa) -> None:
-    """Print the values of all parameters, and the source lines that set them."""
     rows = []
     for tunable, theta in zip(spsa.tunables, spsa.theta, strict=True):
         change = f"{theta - tunable.start:+.2f}"
