@@ -318,6 +318,17 @@ def test_options_may_have_spaces_and_bytes_that_are_not_text(talk: Conversation)
     assert talk.engine.calls[-1] == "set_option Clear Hash=None"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "folder"), [("utf-8", "/Büro/ča"), ("cp1252", "/Büro/Öl"), ("cp932", "/将棋"), ("cp1251", "/шахматы")]
+)
+def test_a_path_may_be_in_the_encoding_of_the_system(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch, encoding: str, folder: str
+) -> None:
+    monkeypatch.setattr("locale.getencoding", lambda: encoding)
+    line = f"setoption name SyzygyPath value {folder}"
+    assert talk.ask(line.encode(encoding), line.encode()) == [f"info string tables of {folder}"] * 2
+
+
 def test_isready_waits_until_the_engine_is_ready_and_what_follows_waits_behind_it(talk: Conversation) -> None:
     talk.engine.ready = False
     talk.send("isready", "d", "debug maybe")

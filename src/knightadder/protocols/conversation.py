@@ -117,9 +117,20 @@ class Connection:
     def _read(self) -> None:
         with contextlib.suppress(OSError, ValueError):  # standard input may be closed, or missing
             for line in self._lines:
-                # Surrogates preserve bytes that are not UTF-8, such as an old file name in a path.
-                self.events.put(line.decode("utf-8", errors="surrogateescape"))
+                self.events.put(_text(line))
         self.events.put(Signal.END_OF_INPUT)
+
+
+def _text(line: bytes) -> str:
+    """Return the text of a line: UTF-8, or else in the system's encoding, in which many programs for Windows send
+    paths. Surrogates preserve all other bytes, such as an old file name in a path.
+    """
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        import locale  # imported late, because it is rarely needed
+
+        return line.decode(locale.getencoding(), errors="surrogateescape")
 
 
 class Conversation(ABC):
