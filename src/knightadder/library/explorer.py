@@ -262,10 +262,11 @@ class Explorer(Closing):
         with reading(self._path), self._path.open("rb"):
             pass  # raises an error with the reason, which SQLite does not report
         self._lock = threading.Lock()
-        # SQLite must be able to write: if a run that added games was killed, it undoes the incomplete part.
+        # SQLite must be able to write: if a run that added games was killed, it undoes the incomplete part. The path is
+        # not given as a URI, because SQLite refuses the URIs of Windows' network folders.
         with self._reading():
-            address = f"{self._path.resolve().as_uri()}?mode=rw"
-            self._database = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
+            file = self._path.absolute()
+            self._database = sqlite3.connect(file, check_same_thread=False, isolation_level=None)
         try:
             self._check()
             self._load()
