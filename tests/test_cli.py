@@ -260,11 +260,16 @@ def test_programs_end_with_the_status_of_their_error(capsys, error, status, said
     assert capsys.readouterr() == ("", said)
 
 
-def test_a_reader_that_leaves_early_is_no_error_message(engine, monkeypatch, capfd):
+@pytest.mark.parametrize(
+    ("system", "error"),
+    [(sys.platform, BrokenPipeError()), ("win32", OSError(errno.EINVAL, os.strerror(errno.EINVAL)))],
+)
+def test_a_reader_that_leaves_early_is_no_error_message(engine, monkeypatch, capfd, system, error):
     class Gone(io.StringIO):
         def write(self, text):
-            raise BrokenPipeError
+            raise error
 
+    monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(sys, "stdout", Gone())
     assert cli.main(["perft", "1"]) == 1
     assert capfd.readouterr().err == ""

@@ -4,6 +4,7 @@ Only the subcommands import slow modules, so that the engine starts quickly in a
 """
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -105,7 +106,8 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
     except OSError as error:
         _drop_output()
         if said and said == one_line(str(error)):  # this was the error
-            said = f"cannot write standard output: {error.strerror}"
+            closed = sys.platform == "win32" and error.errno == errno.EINVAL  # Windows reports a closed pipe so
+            said = "" if closed else f"cannot write standard output: {error.strerror}"
     if said:
         print(f"{name}: {said}", file=sys.stderr)
     return status
