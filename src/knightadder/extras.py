@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from knightadder.engine.errors import OptionError
 from knightadder.frozen import FROZEN
+from knightadder.text import command_line
 
 _PACKAGE = Path(__file__).parent
 _NAMES = {
@@ -54,8 +54,4 @@ def install_command(extra: str) -> str:
         words += ["-e", f"{checkout}[{extra}]"]
     else:
         words.append(f"knightadder[{extra}]")
-    if sys.platform == "win32":
-        from subprocess import list2cmdline
-
-        return list2cmdline(words)
-    return shlex.join(words)
+    return command_line(words)

@@ -2,6 +2,7 @@
 
 import sys
 import unicodedata
+from collections.abc import Sequence
 
 MOST = 1000  # maximum length of a line for the user: enough for a path and a reason
 
@@ -18,6 +19,17 @@ def one_line(text: str, most: int = 300) -> str:
     line = " ".join(part.strip() for part in text[: 2 * most].splitlines() if part.strip())
     line = "".join(char if char.isprintable() else " " if char.isspace() else ascii(char)[1:-1] for char in line)
     return line if len(line) <= most and len(text) <= 2 * most else f"{line[:most]}..."
+
+
+def command_line(words: Sequence[str]) -> str:
+    """Return the words of a command as one line, quoted for the system's shell."""
+    if sys.platform == "win32":
+        from subprocess import list2cmdline
+
+        return list2cmdline(words)
+    import shlex
+
+    return shlex.join(words)
 
 
 def counted(count: int, thing: str) -> str:

@@ -1,7 +1,6 @@
 """The engine: a game, a hash table, options, and one search at a time. It knows no protocol."""
 
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from random import Random
 
@@ -26,6 +25,7 @@ from knightadder.engine.running_search import Player, Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.native.memory import Clearing
 from knightadder.native.records import new_record
+from knightadder.text import command_line
 
 
 class Engine:
@@ -245,7 +245,7 @@ class Engine:
         # user is told how to check them.
         if new := sorted({str(path.parent) for path in found.paths.values()} - self._trusted_folders):
             self._trusted_folders.update(new)
-            lines.append(f"knightadder tablebases verify {shlex.join(new)} finds damaged files")
+            lines.append(f"knightadder tablebases verify {command_line(new)} finds damaged files")
         return lines
 
     def _book_move(self, limits: Limits) -> str | None:

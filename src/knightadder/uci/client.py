@@ -20,6 +20,7 @@ from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.threads import start_thread
 from knightadder.frozen import own_command
+from knightadder.text import command_line
 from knightadder.uci.trace import Trace
 
 # Debian installs chess programs here, but root's PATH does not contain it.
@@ -128,7 +129,7 @@ class UciClient(Closing):
                 )
         except OSError as error:
             self._errors.close()
-            raise EngineError(f"cannot start {shlex.join(words)}: {error.strerror}") from None
+            raise EngineError(f"cannot start {command_line(words)}: {error.strerror}") from None
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self._input, self._output = self.process.stdin, self.process.stdout

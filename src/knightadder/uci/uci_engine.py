@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -19,6 +18,7 @@ from knightadder.arguments import KeyValues
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.threads import start_thread
+from knightadder.text import command_line
 from knightadder.uci.client import resolve_command
 
 # Seconds beyond its time limit after which an engine counts as hung. Its first start may include a long compilation.
@@ -150,7 +150,7 @@ class UciEngine(Closing):
 
     async def _start(self) -> chess.engine.UciProtocol:
         command = resolve_command(self._command)
-        name = shlex.join(command)
+        name = command_line(command)
         try:
             async with asyncio.timeout(PATIENCE):
                 # A separate process group: Ctrl-C reaches only this program, which then terminates the engine.

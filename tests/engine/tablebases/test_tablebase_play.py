@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -254,6 +255,18 @@ def test_how_to_verify_a_folder_is_told_once(tmp_path: Path) -> None:
     ]
     assert len(engine.set_option("SyzygyPath", str(first))) == 1
     assert len(engine.set_option("SyzygyPath", "")) == 1
+
+
+def test_the_command_that_verifies_a_folder_is_for_the_shell_of_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "my tables"
+    folder.mkdir()
+    shutil.copy(SHIPPED / "KQvK.rtbw", folder)
+    engine = Engine()
+    monkeypatch.setattr(sys, "platform", "win32")
+    lines = engine.set_option("SyzygyPath", str(folder))
+    assert lines[1] == f'knightadder tablebases verify "{folder}" finds damaged files'
     engine.close()
 
 
