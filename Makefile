@@ -19,7 +19,7 @@ endif
 .DELETE_ON_ERROR:
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 # Debian leaves ensurepip out of its plain python3, so `-m venv` can fail where Python and pip are both there:
 # then uv makes the environment, or else the system's pip puts a pip into an environment made without one.
