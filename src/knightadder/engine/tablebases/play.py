@@ -36,9 +36,10 @@ class Probing:
 class Ranking:
     """Moves ranked by tablebases, best first, in the core's encoding. A higher rank is better.
 
-    All certain wins have the same rank, and so have all certain losses. The scores are in the core's encoding, for the
-    side to move. `by_distance` says whether DTZ tables were available. With them, the ranks alone are enough to win
-    every won position; with only WDL tables, play may go round in circles.
+    All certain wins have the same rank until a position has been repeated. Losses have the same rank if the fifty-move
+    rule is far away. The scores are in the core's encoding, for the side to move. `by_distance` says whether DTZ tables
+    were available. With them, the ranks alone are enough to win every won position; with only WDL tables, play may go
+    round in circles.
     """
 
     moves: tuple[int, ...]
