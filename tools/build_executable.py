@@ -28,11 +28,17 @@ ROOT = Path(__file__).parents[1]
 SPEC = ROOT / "tools" / "knightadder.spec"
 _LICENCE = re.compile(r"\.dist-info/(licenses/.*|(LICEN[CS]E|COPYING|NOTICE|AUTHORS)[^/]*)$", re.IGNORECASE)
 
+# It may be started from a link to it, which `readlink -f` follows; macOS before 12.3 does not know that option.
+_BOARD = """\
+#!/bin/sh
+file=$(readlink -f "$0" 2>/dev/null) || file=$0
+exec "$(dirname "$file")/knightadder" play "$@"
+"""
 # By platform: the format of the archive, and the file that opens the board after a double click.
 _ARCHIVES = {"linux": "xztar", "darwin": "gztar", "windows": "zip"}
 _BOARDS = {
-    "linux": ("play.sh", '#!/bin/sh\nexec "$(dirname "$0")/knightadder" play "$@"\n'),
-    "darwin": ("play.command", '#!/bin/sh\nexec "$(dirname "$0")/knightadder" play "$@"\n'),
+    "linux": ("play.sh", _BOARD),
+    "darwin": ("play.command", _BOARD),
     "windows": ("play.bat", '@"%~dp0knightadder.exe" play %*\r\n@if errorlevel 1 pause\r\n'),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -94,6 +95,23 @@ def test_what_lies_beside_the_program(tmp_path: Path) -> None:
         build_executable.describe(tmp_path, host)
         assert f"add the file {program} as a UCI engine" in (tmp_path / "README.txt").read_text("utf-8")
         assert f"{program}" in (tmp_path / board).read_text("utf-8")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="scripts for a POSIX shell")
+@pytest.mark.parametrize(("host", "board"), [("linux-x86_64", "play.sh"), ("darwin-arm64", "play.command")])
+def test_the_board_opens_from_a_link_to_its_file(tmp_path: Path, host: str, board: str) -> None:
+    folder = tmp_path / "Größe ♞"
+    folder.mkdir()
+    build_executable.describe(folder, host)
+    program = folder / "knightadder"
+    program.write_text('#!/bin/sh\nprintf "%s|" "$@"\n', "utf-8")
+    program.chmod(0o755)
+    link, chain = tmp_path / "Chess board", tmp_path / "again"
+    link.symlink_to(folder / board)
+    chain.symlink_to(link.name)
+    for file in (folder / board, link, chain):
+        done = subprocess.run([file, "--book", "my book.bin"], cwd="/", capture_output=True, text=True)
+        assert (done.stdout, done.stderr) == ("play|--book|my book.bin|", "")
 
 
 def test_only_an_installed_wheel_is_built_from(monkeypatch: pytest.MonkeyPatch) -> None:
