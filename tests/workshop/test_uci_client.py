@@ -154,7 +154,14 @@ def test_a_file_that_is_no_program(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_an_engine_that_cannot_be_watched_is_killed(monkeypatch):
+@pytest.mark.parametrize(
+    ("failure", "raised", "message"),
+    [
+        (RuntimeError("can't start new thread"), EngineError, "the system allows no more threads"),
+        (KeyboardInterrupt(), KeyboardInterrupt, ""),
+    ],
+)
+def test_an_engine_that_cannot_be_watched_is_killed(monkeypatch, failure, raised, message):
     processes = []
     start = subprocess.Popen
 
@@ -163,12 +170,12 @@ def test_an_engine_that_cannot_be_watched_is_killed(monkeypatch):
         return processes[0]
 
     def fail(thread):
-        raise RuntimeError("can't start new thread")
+        raise failure
 
     monkeypatch.setattr(client, "_watchman", client._Watchman())
     monkeypatch.setattr(subprocess, "Popen", start_noted)
     monkeypatch.setattr(threading.Thread, "start", fail)
-    with pytest.raises(EngineError, match=r"^the system allows no more threads$"):
+    with pytest.raises(raised, match=f"^{message}$"):
         UciClient(_python("import time; time.sleep(3600)"))
     assert processes[0].returncode == -signal.SIGKILL
     monkeypatch.undo()

@@ -139,7 +139,7 @@ class UciClient(Closing):
         self._reaping = threading.Lock()
         try:
             _watchman.watch(self)
-        except EngineError:
+        except BaseException:  # even Ctrl-C, which does not reach the engine's process
             self.kill()
             self.close()
             raise
