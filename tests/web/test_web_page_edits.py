@@ -129,6 +129,7 @@ def test_a_text_that_is_no_game_stays_in_the_dialog_which_says_why(page):
     _button(page, "Load").click()
     expect_moves(page, "e4")
     expect(page.locator("#pgn-dialog")).to_be_hidden()
+    expect(page.locator("button:focus")).to_have_count(0)  # the page has taken it away again
     page.keyboard.press(" ")  # for the engine: it opens no dialog
     expect(page.get_by_role("switch", name="Engine")).to_be_checked()
     expect(page.locator("#pgn-dialog")).to_be_hidden()

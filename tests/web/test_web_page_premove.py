@@ -4,6 +4,7 @@ import re
 
 import pytest
 from board_server import BoardServer
+from board_tab import PATIENCE
 from on_page import click_move, drag_move, expect_moves, expect_piece, play_from, square, start_game, take_up
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
@@ -25,6 +26,7 @@ def _let_engine_think(engine, page, start, end, *script):
     engine.script, engine.held = list(script), True
     click_move(page, start, end)
     expect(page.locator("#game .status")).to_contain_text("Knightadder is thinking")
+    assert engine.began.wait(PATIENCE)  # only then can its search be released
 
 
 def _expect_premove(page, *names):

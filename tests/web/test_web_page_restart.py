@@ -41,6 +41,7 @@ def test_a_restart_locks_the_board_stops_the_clock_and_has_a_way_back(open_page,
         start_game(page)
         click_move(page, "e2", "e4")
         expect_moves(page, "e4", "e5")
+        expect_shown(page, "e5")
         expect(page.locator(".player .clock.running")).to_have_count(1)
     _expect_lost(page, "The server does not answer")
     expect(page.locator(".player .clock.running")).to_have_count(0)
@@ -75,7 +76,7 @@ def test_a_restart_locks_the_board_stops_the_clock_and_has_a_way_back(open_page,
         expect_moves(page, "e4", "e5")
         expect_shown(page, "e5")
         expect(page.get_by_label("Start from")).to_have_value("here")
-        page.get_by_role("button", name="Start the game").click()
+        start_game(page)
         click_move(page, "g1", "f3")
         expect_moves(page, "e4", "e5", "Nf3", "Nc6")
         page.context.close()
@@ -113,6 +114,7 @@ def test_a_game_that_a_restart_has_ended_is_said_to_continue_from_its_position(o
         expect_moves(page, "d4")
         click_move(page, "d7", "d5")
         expect_moves(page, "d4", "d5", "e4")
+        expect_shown(page, "e4")
     _expect_lost(page, "The server does not answer")
     with _serve(StandInEngine(["exd5"]), port=first.port).running() as second:
         page.goto(second.address)  # as from the terminal, in the same tab

@@ -106,7 +106,7 @@ def test_collapsed_variations_survive_a_reload_and_belong_to_their_game(page, li
     link.lose(forgotten=True)  # the moves of the new session have other numbers
     expect(page.locator("#lost")).to_be_visible()
     page.clock.run_for(500)
-    expect(page.locator("#lost")).to_be_hidden()
+    expect(page.locator("#toast")).to_contain_text("your moves are back")
     expect_moves(page, *collapsed)
 
 
@@ -124,7 +124,7 @@ def test_the_analysis_goes_on_after_a_reload(page):
 def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
     analyse_tab(page)
     click_move(page, "e2", "e4")
-    expect_moves(page, "e4")
+    expect_shown(page, "e4")
     assert page.evaluate("sessionStorage.getItem('tab')") is None  # what the browser would copy
     with page.context.expect_page() as opened:
         page.evaluate(
@@ -217,6 +217,7 @@ def test_a_half_written_comment_survives_a_reload(page):
 def test_a_comment_is_not_lost_with_the_connection(engine, page, link):
     _write_half_a_comment(page)
     link.lose(forgotten=True)  # the moves of the new session have other numbers
+    expect(page.locator("#lost")).to_be_visible()
     dialog = page.locator("#remark-dialog")
     dialog.get_by_role("button", name="Write").click()
     expect(dialog.get_by_role("alert")).to_have_text("There is no connection to the server")

@@ -111,6 +111,7 @@ def test_settings_are_used_and_kept(server, open_page):
     later = page.context.new_page()
     later.goto(server.address)
     analyse_tab(later)
+    expect(later.locator("#board .piece")).to_have_count(32)  # by then, it has asked for what was chosen
     later.get_by_role("switch", name="Engine").click()
     expect(later.locator("#lines li")).to_have_count(3)
     assert [(each.options.get("Threads"), each.options.get("Hash")) for each in engines] == [(None, None), (2, 128)]
