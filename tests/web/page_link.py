@@ -2,20 +2,29 @@
 
 
 class Link:
-    """A connection that keeps the page's messages while it is `slow`, and that can break."""
+    """A connection that can break; it keeps the page's messages while `slow`, and the server's while `late`."""
 
     def __init__(self):
-        self.slow = False
-        self._waiting = []
+        self.slow = self.late = False
+        self._waiting, self._answers = [], []
 
     def connect(self, socket):
         self._page, self._server = socket, socket.connect_to_server()
         socket.on_message(lambda message: self._waiting.append(message) if self.slow else self._server.send(message))
+        self._server.on_message(lambda message: self._answers.append(message) if self.late else socket.send(message))
 
     def deliver(self):
-        self.slow = False
+        self.slow = self.late = False
         while self._waiting:
             self._server.send(self._waiting.pop(0))
+        while self._answers:
+            self._page.send(self._answers.pop(0))
+
+    def deliver_first(self, page):
+        """Deliver the first message of the page, and keep the others."""
+        while not self._waiting:
+            page.wait_for_timeout(5)
+        self._server.send(self._waiting.pop(0))
 
     def lose(self, forgotten=False):
         """Break the connection; the server forgets the tab's session only after a goodbye.

@@ -9,6 +9,7 @@ export class Hint {
     Object.assign(this, { button, actions });
     this.node = null; // the node that the hint is for
     this.move = null; // the origin and the destination of the suggested move
+    this.drawn = false; // whether the board shows a hint's shapes
     button.addEventListener("click", () => {
       if (this.move) return this.show("Move shown", true, [`B${this.move.join("")}`]);
       this.show("Searching…", true);
@@ -38,6 +39,7 @@ export class Hint {
   show(text, disabled, shapes = []) {
     this.button.textContent = text;
     this.button.disabled = disabled;
-    this.actions.show(shapes);
+    if (this.drawn || shapes.length) this.actions.show(shapes); // otherwise the shapes on the board are no hint's
+    this.drawn = shapes.length > 0;
   }
 }

@@ -47,7 +47,7 @@ export class Keeping {
     const same = file === this.file;
     if (!same) {
       if (!this.texts.has(file)) this.texts.set(file, titles.length > 1 ? this.sent : null);
-      this.sent = null;
+      if (titles.length) this.sent = null; // otherwise the file is not the one that was sent, which comes later
       this.edited = this.restoring?.edited ?? {};
       this.places = this.restoring?.places ?? {};
       this.restoring = null;

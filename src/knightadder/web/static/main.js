@@ -56,7 +56,9 @@ let mode = sessionStorage.getItem("mode") === "analyse" ? "analyse" : "play";
 let saved = null;
 let server = null; // the name of the run of the server that this page is or was connected to
 let forgotten = null; // why the server no longer knows this page's session, for the user; null if it does
-let stepping = null; // the node that the user went to just before an unanswered move, until the server shows it; or null
+// The user's move or new game that the server has not answered yet; until then, no piece can be moved. For a move, `from` is
+// the node before it, and `heading` is the node that the user went to just before, until the server shows it. Or null.
+let unanswered = null;
 let interrupted = null; // the user's side in the game against the engine, if it ended with an earlier session
 let toastTimer = 0;
 let evaluating = false;
@@ -190,8 +192,9 @@ socket.on("open", () => {
 socket.on("closed", ({ reason, cause }) => {
   setEngineState("failed", "No connection");
   lost.show(reason, cause);
-  stepping = null;
+  if (unanswered) unanswered = { from: null, heading: null }; // the first position after a new connection is the answer
   typed.refused();
+  moments.refused();
   board.lock(true);
   players.stopClock();
   transfer.refused("There is no connection to the server");
@@ -213,11 +216,15 @@ socket.on("session", (message) => {
 socket.on("resources", (message) => {
   resources.take(message);
   hint.reset(); // new settings interrupt the engine's search
+  moments.refused();
 });
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text, about }) => {
-  if (about === "load_pgn") wantedPly = 0;
+  if (about === "load_pgn") {
+    wantedPly = 0;
+    keeping.sent = null;
+  }
   const returning = about === "restore" || (about === null && saved?.asked); // null: the message was malformed
   if (about === "load_pgn") transfer.refused(text);
   else if (returning) transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
@@ -239,10 +246,16 @@ function refuse(text) {
   hint.reset();
   moments.refused();
   tell(text);
-  stepping = null;
+  goOn();
+}
+
+/** Let the user move again after the server has answered. */
+function goOn() {
+  unanswered = null;
   board.goOn();
   board.refresh(); // a dropped piece returns to its square
 }
+
 socket.on("notice", ({ text }) => tell(text));
 
 socket.on("tree", (message) => {
@@ -277,7 +290,9 @@ socket.on("nodes", ({ nodes }) => {
 });
 
 socket.on("deleted", ({ node }) => {
+  const { parent } = tree.get(node);
   tree.delete(node);
+  if (!tree.get(walk.node)) walk.stay(parent);
   keep();
   showMoves();
 });
@@ -328,12 +343,20 @@ socket.on("position", (message) => {
   const first = !position;
   position = message;
   walk.arrive(message.node);
-  if (stepping === null) board.goOn();
-  else if (stepping === message.node) stepping = null;
+  if (unanswered?.heading === message.node) unanswered.heading = null;
+  // A position that the server sent before it had the move is not the answer.
+  else if (unanswered?.heading === null && unanswered.from !== message.node) {
+    unanswered = null;
+    board.goOn();
+  }
   if (!saved) keeping.keepPath(tree.path(message.node));
-  if (first) reopenEditor();
+  if (first) {
+    reopenEditor();
+    showPanels();
+  }
   if (!editor.isOpen) showPosition();
   if (!board.waiting) typed.answered();
+  stopEngines();
 });
 
 socket.on("game", (message) => {
@@ -351,6 +374,10 @@ socket.on("game", (message) => {
   if (!game) byId("setup").hidden = false;
   showStatus();
   showPanels();
+  if (unanswered && (started || ended)) {
+    goOn();
+    typed.answered();
+  }
   if (handedOver && !saved) {
     keeping.write("editor", null);
     loadPgn(handedOver.pgn, false);
@@ -370,7 +397,10 @@ socket.on("lines", (message) => {
   showLine();
 });
 
-socket.on("other_engine", (message) => other.take(message));
+socket.on("other_engine", (message) => {
+  other.take(message);
+  stopEngines();
+});
 socket.on("other_lines", (message) => editor.isOpen || other.show(message, position?.node));
 socket.on("hint", (message) => hint.take(message));
 socket.on("retried", (message) => {
@@ -446,13 +476,15 @@ function playMove(move, node = position.node) {
     return;
   }
   if (!send("play", { node, move })) return;
-  stepping = walk.heading;
+  unanswered = { from: node, heading: walk.heading };
   board.wait();
 }
 
 function startGame(fields) {
   sound.play("move"); // played here because browsers allow sounds only after a click
-  send("new_game", fields);
+  if (!send("new_game", fields)) return;
+  unanswered = {}; // the answer is the game, not a position
+  board.wait();
 }
 
 /** Show the position of a decisive moment, even if the board shows a move that the user has tried there. */
@@ -482,14 +514,14 @@ const actions = {
   3: () => drawing.choose(2),
   4: () => drawing.choose(3),
   f: () => flip(!board.flipped),
-  m: () => menu.open(position.node),
-  c: () => menu.actions.allowed() && onMove.remark(position.node),
+  m: () => menu.open(walk.node),
+  c: () => menu.actions.allowed() && onMove.remark(walk.node),
   e: () => showScores(!byId("moves").classList.contains("scored")),
   x: () => {
-    if (mode === "analyse" && !editor.isOpen) analyse(true, !position.threat);
+    if (mode === "analyse" && !editor.isOpen) analyse(true, !position?.threat);
   },
   " ": () => {
-    if (mode === "analyse" && !editor.isOpen) analyse(!position.analysing);
+    if (mode === "analyse" && !editor.isOpen) analyse(!position?.analysing);
   },
 };
 startKeys(actions);
@@ -545,28 +577,28 @@ function showScores(on) {
 }
 showScores(localStorage.getItem("scores") === "true");
 byId("scores").addEventListener("click", actions.e);
-byId("menu").addEventListener("click", () => menu.open(position.node));
+byId("menu").addEventListener("click", () => menu.open(walk.node));
 
 function switchOther(on) {
   send("switch_other", { on, lines: Number(byId("line-count").value) });
 }
 
-byId("analysis").addEventListener("click", () => analyse(!position.analysing));
-byId("threat").addEventListener("click", () => analyse(true, !position.threat));
+byId("analysis").addEventListener("click", () => analyse(!position?.analysing));
+byId("threat").addEventListener("click", () => analyse(true, !position?.threat));
 for (const id of ["effort", "line-count"]) {
   restoreValue(byId(id), localStorage.getItem(id) ?? byId(id).value);
   byId(id).addEventListener("change", () => localStorage.setItem(id, byId(id).value));
 }
 byId("line-count").addEventListener("change", () => {
-  if (position.analysing) analyse(true, position.threat);
+  if (position?.analysing) analyse(true, position.threat);
   if (other.on) switchOther(true);
 });
 byId("evaluate").addEventListener("click", () => {
   const [unit, number] = byId("effort").value.split(" ");
   send("evaluate", { on: !evaluating, [unit]: Number(number) });
 });
-byId("promote").addEventListener("click", () => send("promote", { node: position.node }));
-byId("delete").addEventListener("click", () => send("delete", { node: position.node }));
+byId("promote").addEventListener("click", () => send("promote", { node: walk.node }));
+byId("delete").addEventListener("click", () => send("delete", { node: walk.node }));
 byId("take-back").addEventListener("click", () => send("take_back"));
 byId("undo-end").addEventListener("click", () => send("take_back"));
 byId("offer-draw").addEventListener("click", () => send("offer_draw"));
@@ -637,10 +669,16 @@ function choose(name) {
   mode = name;
   sessionStorage.setItem("mode", mode);
   if (editor.isOpen) closeEditor();
-  if (mode === "play" && position?.analysing) analyse(false);
-  if (mode === "play" && other.on) switchOther(false);
+  stopEngines();
   reopenEditor();
   showPanels();
+}
+
+/** Turn the engines off on the tab "Play", even one that had not started when the user left the tab "Analyse". */
+function stopEngines() {
+  if (mode !== "play") return;
+  if (position?.analysing) analyse(false);
+  if (other.on) switchOther(false);
 }
 
 // --- drawing ---
@@ -691,7 +729,8 @@ function showPanels() {
   drawing.allow(!editor.isOpen);
   for (const name of ["first", "previous", "next", "last"]) byId(name).disabled = editor.isOpen;
   byId("type-move").elements.move.disabled = editor.isOpen;
-  for (const name of ["fen-use", "open-file", "load-pgn", "edit", "reset"]) byId(name).disabled = running;
+  for (const name of ["fen-use", "open-file", "load-pgn", "reset"]) byId(name).disabled = running;
+  byId("edit").disabled = running || !position;
   allowPlayHere();
   showLine();
   showWorths();
@@ -760,7 +799,7 @@ function showStatus() {
   hint.update(position?.node, yours);
   card.hidden = !game || !byId("setup").hidden;
   if (!game || !position) return;
-  moments.update(game.moments, position.node);
+  moments.update(game.moments, walk.node);
   const status = card.querySelector(".status");
   const [title, detail] = game.running ? runningStatus() : [resultTitle(), `${game.reason}, ${game.result}`];
   showTitle(status, title, detail);

@@ -22,7 +22,6 @@ export class Moments {
     Object.assign(this, { element, button, actions });
     this.list = null; // the moments, as the server describes them; null before the search for moments
     this.open = null; // the chosen moment, in which the user looks for a better move
-    this.node = null; // the node on the board
     this.solved = false;
     this.searching = false;
     button.addEventListener("click", () => actions.ask(!this.searching));
@@ -34,16 +33,16 @@ export class Moments {
     this.mark();
   }
 
-  /** Show the game's moments. `list` is null before the search for moments; `node` is the node on the board. */
+  /** Show the game's moments. `list` is null before the search for moments; `node` is the node that the user has gone to. */
   update(list, node) {
     if (JSON.stringify(list) !== JSON.stringify(this.list)) {
       this.list = list;
+      if (this.open) this.actions.show([]);
       this.open = null;
       this.render();
       if (list) this.tellCount();
     }
-    if (this.open && this.open.node !== node && this.node === this.open.node) this.close(); // the user has left the moment
-    this.node = node;
+    if (this.open && this.open.node !== node) this.close(); // the user has left the moment
     this.button.hidden = list !== null;
     this.element.hidden = list === null && !this.searching;
   }

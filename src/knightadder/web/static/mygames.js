@@ -11,14 +11,18 @@ export class MyGames {
   /**
    * @param {HTMLDialogElement} dialog
    * @param {HTMLButtonElement} button opens the dialog
-   * @param {{onOpen: (number: number) => void, onSave: () => void}} actions
+   * @param {{onOpen: (number: number) => boolean, onSave: () => void}} actions `onOpen` returns whether the server could
+   *   be asked
    */
   constructor(dialog, button, actions) {
     this.dialog = dialog;
     this.problem = dialog.querySelector(".problem");
+    this.opening = false; // whether the server has been asked to open a game of the list
     this.listing = new Listing(dialog, {
       find: (wanted, start) => this.find(wanted, start),
-      onOpen: actions.onOpen,
+      onOpen: (number) => {
+        this.opening = actions.onOpen(number);
+      },
       onRemove: async (key, removed) => Boolean(await this.ask(`/games/${key}?deleted=${Number(removed)}`, { method: "POST" })),
     });
     button.addEventListener("click", () => {
@@ -79,13 +83,15 @@ export class MyGames {
 
   /** Show a problem in the dialog if the dialog is open. Return whether it is open. */
   refused(text) {
+    this.opening = false;
     if (this.dialog.open) this.say(text);
     return this.dialog.open;
   }
 
-  /** Close the dialog after the chosen game has been put on the board. */
+  /** Close the dialog after the chosen game has been put on the board. Another game leaves the dialog open. */
   opened() {
-    if (this.dialog.open) this.listing.close();
+    if (this.opening) this.listing.close();
+    this.opening = false;
   }
 }
 

@@ -26,6 +26,9 @@ export class Setup {
   constructor(form, onStart) {
     this.form = form;
     this.strongest = Infinity; // the highest Elo that can be chosen; the slider's next step is full strength
+    const { strength } = form.elements;
+    strength.max = String(Math.max(strength.max, Number(this.kept.strength) || 0)); // the server sends the range later
+    this.restore();
     form.addEventListener("input", () => {
       this.render();
       this.keep();
@@ -37,14 +40,14 @@ export class Setup {
     this.render();
   }
 
-  /** Set the range of Elo ratings that the engine can be limited to. The first time, restore the user's last choices. */
+  /** Set the range of Elo ratings that the engine can be limited to. The first time, restore the user's last choice. */
   setStrengths({ min, max }) {
     const { strength } = this.form.elements;
     const first = this.strongest === Infinity;
     this.strongest = max;
     strength.min = String(min);
     strength.max = String(max + Number(strength.step));
-    if (first) this.restore();
+    if (first) restoreValue(strength, this.kept.strength ?? strength.value);
     this.render();
   }
 
