@@ -89,7 +89,7 @@ def test_it_is_played_after_an_answer_during_a_reload(open_page, tmp_path):
         _let_engine_think(engine, page, "e2", "e4", "e5", "Nc6")
         drag_move(page, "g1", "f3")
         _expect_premove(page, "g1", "f3")
-        page.goto("about:blank")
+        page.goto(f"http://{server.host}/pages")  # of the same site: else the browser may unload the board's page later
         engine.held = False
         engine.release()
         eventually(lambda: saved.get(1) and "e5" in saved.get(1)[0])

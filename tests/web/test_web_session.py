@@ -3,6 +3,7 @@
 import asyncio
 import io
 import random
+from functools import partial
 
 import chess
 import chess.pgn
@@ -12,6 +13,8 @@ from random_messages import random_message
 from stand_in_engine import StandInEngine, material
 
 from knightadder.engine.errors import EngineError
+from knightadder.web import session
+from knightadder.web.clock import ChessClock
 from knightadder.web.played_game import PlayedGame
 from knightadder.web.tab_engine import TabEngine
 
@@ -176,13 +179,17 @@ def test_a_clock_that_runs_out_ends_the_game(engine, tab):
     ids=lambda message: message["kind"],
 )
 def test_the_flag_may_fall_while_a_search_is_stopped(tab, monkeypatch, message):
+    now = 0
+    monkeypatch.setattr(session, "ChessClock", partial(ChessClock, now=lambda: now))
     tab.send("new_game", color="white", initial=1)
     tab.until("game", lambda message: message["game"] and message["game"]["clock"]["running"] == "white")
     stop = TabEngine.stop
 
     async def stop_late(worker):
+        nonlocal now
         await stop(worker)
-        await asyncio.sleep(1)  # until after the flag, since the clock runs already
+        now = 1
+        await asyncio.sleep(1)  # until after the flag, since the session looks at the clock each second
 
     with monkeypatch.context() as patch:
         patch.setattr(PlayedGame, "accepts_draw", lambda game, board: True)
