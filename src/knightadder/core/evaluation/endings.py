@@ -27,7 +27,7 @@ from .pesto import END_GAME_VALUES
 from .score import FULL_SCALE
 
 FEW_PIECES = 12  # maximum game phase at which this module is used
-KNOWN_WIN = 5_000  # centipawns; more than any other advantage, but less than a mate score
+KNOWN_WIN = 5_000  # centipawns; more than any advantage without promoted queens, but less than a mate score
 
 _AROUND_A1, _AROUND_H1 = np.uint64(0x0303), np.uint64(0xC0C0)  # corners a1 and h1 with their neighbours
 _SIX_RANKS = np.uint64(48)

@@ -178,7 +178,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         if razored(tables, depth, eval, alpha):
             score = quiesce(tables, worker, ply, alpha, alpha + 1)
             if score <= alpha or worker.stopped:
-                return score
+                return max(score, best_score)  # tablebases may know that the score is higher
 
     # Internal iterative reduction: without a hash move, the move ordering is poor. A shallower search will find a
     # hash move for the next visit.
