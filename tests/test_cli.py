@@ -285,6 +285,18 @@ def test_a_full_disk_is_one_line(engine, monkeypatch, capfd):
     assert capfd.readouterr().err == "knightadder: cannot write standard output: No space left on device\n"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "name", "shown"),
+    [("cp1252", "Größe 將棋", "Größe \\u5c07\\u68cb"), ("utf-8", "caf\udce9", "caf\\udce9")],
+)
+def test_characters_that_the_output_lacks_are_escaped(monkeypatch, tmp_path, encoding, name, shown):
+    output = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr(sys, "stdout", output)
+    file = tmp_path / name
+    assert cli.main(["drills", "list", "--drills-file", str(file)]) == 0
+    assert output.buffer.getvalue().decode(encoding) == f"There are no drills in {tmp_path / shown}.\n"
+
+
 # --- perft and bench -----------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ Only the subcommands import slow modules, so that the engine starts quickly in a
 
 import contextlib
 import errno
+import io
 import os
 import signal
 import sys
@@ -62,7 +63,7 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 done, 1 failed, 2 bad arguments or position, 130 interrupted."""
-    _open_missing_streams()
+    _prepare_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in ([], ["uci"]):  # a chess program need not wait for the parser
         return _uci()
@@ -122,11 +123,15 @@ def _messages_apart(arguments: "argparse.Namespace") -> contextlib.AbstractConte
     return contextlib.nullcontext()
 
 
-def _open_missing_streams() -> None:
-    """Replace missing standard streams by the null device: a parent process may have closed them."""
+def _prepare_streams() -> None:
+    """Replace missing standard streams by the null device: a parent process may have closed them. Standard output shows
+    characters that its encoding lacks as escapes, as standard error does, because names and paths may contain any.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, "w", errors="backslashreplace"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _drop_output() -> None:
