@@ -35,7 +35,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         nargs="*",
         metavar="WORD",
         help="the words seed N set the random seed (default: 0); the words book FILE name an EPD or PGN file with "
-        "openings (default: None, which means no book)",
+        "openings (default: no book, as with book None)",
     )
     command.set_defaults(run=run)
 
