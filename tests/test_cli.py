@@ -285,12 +285,13 @@ def test_a_full_disk_is_one_line(engine, monkeypatch, capfd):
     assert capfd.readouterr().err == "knightadder: cannot write standard output: No space left on device\n"
 
 
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # Python's choices for most systems, and for Windows
 @pytest.mark.parametrize(
     ("encoding", "name", "shown"),
     [("cp1252", "Größe 將棋", "Größe \\u5c07\\u68cb"), ("utf-8", "caf\udce9", "caf\\udce9")],
 )
-def test_characters_that_the_output_lacks_are_escaped(monkeypatch, tmp_path, encoding, name, shown):
-    output = io.TextIOWrapper(io.BytesIO(), encoding)
+def test_characters_that_the_output_lacks_are_escaped(monkeypatch, tmp_path, encoding, name, shown, errors):
+    output = io.TextIOWrapper(io.BytesIO(), encoding, errors)
     monkeypatch.setattr(sys, "stdout", output)
     file = tmp_path / name
     assert cli.main(["drills", "list", "--drills-file", str(file)]) == 0
