@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from knightadder.cli import EXIT_OK, exit_status
@@ -41,6 +40,11 @@ from knightadder.workshop.train.run import TrainSettings, first_weights, length
 from knightadder.workshop.train.selection import choose, load_positions
 from knightadder.workshop.train.trainer import WEIGHT_DECAY
 from knightadder.workshop.train.weights import LIMIT, Flat, Shape
+
+try:
+    import torch
+except ImportError:
+    sys.exit("train_on_gpu: PyTorch is not installed: see https://pytorch.org")
 
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
 _BLOCK = 1 << 21  # positions unpacked at a time

@@ -9,6 +9,7 @@ installed. After a failure, a line says what is wrong or which answer is missing
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib.util
 import os
@@ -199,9 +200,12 @@ def _title_of_board(command: Sequence[str], environment: Mapping[str, str] | Non
 
 def main() -> None:
     """Test the engine that the command line names."""
-    nodes, *program = sys.argv[1:]
-    if program:
-        command = [os.path.abspath(program[0])]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("nodes", metavar="NODES")
+    parser.add_argument("program", metavar="PROGRAM", nargs="?")
+    given = parser.parse_args()
+    if given.program:
+        command = [os.path.abspath(given.program)]
     elif importlib.util.find_spec("numba"):
         sys.exit("Numba is installed, so this proves little")
     else:
@@ -216,8 +220,8 @@ def main() -> None:
             sys.exit(str(error))
         finally:
             os.chdir(before)  # Windows cannot remove the working directory of a process
-    if results["bench"] != nodes:
-        sys.exit(f"expected {nodes} nodes")
+    if results["bench"] != given.nodes:
+        sys.exit(f"expected {given.nodes} nodes")
 
 
 if __name__ == "__main__":
