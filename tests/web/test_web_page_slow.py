@@ -211,6 +211,25 @@ def test_a_file_that_is_loaded_right_after_a_new_board_comes_back_with_all_its_g
     expect_moves(page, "d4", "d5")
 
 
+def test_moves_wait_until_the_page_has_those_of_a_new_server(page, link):
+    load_pgn(page, "1. e4 e5 *")
+    expect_moves(page, "e4", "e5")
+    link.lose(forgotten=True)
+    expect(page.locator("#lost")).to_be_visible()
+    link.late = True
+    page.clock.run_for(500)
+    expect(page.locator("#lost")).to_be_hidden()
+    expect(square(page, "e2")).not_to_have_class(MINE)
+    page.get_by_label("Type a move").focus()
+    _type(page, "d4")
+    expect(page.locator("#toast")).to_have_text("The page still waits for the server: try again in a moment")
+    link.deliver()
+    expect(page.locator("#toast")).to_contain_text("your moves are back")
+    expect(square(page, "e2")).to_have_class(MINE)
+    page.keyboard.press("Enter")  # what was typed is still there
+    expect_shown(page, "d4")
+
+
 def _lose_a_pawn(engine, page):
     """Lose a game; give the button of the moment that decided it."""
     engine.worth, engine.script = material, ["d5", "dxe4"]

@@ -72,6 +72,7 @@ const sound = new Sound(byId("sound"));
 const players = new Players(byId("player-top"), byId("player-bottom"));
 const board = new Board(byId("board"), { onMove: (move) => premove.take(move) || playMove(move) });
 const keeping = new Keeping(tell);
+let behind = keeping.saved() !== null; // whether the tab has moves, but not those of the server that it is connected to
 const premove = new Premove(
   board,
   { play: playMove, keep: (move) => keeping.write("premove", move) },
@@ -163,10 +164,11 @@ const myGames = new MyGames(byId("my-games"), byId("my-games-open"), {
 const lost = new Lost(byId("lost"), { retry: () => socket.retry(), save: () => transfer.save() });
 const history = new History({ undo: byId("undo"), redo: byId("redo") }, (step) => send(step), () => !byId("tree-tools").hidden);
 
-/** Send a message, and return whether it was sent. Without a connection, tell the user. */
+/** Send a message, and return whether it was sent. If it was not, tell the user why. */
 function send(type, fields = {}) {
-  if (socket.send(type, fields)) return true;
-  refuse("There is no connection to the server");
+  const early = behind && !["analyse", "switch_other"].includes(type); // it could be about the moves of another server
+  if (!early && socket.send(type, fields)) return true;
+  refuse(socket.isOpen ? "The page still waits for the server: try again in a moment" : "There is no connection to the server");
   return false;
 }
 
@@ -186,12 +188,12 @@ function write() {
 socket.on("open", () => {
   setEngineState("loading");
   lost.hide();
-  board.lock(false);
   if (editor.isOpen) editor.changed(); // the server may have missed the last change
 });
 socket.on("closed", ({ reason, cause }) => {
   setEngineState("failed", "No connection");
   lost.show(reason, cause);
+  behind = true;
   if (unanswered) unanswered = { from: null, heading: null }; // the first position after a new connection is the answer
   typed.refused();
   moments.refused();
@@ -229,7 +231,11 @@ socket.on("error", ({ text, about }) => {
   if (about === "load_pgn") transfer.refused(text);
   else if (returning) transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
   else if (!inDialog(about, text)) refuse(text);
-  if (returning) saved = null;
+  if (returning) {
+    saved = null;
+    behind = false;
+    board.lock(false);
+  }
   if (about === "draw") drawing.sent.clear();
 });
 
@@ -350,6 +356,7 @@ socket.on("position", (message) => {
     board.goOn();
   }
   if (!saved) keeping.keepPath(tree.path(message.node));
+  if (board.locked && !behind) board.lock(false);
   if (first) {
     reopenEditor();
     showPanels();
@@ -425,6 +432,7 @@ socket.on("games", (message) => {
     saved = null;
     tellReturn();
   }
+  behind = false;
   if (keeping.isNew(message)) leaveEditor();
   showCollapsed(`${message.file} ${message.index}`);
   keeping.open(message, pgnToKeep(), tree.path(tree.root.id));
