@@ -209,6 +209,7 @@ def test_a_half_written_comment_survives_a_reload(page):
     page.keyboard.press("c")
     comment.fill("Another")
     comment.press("Escape")
+    expect(dialog).to_be_hidden()  # the browser closes it a moment later
     page.reload()
     expect_shown(page, "Nf3!")
     expect(dialog).to_be_hidden()

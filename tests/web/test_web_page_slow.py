@@ -176,6 +176,7 @@ def test_buttons_and_keys_are_for_the_move_that_the_user_has_gone_to(page, link)
     page.keyboard.press("c")
     expect(page.get_by_role("heading", name="Comment on e5")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()  # the browser closes it a moment later
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Delete").click()
     link.deliver()
