@@ -1,5 +1,7 @@
 """Drills on the page, in a browser."""
 
+import re
+
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE
@@ -137,7 +139,7 @@ def test_progress_that_cannot_be_kept_is_said(page, box):
 
 
 def test_an_answer_that_cannot_be_sent_is_sent_later(browser, box):
-    page = browser.new_page()
+    page = browser.new_context().new_page()
     page.clock.install()
     kept = "Your answer is kept in this browser and sent later"
     with BoardServer(drills=box).running() as first:
@@ -146,6 +148,9 @@ def test_an_answer_that_cannot_be_sent_is_sent_later(browser, box):
         page.context.set_offline(True)
         click_move(page, "e4", "c5")
         expect(page.get_by_role("alert")).to_contain_text(kept)
+        page.keyboard.press("a")  # the browser would show an error page instead of the board
+        expect(page.get_by_role("alert")).to_have_text(re.compile(r"^There is no answer from the server \(.*\)$"))
+        expect_status(page, "Right")
         page.context.set_offline(False)
         page.clock.run_for(4000)
         expect(page.get_by_role("alert")).to_be_hidden()
@@ -156,9 +161,19 @@ def test_an_answer_that_cannot_be_sent_is_sent_later(browser, box):
     expect(page.get_by_role("alert")).to_contain_text(kept)
     assert [(group.kind, group.new) for group in box.groups()] == [("mistake", 0), ("repertoire", 1)]
     with BoardServer(drills=box, port=first.port).running() as second:
-        page.goto(second.address)  # as from the terminal
-        expect(page.locator("#count")).to_have_text("0 due, 0 new")
+        page.clock.run_for(4000)
+        expect(page.get_by_role("alert")).to_contain_text("The server was restarted: in this browser, open the address")
+        expect(page.get_by_role("alert")).to_contain_text(kept)
+        other = page.context.new_page()
+        other.goto(second.address)
+        expect(other.locator("#count")).to_have_text("0 due, 0 new")
+        page.clock.run_for(4000)
+        expect(page.get_by_role("alert")).to_be_hidden()
         assert sum(group.new for group in box.groups()) == 0
+    with BoardServer(port=first.port).running() as third:
+        other.goto(third.address)
+        page.keyboard.press("n")
+        expect(page.get_by_role("alert")).to_have_text("The server was started without this page")
         page.context.close()
 
 
@@ -171,5 +186,5 @@ def test_a_drill_that_two_tabs_show_is_counted_once(page, box):
     due = box.next(Choice(kind="mistake")).next_due
     click_move(other, "h2", "h3")
     click_move(other, "e4", "c5")
-    expect_status(other, "Nb7+. You have answered this already, so it does not count")
+    expect_status(other, "Nb7+. This drill was answered already, or is no longer there, so this does not count")
     assert box.next(Choice(kind="mistake")).next_due == due

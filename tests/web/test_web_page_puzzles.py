@@ -157,6 +157,14 @@ def test_the_choice_and_the_way_back_survive_a_reload(page):
     expect(page.get_by_role("button", name="Previous")).to_be_disabled()
 
 
+def test_the_way_back_has_only_puzzles_of_this_file(page):
+    page.evaluate("sessionStorage.setItem('puzzles before', '[2, 9]')")  # as with a larger file before
+    page.reload()
+    expect_status(page, "White to move")
+    page.keyboard.press("p")
+    expect(page.locator("#count")).to_have_text("2 of 3")
+
+
 def test_the_solution_is_analysed_on_the_board_and_the_way_back_is_there(page):
     page.get_by_role("button", name="Show the solution").click()
     expect(page.locator("#solved")).to_contain_text("0 of 1")

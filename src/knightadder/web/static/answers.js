@@ -9,10 +9,10 @@ const RETRY_AFTER = 3000; // milliseconds between two attempts
 export class Answers {
   /**
    * @param {string} key storage key
-   * @param {(reply: object) => void} onLate takes the server's reply to the last answer after an attempt has failed
+   * @param {(reply: object) => void} onRetry takes the last reply, or the problem, of each attempt after a failed one
    */
-  constructor(key, onLate) {
-    Object.assign(this, { key, onLate });
+  constructor(key, onRetry) {
+    Object.assign(this, { key, onRetry });
     this.attempt = Promise.resolve(); // the newest attempt to send the answers
     this.timer = 0;
   }
@@ -51,7 +51,6 @@ export class Answers {
   }
 
   async retry() {
-    const last = [...(await this.sendKept()).values()].at(-1) ?? {};
-    if (!last.problem) this.onLate(last);
+    this.onRetry([...(await this.sendKept()).values()].at(-1) ?? {}); // {}: another tab has sent them
   }
 }

@@ -138,7 +138,7 @@ async function end(title, move) {
   byId("comment").textContent = told.filter(Boolean).join(". ");
   const found = await saving;
   if (!found || drill !== answered || !page.over) return;
-  byId("status").querySelector("small").append(found.wait ? `. Again ${found.wait}` : ". You have answered this already, so it does not count");
+  byId("status").querySelector("small").append(found.wait ? `. Again ${found.wait}` : ". This drill was answered already, or is no longer there, so this does not count");
 }
 
 begin();

@@ -11,6 +11,8 @@ import { showLinks } from "./pages.js";
 import { read, write } from "./stored.js";
 import { startTheme } from "./theme.js";
 
+const LATER = ". Your answer is kept in this browser and sent later";
+
 export class Exercise {
   /**
    * @param {string} name the page's name, for the link back from the board's page
@@ -26,8 +28,7 @@ export class Exercise {
     this.over = true; // whether the user can no longer answer
     this.hints = 0; // number of hints given for the next move
     this.answers = new Answers(`${this.key} answers`, (reply) => {
-      this.complain("");
-      onLate(reply);
+      if (this.replyOf(reply, LATER)) onLate(reply);
     });
     startTheme(byId("theme"));
     startLook();
@@ -59,18 +60,18 @@ export class Exercise {
   /** Send the user's answer, and return the server's reply. If the answer is sent later, say so and return null. */
   async answer(path) {
     this.complain("");
-    return this.replyOf(await this.answers.send(path), ". Your answer is kept in this browser and sent later");
+    return this.replyOf(await this.answers.send(path), LATER);
   }
 
+  /** The server's reply; null if that is a problem, which is shown with an advice. */
   replyOf(found, advice = "") {
-    if (!found.problem) return found;
-    this.complain(found.problem + advice);
-    return null;
+    this.complain(found.problem ? found.problem + advice : "");
+    return found.problem ? null : found;
   }
 
-  /** Show a problem; "" hides it. */
+  /** Show a problem; "" hides it. A screen reader does not repeat a problem that stays the same. */
   complain(text) {
-    byId("problem").textContent = text;
+    if (byId("problem").textContent !== text) byId("problem").textContent = text;
     byId("problem").hidden = !text;
   }
 
@@ -107,9 +108,9 @@ export class Exercise {
     else this.board.setArrows([[from, to]]);
   }
 
-  /** Show a game on the board's page, whose link leads back to this page. */
-  handOver(game) {
-    handOver(game, this.name);
+  /** Show a game on the board's page, whose link leads back to this page. Without a server, this page stays. */
+  async handOver(game) {
+    if (await this.ask("/pages")) handOver(game, this.name);
   }
 }
 

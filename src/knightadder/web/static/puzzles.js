@@ -30,6 +30,7 @@ const page = new Exercise(
 async function begin() {
   all = await page.ask("/puzzles");
   if (!all) return;
+  before = before.filter((number) => number <= all.count); // the file may have been a larger one
   const known = page.remembered;
   const themes = [...all.themes].sort((one, other) => one.words.localeCompare(other.words));
   offer("theme-of", [["All themes", ""], ...themes.map(({ name, words, count }) => [`${words} (${count})`, name])], known.theme);
