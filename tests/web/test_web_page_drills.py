@@ -173,7 +173,7 @@ def test_an_answer_that_cannot_be_sent_is_sent_later(browser, box):
     with BoardServer(port=first.port).running() as third:
         other.goto(third.address)
         page.keyboard.press("n")
-        expect(page.get_by_role("alert")).to_have_text("The server was started without this page")
+        expect(page.get_by_role("alert")).to_have_text("The server was started without this part")
         page.context.close()
 
 

@@ -10,7 +10,7 @@ export async function ask(path, options = {}, form = "json") {
   try {
     const answer = await fetch(path, options);
     if (answer.status === 403) return { problem: RESTARTED };
-    if ([404, 405].includes(answer.status)) return { problem: "The server was started without this page" };
+    if ([404, 405].includes(answer.status)) return { problem: "The server was started without this part" };
     if (answer.status === 503) return { problem: await answer.text() };
     if (!answer.ok) throw new Error(await answer.text());
     return await answer[form]();
