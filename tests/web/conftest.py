@@ -173,8 +173,8 @@ def open_page(browser, server):
 
 
 @pytest.fixture
-def link():
-    return Link()
+def link(engine):
+    return Link(engine)
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
 """A page's connection to the server, in the hands of a test."""
 
+from board_tab import PATIENCE
+
 
 class Link:
     """A connection that can break; it keeps the page's messages while `slow`, and the server's while `late`."""
 
-    def __init__(self):
+    def __init__(self, engine):
+        self._engine = engine
         self.slow = self.late = False
         self._waiting, self._answers = [], []
 
@@ -33,3 +36,6 @@ class Link:
         """
         self._server.close(code=1000 if forgotten else 3000)
         self._page.close()
+        assert not forgotten or self._engine.closed.wait(
+            PATIENCE
+        )  # else the page could come back before it is forgotten
