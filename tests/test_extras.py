@@ -1,6 +1,8 @@
 """What is said where a library is not installed."""
 
+import os
 import re
+import subprocess
 import sys
 
 import pytest
@@ -21,6 +23,15 @@ def test_a_library_of_an_extra_is_asked_for(monkeypatch, library, shown):
 def test_what_else_is_missing_is_a_defect():
     with pytest.raises(ModuleNotFoundError), needed_by("the command"):
         __import__("no_such_library")
+
+
+def test_matplotlib_is_silent_about_a_home_that_it_cannot_write_to():
+    code = "from knightadder.extras import needed_by\nwith needed_by('the command'): import matplotlib.pyplot"
+    places = {"HOME": os.devnull, "XDG_CONFIG_HOME": os.devnull, "XDG_CACHE_HOME": os.devnull}
+    environment = {**os.environ, **places, "MPLBACKEND": "agg"}
+    environment.pop("MPLCONFIGDIR", None)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, timeout=200)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.fixture

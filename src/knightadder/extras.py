@@ -28,6 +28,9 @@ _NAMES = {
 @contextlib.contextmanager
 def needed_by(command: str, extra: str = "workshop") -> Iterator[None]:
     """Run a ``with`` block that imports libraries of an extra for a command; OptionError if a library is missing."""
+    import logging
+
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it warns if its cache is temporary
     try:
         yield
     except ModuleNotFoundError as error:
