@@ -173,7 +173,7 @@ def test_without_an_answer_the_old_report_stays(capsys, three, tmp_path):
     file.write_text("old")
     for name, content in (("out.json", "old"), ("new.json", None)):
         report = tmp_path / name
-        command = three.arguments("--nodes", "500", "--engine", "cmd=no-such-engine", "--json", str(report))
+        command = three.arguments("--nodes", "500", "--engine", "cmd=no-such-engine", "--json", str(report), "--force")
         assert _run(capsys, command)[0] == 2
         assert (report.read_text() if report.exists() else None) == content
 

@@ -46,6 +46,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "--json", type=Path, metavar="FILE", help="write all answers to this file as JSON; - is standard output"
     )
+    declare(command, "--force")
     command.set_defaults(run=run)
 
 
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json and not to_stdout:
         if any(suite.samefile(arguments.json) for suite in arguments.files if arguments.json.exists()):
             raise OptionError(f"--json {arguments.json}: this file contains the positions, so it is not overwritten")
-        check_new(arguments.json, force=True)
+        check_new(arguments.json, arguments.force)
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table
     try:
@@ -116,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
             if to_stdout:
                 print(text)
             else:
-                write_whole(arguments.json, f"{text}\n".encode())
+                write_whole(arguments.json, f"{text}\n".encode(), force=arguments.force)
     return 0
 
 
