@@ -118,9 +118,9 @@ def _exists(file: Path) -> OptionError:
     return OptionError(f"{file} already exists: give --force to overwrite it")
 
 
-def check_new(file: Path, force: bool) -> None:
+def check_new(file: Path, force: bool, made: Path | None = None) -> None:
     """Raise OptionError, before hours of work, if a file cannot be written, or exists and may not be overwritten. A
-    special file is not overwritten.
+    special file is not overwritten. The run makes the folder `made`, so this folder may be missing.
     """
     check_uncompressed(file)
     if file.is_dir():
@@ -129,6 +129,8 @@ def check_new(file: Path, force: bool) -> None:
         return
     if file.exists() and not force:
         raise _exists(file)
+    if made and not made.exists() and file.parent.resolve() == made.resolve():
+        return
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
     check_writable(file.resolve().parent, file)

@@ -123,4 +123,4 @@ def test_a_killed_command_goes_on(
     # Which chunks datagen plays ahead, perhaps for nothing, depends on which two were ready first.
     assert len(rest) == len(numbers) - 2 or (name == "datagen" and len(numbers - rest) >= 2)
     if name in ("datagen", "tune"):  # the others have forgotten the finished run anyway
-        assert run("--restart") == (result, numbers)
+        assert run("--restart", *["--force"] * bool(output)) == (result, numbers)

@@ -94,7 +94,7 @@ def test_runs_that_go_on(data, tmp_path):
         out,
     )
     # Without a number, all that there are.
-    assert data("games", "--merge", "data.bin")[0] == 0
+    assert data("games", "--merge", "data.bin", "--force")[0] == 0
     assert _positions((tmp_path / "data.bin").read_bytes()) == _expected(more)
 
 

@@ -153,7 +153,7 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert (tmp_path / "data.bin").stat().st_size == 32 * len(Reader().read(words, Filter()))
     with monkeypatch.context() as patch:
         patch.setattr(merge, "write_shuffled", _interrupt)
-        assert cli.main(["datagen", "games", "--merge", "data.bin"]) == 130
+        assert cli.main(["datagen", "games", "--merge", "data.bin", "--force"]) == 130
     said = "2 chunks of games are in games; the same command continues from there\n"
     assert said in capsys.readouterr().err
     with monkeypatch.context() as patch:

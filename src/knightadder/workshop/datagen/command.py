@@ -55,6 +55,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="write the quiet positions of all games to this file, 32 bytes each; with --positions N, only from the "
         "first games that contain N positions",
     )
+    declare(command, "--force")
     games = command.add_argument_group("games")
     games.add_argument(
         "--nodes",
@@ -101,9 +102,6 @@ def run(arguments: argparse.Namespace) -> int:
     file: Path | None = arguments.merge
     if not (arguments.positions or arguments.from_pgn or file):
         raise OptionError("nothing to do: give --positions, --from-pgn or --merge")
-    # The folder of the games may not exist yet.
-    if file and (file.is_dir() or file.parent.resolve() != arguments.folder.resolve()):
-        check_new(file, force=True)
 
     from knightadder.workshop.datagen.parts import Parts
 
@@ -112,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_not_games(file, arguments.from_pgn or (), "--merge")
         if parts.owns(file):
             raise OptionError(f"--merge {file}: this file contains the games, so it is not overwritten")
+        check_new(file, arguments.force, made=parts.folder)
     if arguments.positions:
         _gather(parts, arguments)
     elif arguments.from_pgn:
@@ -124,6 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not parts.chunks:
             raise OptionError(f"there are no games in {parts.folder}")
         with _going_on(parts):
+            check_new(file, arguments.force)  # it may be new, after days of games
             _merge(parts, file, arguments)
     return 0
 
