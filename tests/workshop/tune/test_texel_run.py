@@ -34,7 +34,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tune(data: Path, folder: Path, *more: str) -> int:
-    return main(["tune", "texel", str(data), "--state", str(folder), "--out", str(folder.with_suffix(".json")), *more])
+    out = str(folder.with_suffix(".json"))
+    return main(["tune", "texel", str(data), "--state", str(folder), "--out", out, "--force", *more])
 
 
 def epochs(folder: Path) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import positive
+from knightadder.arguments import declare, positive
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.files import check_new
@@ -58,6 +58,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         metavar="FILE.png",
         help="picture file that shows how the values change; redrawn during the run",
     )
+    declare(command, "--force")
     add_arguments(command)
     command.set_defaults(run=run)
 
@@ -68,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     draw: Callable[[Spsa, Path], None] | None = None
     if arguments.plot:
-        check_new(arguments.plot, force=True)
+        # An interrupted run has drawn its picture already.
+        check_new(arguments.plot, arguments.force or bool(arguments.state and arguments.state.is_file()))
         with needed_by("--plot"):
             from knightadder.workshop.tune.spsa_picture import draw
 

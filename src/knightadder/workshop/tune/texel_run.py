@@ -10,7 +10,7 @@ from knightadder.arguments import declare, positive_number
 from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.files import reading, replacing, write_whole
+from knightadder.files import check_new, reading, replacing, write_whole
 from knightadder.foreign import parse_json
 from knightadder.progress import progress
 from knightadder.runs import going_on
@@ -58,6 +58,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--start", type=Path, metavar="FILE", help="file with the starting values (default: the engine's own)"
     )
     declare(command, "--out", help=f"write the tuned values to this file (default: {_VALUES} in the folder of --state)")
+    declare(command, "--force")
     command.add_argument(
         "--install",
         action="store_true",
@@ -88,6 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
             train,
         )
 
+    if arguments.out:
+        check_new(arguments.out, arguments.force, made=arguments.state)
     file = arguments.start or terms.VALUES_FILE
     with reading(file):
         content = file.read_bytes()
@@ -138,7 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
             if state.best_epoch < state.epoch:
                 print(_overfitting(state))
             best = np.rint(texel.settle(training, state.best_values)).astype(np.int64)
-            with replacing(out) as beside:
+            with replacing(out, force=arguments.force or not arguments.out) as beside:
                 terms.write_values(best, beside)
             print(f"The values are in {out}")
             if arguments.install:
