@@ -32,8 +32,8 @@ from knightadder.cli import EXIT_OK, exit_status
 from knightadder.core.evaluation.network_file import INPUTS, bucket_of, network_bytes
 from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.engine.errors import OptionError
-from knightadder.files import write_whole
-from knightadder.workshop.train.command import add_settings, check_output, quantised, settings_of
+from knightadder.files import check_new, write_whole
+from knightadder.workshop.train.command import add_settings, check_name, quantised, settings_of
 from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.kernels import DECAY_1, DECAY_2, EPSILON
 from knightadder.workshop.train.run import TrainSettings, first_weights, length
@@ -312,7 +312,8 @@ def main() -> int:
 
 def train(given: argparse.Namespace) -> int:
     """Train, write the network, and return the exit status."""
-    check_output(given.out, given.name)
+    check_new(given.out, force=True)
+    check_name(given.name)
     settings = settings_of(given)
     shape, scale = settings.shape, settings.scale
     first = first_weights(shape, scale, given.start, settings.seed)

@@ -186,8 +186,8 @@ def test_networks_are_exchanged(games: Path, tmp_path: Path, capsys: pytest.Capt
     trained = read_network(tmp_path / "run" / "network.nnue")
     for name, more in (("one.npz", ()), ("one.bin", shape)):
         assert main(["train", "--state", state, "--export", str(tmp_path / name)]) == 0
-        arguments = ["--import", str(tmp_path / name), "--out", str(tmp_path / "one.nnue"), "--name", "imported", *more]
-        assert main(["train", *arguments]) == 0
+        arguments = ["--import", str(tmp_path / name), "--out", str(tmp_path / "one.nnue"), "--name", "imported"]
+        assert main(["train", *arguments, *more, "--force"]) == 0
         network = read_network(tmp_path / "one.nnue")
         assert [part.tolist() for part in network.parts()] == [part.tolist() for part in trained.parts()]
         assert (network.mirrored, network.scale, network.description) == (False, 300, "imported")
@@ -201,9 +201,9 @@ def test_a_network_is_drawn(games: Path, tmp_path: Path, capsys: pytest.CaptureF
     pictures = [tmp_path / name for name in ("network-worth.png", "network-neurons.png")]
     assert capsys.readouterr().out == "".join(f"Wrote the picture {picture}\n" for picture in pictures)
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
-    assert main([*arguments, "--first-ply", "300"]) == 2
+    assert main([*arguments, "--force", "--first-ply", "300"]) == 2
     assert capsys.readouterr().err == "knightadder: there are too few positions for pictures\n"
-    assert main([*arguments[:1], str(tmp_path), *arguments[2:]]) == 2
+    assert main([*arguments[:1], str(tmp_path), *arguments[2:], "--force"]) == 2
     assert capsys.readouterr().err == f"knightadder: there are no games in {tmp_path}\n"
 
 
@@ -273,7 +273,7 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         (("games", "--state", "run"), "there are no games in games"),
         (("games", "--state", "run", "--distill-share", "0.3"), "--distill-share needs --distill"),
         (("games", "--state", "run", "--out", "."), "cannot write .: it is a folder"),
-        (("games", "--state", "run", "--out", "no/x"), "cannot write no/x: there is no such folder"),
+        (("games", "--state", "run", "--out", "no/x"), "cannot write no/x: there is no folder no"),
         (("games", "--state", "run", "--out", "x", "--name", "a\nb"), "--name must be one line of at most 1000 bytes"),
     ],
 )

@@ -12,7 +12,7 @@ from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
-from knightadder.files import locked, make_folder, write_whole
+from knightadder.files import check_new, locked, make_folder, write_whole
 from knightadder.progress import progress
 from knightadder.runs import going_on
 from knightadder.text import tell
@@ -39,6 +39,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     command.add_argument(
         "-o", "--out", type=Path, metavar="FILE", help="file for the network; with --plot, folder for the pictures"
     )
+    declare(command, "--force")
     command.add_argument(
         "--name",
         default="",
@@ -250,13 +251,16 @@ def run(arguments: argparse.Namespace) -> int:
             raise OptionError(f"cannot write to {arguments.out}: there is no such folder")
         _draw(arguments)
         return 0
-    check_output(arguments.out, arguments.name)
+    check_name(arguments.name)
     if folder:
         _check_not_of_run(folder, arguments.out, arguments.export)
+    for file in (arguments.out, arguments.export):
+        if file:
+            check_new(file, arguments.force, made=folder)
     if arguments.imported:
         if arguments.games or arguments.export or folder or not arguments.out:
             raise OptionError("--import needs --out, and excludes games, --state and --export")
-        _write_network(_import(arguments), arguments.out)
+        _write_network(_import(arguments), arguments.out, arguments.force)
     elif arguments.export:
         if arguments.games or not folder:
             raise OptionError("--export needs --state, and excludes games")
@@ -311,7 +315,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         print(f"{total * size} positions trained on  {last}")
         network = quantised(trainer.averaged, settings.shape, settings.scale, arguments.name)
         print(compare(network, held_out))
-        _write_network(network, out)
+        _write_network(network, out, force=arguments.force or not arguments.out)
 
 
 def settings_of(arguments: argparse.Namespace) -> TrainSettings:
@@ -365,12 +369,14 @@ def _or(value: float | None, other: float) -> float:
 
 def _draw(arguments: argparse.Namespace) -> None:
     with needed_by("train", "train"):
-        from knightadder.workshop.train.pictures import draw
+        from knightadder.workshop.train.pictures import NEURONS, WORTH, draw
 
     from knightadder.engine.loader import compile_core
     from knightadder.workshop.datagen.reader import Filter
     from knightadder.workshop.train.exchange import read_weights
 
+    for name in (WORTH, NEURONS):
+        check_new(arguments.out / name, arguments.force)
     weights = read_weights(arguments.drawn)
     compile_core()
     wanted = Filter(arguments.first_ply, arguments.score_below, quiet=True)
@@ -429,10 +435,8 @@ def quantised(weights: Flat, shape: Shape, scale: int, name: str) -> Network:
         raise OptionError(f"cannot make a network of these weights: {error}") from None
 
 
-def check_output(file: Path | None, name: str) -> None:
-    """Raise an error, before hours of training, if the network's file cannot be written."""
-    if file and (file.is_dir() or not file.parent.is_dir()):
-        raise OptionError(f"cannot write {file}: {'it is a folder' if file.is_dir() else 'there is no such folder'}")
+def check_name(name: str) -> None:
+    """Raise an error, before hours of training, if a network's file cannot contain this description."""
     from knightadder.core.evaluation.network_file import LONGEST_DESCRIPTION
 
     if len(name.encode()) > LONGEST_DESCRIPTION or len(name.splitlines()) > 1:
@@ -449,8 +453,8 @@ def _check_not_of_run(folder: Path, *files: Path | None) -> None:
             raise OptionError(f"cannot write {file}: the run needs this file to continue")
 
 
-def _write_network(network: Network, file: Path) -> None:
+def _write_network(network: Network, file: Path, force: bool) -> None:
     from knightadder.core.evaluation.network_file import network_bytes
 
-    write_whole(file, network_bytes(network))
+    write_whole(file, network_bytes(network), force=force)
     print(f"The network is in {file}")
