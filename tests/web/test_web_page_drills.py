@@ -5,6 +5,7 @@ import re
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE
+from held_requests import HeldRequests
 from on_page import click_move, every_layout, expect_moves, expect_piece, square
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
@@ -103,20 +104,67 @@ def test_a_repertoire_by_the_keyboard(page):
 def test_the_choice_and_the_drill_survive_a_reload(page):
     page.get_by_label("Drills", exact=True).select_option("My repertoire with Black")
     expect_status(page, "Black to move")
-    page.get_by_label("Opening", exact=True).select_option("King's Pawn Game")
+    with page.expect_response("**/drills/next?*opening=King*"):
+        page.get_by_label("Opening", exact=True).select_option("King's Pawn Game")
     page.reload()
     expect(page.get_by_label("Drills", exact=True)).to_have_value("3")
     expect(page.get_by_label("Opening", exact=True)).to_have_value("King's Pawn Game")
     expect(page.locator("#count")).to_have_text("0 due, 1 new")
     expect_status(page, "Black to move")
     page.get_by_label("Drills", exact=True).select_option("All")
-    page.get_by_label("Opening", exact=True).select_option("All openings")
+    expect(page.get_by_label("Drills", exact=True).locator("option")).to_have_count(3)
+    with page.expect_response("**/drills/next?*"):
+        page.get_by_label("Opening", exact=True).select_option("All openings")
     expect_status(page, "White to move")
     page.keyboard.press("n")
     expect_status(page, "Black to move")
     page.reload()
     expect(page.locator("#count")).to_have_text("0 due, 2 new")
     expect_status(page, "Black to move")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_choices_only_the_newest_is_shown(page, order):
+    requests = HeldRequests(page, "**/drills/next?*")
+    kinds = page.get_by_label("Drills", exact=True)
+    for count, kind in enumerate(("My mistakes", "My repertoire with Black"), start=1):
+        kinds.select_option(kind)
+        requests.wait_for(count)
+    for number in order:
+        requests.answer(number)
+        expect_status(page, "Black to move" if 1 in order[: order.index(number) + 1] else "White to move")
+
+
+def test_after_two_presses_the_page_goes_on_once(page):
+    requests = HeldRequests(page, "**/drills")
+    for count in (1, 2):
+        page.keyboard.press("n")
+        requests.wait_for(count)
+    requests.answer(1)
+    expect_status(page, "Black to move")
+    page.keyboard.press("s")
+    requests.wait_for(3)
+    requests.answer(2)
+    expect_status(page, "The solution1...c5. Again in 1 minute")
+    with page.expect_response("**/drills/next?*"):
+        requests.answer(0)
+    page.evaluate("fetch('/pages').then((answer) => answer.text())")
+    expect_status(page, "The solution")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_if_the_newest_request_fails_the_first_drill_is_shown(page, order):
+    requests = HeldRequests(page, "**/drills/next?*")
+    page.reload()
+    requests.wait_for(1)
+    page.keyboard.press("n")
+    requests.wait_for(2)
+    for number in order:
+        requests.answer(0) if number == 0 else requests.fail(1)
+    expect_status(page, "White to move")
+    expect(page.get_by_role("alert")).to_have_text("The server is busy")
+    click_move(page, "e4", "c5")
+    expect_status(page, "Right")
 
 
 def test_drills_that_are_added_while_the_page_is_open_can_be_chosen(page, box):

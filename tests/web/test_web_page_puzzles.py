@@ -6,6 +6,7 @@ import chess
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE
+from held_requests import HeldRequests
 from on_page import SIZES, click_move, drag_move, expect_moves, expect_piece, expect_shown, square
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
@@ -132,6 +133,7 @@ def test_the_choice_is_by_theme_and_rating_and_the_keyboard_is_enough(page):
     page.get_by_label("Theme", exact=True).select_option("Back-rank mate (1)")
     expect(page.locator("#count")).to_have_text("2 of 3")
     page.get_by_label("Theme", exact=True).select_option("All themes")
+    expect(page.locator("#count")).to_have_text("3 of 3")
     page.get_by_label("Rating", exact=True).select_option("1250 to 1499")
     expect(page.locator("#count")).to_have_text("1 of 3")
     page.locator("body").press("s")
@@ -155,6 +157,79 @@ def test_the_choice_and_the_way_back_survive_a_reload(page):
         page.keyboard.press("p")
         expect(page.locator("#count")).to_have_text(count)
     expect(page.get_by_role("button", name="Previous")).to_be_disabled()
+
+
+@pytest.fixture
+def twice(page):
+    """At puzzle 3, choose the theme of puzzle 2 and then that of puzzle 1; give the two requests."""
+    for count in ("2 of 3", "3 of 3"):
+        page.keyboard.press("n")
+        expect(page.locator("#count")).to_have_text(count)
+    requests = HeldRequests(page, "**/puzzles/next?*")
+    for count, theme in enumerate(("Back-rank mate (1)", "Hanging piece (1)"), start=1):
+        page.get_by_label("Theme", exact=True).select_option(theme)
+        requests.wait_for(count)
+    return requests
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_choices_only_the_newest_is_shown(page, twice, order):
+    for number in order:
+        twice.answer(number)
+        expect(page.locator("#count")).to_have_text("1 of 3" if 1 in order[: order.index(number) + 1] else "3 of 3")
+    page.keyboard.press("p")
+    expect(page.locator("#count")).to_have_text("3 of 3")
+    page.reload()
+    expect(page.get_by_label("Theme", exact=True)).to_have_value("hangingPiece")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_if_the_newest_choice_fails_the_one_before_is_shown(page, twice, order):
+    for number in order:
+        twice.answer(0) if number == 0 else twice.fail(1)
+    expect(page.locator("#count")).to_have_text("2 of 3")
+    expect(page.get_by_role("alert")).to_have_text("The server is busy")
+    click_move(page, "d8", "d1")
+    expect_status(page, "Solved")
+
+
+def test_a_reply_belongs_to_its_puzzle(page):
+    requests = HeldRequests(page, "**/puzzles/next?*")
+    page.keyboard.press("n")
+    requests.wait_for(1)
+    click_move(page, "e4", "c5")
+    expect_status(page, "Right")
+    requests.answer(0)
+    expect_status(page, "Black to move")
+    page.clock.run_for(1000)
+    expect_status(page, "Black to move")
+
+
+def test_the_reply_comes_though_the_next_puzzle_does_not(page):
+    requests = HeldRequests(page, "**/puzzles/next?*")
+    click_move(page, "e4", "c5")
+    page.keyboard.press("n")
+    requests.wait_for(1)
+    requests.fail(0)
+    page.clock.run_for(1000)
+    expect_piece(page, "d8", "k")
+    click_move(page, "c5", "b7")
+    expect_status(page, "Solved")
+
+
+def test_next_before_the_choices_are_there_keeps_the_choice(page):
+    page.get_by_label("Theme", exact=True).select_option("Back-rank mate (1)")
+    expect(page.locator("#count")).to_have_text("2 of 3")
+    requests = HeldRequests(page, "**/puzzles")
+    page.reload()
+    requests.wait_for(1)
+    page.keyboard.press("n")
+    requests.wait_for(2)
+    requests.answer(1)
+    expect(page.locator("#count")).to_have_text("2 of 3")
+    requests.answer(0)
+    expect(page.locator("#count")).to_have_text("2 of 3")
+    expect(page.get_by_label("Theme", exact=True)).to_have_value("backRankMate")
 
 
 def test_the_way_back_has_only_puzzles_of_this_file(page):

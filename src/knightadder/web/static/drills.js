@@ -63,15 +63,13 @@ async function goOn() {
   await begin();
 }
 
-async function begin() {
-  await count();
-  await open();
-}
-
 /** Fetch and show the next drill. */
-async function open() {
-  await saving;
-  const found = await page.ask(`/drills/next?${new URLSearchParams({ ...choice(), after: page.remembered.last ?? 0 })}`);
+async function begin() {
+  const found = await page.next(async () => {
+    await count();
+    await saving;
+    return page.fetch(`/drills/next?${new URLSearchParams({ ...choice(), after: page.remembered.last ?? 0 })}`);
+  });
   if (!found) return;
   drill = found.drill;
   saving = null;

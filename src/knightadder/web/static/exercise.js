@@ -27,6 +27,8 @@ export class Exercise {
     this.key = name.toLowerCase(); // of what the browser stores for this page
     this.over = true; // whether the user can no longer answer
     this.hints = 0; // number of hints given for the next move
+    this.timer = 0; // for the next event of the exercise that is shown
+    this.newest = null; // the newest request for an exercise
     this.answers = new Answers(`${this.key} answers`, (reply) => {
       if (this.replyOf(reply, LATER)) onLate(reply);
     });
@@ -53,8 +55,27 @@ export class Exercise {
   /** Send a request after the kept answers, and return the server's reply. If that fails, show the error and return null. */
   async ask(path) {
     this.complain("");
+    return this.replyOf(await this.fetch(path));
+  }
+
+  /** Send a request after the kept answers, and return the server's reply or `{ problem }`. */
+  async fetch(path) {
     await this.answers.sendKept();
-    return this.replyOf(await ask(path));
+    return ask(path);
+  }
+
+  /**
+   * Return the exercise to show next, for which `request` asks with `fetch`. If the user asks again meanwhile, the newest
+   * request counts, and the earlier ones get null. If the newest fails, its error is shown and the one before it counts.
+   */
+  async next(request) {
+    this.complain("");
+    const asked = { reply: request(), later: null };
+    if (this.newest) this.newest.later = asked;
+    this.newest = asked;
+    const found = await asked.reply;
+    for (let { later } = asked; later; later = later.later) if (!(await later.reply).problem) return null;
+    return asked === this.newest || found.problem ? this.replyOf(found) : found;
   }
 
   /** Send the user's answer, and return the server's reply. If the answer is sent later, say so and return null. */
@@ -87,12 +108,18 @@ export class Exercise {
   }
 
   show(position, over, title, detail) {
+    clearTimeout(this.timer);
     this.over = over;
     this.board.setArrows([]);
     if (position) this.board.set(position);
     byId("hint").disabled = byId("show").disabled = over;
     byId("analyse").hidden = !over || !position;
     this.tell(title, detail);
+  }
+
+  /** Do something after some milliseconds, unless another position or exercise is shown before. */
+  later(action, milliseconds) {
+    this.timer = setTimeout(action, milliseconds);
   }
 
   /** Show a title and a detail as the status. */

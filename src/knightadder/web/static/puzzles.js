@@ -14,7 +14,6 @@ const [LOWEST, HIGHEST] = [1000, 2500];
 
 let puzzle = null;
 let step = 0; // the index of the solver's next move
-let waiting = 0; // the timer of the next reply
 let answered = false; // whether this puzzle has been answered
 let solving = false; // whether the user is solving this puzzle, or has begun to solve it before its first answer
 let before = read(sessionStorage, BEFORE, [0]) ?? []; // the numbers of the puzzles shown before the current puzzle in this tab
@@ -75,11 +74,12 @@ function levels() {
 }
 
 async function openNext() {
+  if (!all) return begin();
   const choice = { theme: byId("theme-of").value, level: byId("level").value };
-  const { number = 0 } = page.remembered;
-  const after = puzzle?.number ?? number;
+  page.remember(choice);
+  const after = puzzle?.number ?? page.remembered.number ?? 0;
   await open(`/puzzles/next?${new URLSearchParams({ ...choice, after })}`, puzzle ? [...before, puzzle.number] : before);
-  page.remember({ ...choice, number: puzzle?.number ?? number });
+  if (puzzle) page.remember({ number: puzzle.number });
 }
 
 async function goBack() {
@@ -88,8 +88,7 @@ async function goBack() {
 
 /** Load a puzzle from a path on the server, and show it. `earlier` are the numbers of the puzzles shown before it. */
 async function open(path, earlier = before) {
-  clearTimeout(waiting);
-  const found = await page.ask(path);
+  const found = await page.next(() => page.fetch(path));
   if (!found) return;
   puzzle = found;
   before = earlier;
@@ -130,7 +129,7 @@ function take(move) {
   page.board.setArrows([]);
   page.board.set(after);
   page.tell("Right");
-  waiting = setTimeout(() => askMove("Right", "Go on"), REPLY_AFTER);
+  page.later(() => askMove("Right", "Go on"), REPLY_AFTER);
 }
 
 /** Send the answer to the server, unless this puzzle has been answered before, and show the user's new rating. */
@@ -161,7 +160,6 @@ function showSolution() {
 }
 
 function end(title, position) {
-  clearTimeout(waiting);
   solving = false;
   keep();
   byId("themes").replaceChildren(...puzzle.themes.map(themeRow));
