@@ -46,6 +46,19 @@ def test_the_last_position_asked_for_is_shown(page, link):
     expect_shown(page, "Nf3")
 
 
+def test_a_move_after_the_end_of_the_game_is_refused(page, link):
+    start_game(page)
+    link.slow = True
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really resign?").click()
+    click_move(page, "e2", "e4")
+    link.deliver()
+    expect(page.get_by_role("alert")).to_have_text("Your move came after the end of the game")
+    expect(page.locator("#game .status")).to_contain_text("You lost")
+    expect_piece(page, "e2", "P")
+    expect_moves(page)
+
+
 def test_a_second_move_does_not_become_a_variation(page, link):
     analyse_tab(page)
     link.slow = True

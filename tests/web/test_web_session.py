@@ -201,6 +201,16 @@ def test_the_flag_may_fall_while_a_search_is_stopped(tab, monkeypatch, message):
     assert game["clock"]["running"] is None and tab.sans == []
 
 
+def test_a_move_that_comes_after_the_flag_is_refused(tab):
+    tab.send("new_game", color="white", initial=1)
+    tab.until("game", lambda message: message["game"] and not message["game"]["running"])
+    tab.ask("play", node=tab.position["node"], move="e4", in_game=True)
+    assert "your move came after the end of the game" in tab.error["text"]
+    assert tab.sans == [] and tab.game["game"]["reason"] == "White ran out of time"
+    tab.play("e4")  # the user has seen the end, and analyses
+    assert tab.sans == ["e4"]
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -61,6 +61,7 @@ class Play(_Message):
 
     node: _Node
     move: Annotated[str, Meta(max_length=16)]
+    in_game: bool = False  # whether the page showed a running game; if that has ended, the move is refused
 
 
 class PlayLine(_Message):

@@ -190,6 +190,8 @@ class Session:
         move = parse_move(board, message.move)
         game = self._game
         if game is None or not game.running:
+            if message.in_game:
+                raise MessageError("your move came after the end of the game")
             await self._worker.stop()
             self._play_moves(node, [move])
         elif node is not self._tip or board.turn != game.user:

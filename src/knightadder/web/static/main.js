@@ -483,7 +483,7 @@ function playMove(move, node = position.node) {
     );
     return;
   }
-  if (!send("play", { node, move })) return;
+  if (!send("play", { node, move, in_game: Boolean(game?.running) })) return;
   unanswered = { from: node, heading: walk.heading };
   board.wait();
 }
