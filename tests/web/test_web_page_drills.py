@@ -173,6 +173,9 @@ def test_drills_that_are_added_while_the_page_is_open_can_be_chosen(page, box):
     expect_status(page, "There are no drills yet")
     kinds = page.get_by_label("Drills", exact=True).locator("option")
     expect(kinds).to_have_text(["All"])
+    square(page, "e4").click()
+    square(page, "c5").click()
+    expect_piece(page, "e4", "N")  # there is no drill to answer
     box.add([REPLY])
     page.keyboard.press("n")
     expect_status(page, "Black to move")

@@ -111,7 +111,7 @@ export class Exercise {
     clearTimeout(this.timer);
     this.over = over;
     this.board.setArrows([]);
-    if (position) this.board.set(position);
+    this.board.set(position ?? { ...this.board.position, legal: {} });
     byId("hint").disabled = byId("show").disabled = over;
     byId("analyse").hidden = !over || !position;
     this.tell(title, detail);
