@@ -196,6 +196,21 @@ def test_buttons_and_keys_are_for_the_move_that_the_user_has_gone_to(page, link)
     expect_moves(page, "e4", "e5")
 
 
+def test_a_key_right_after_a_dialog_reaches_the_page(page):
+    load_pgn(page, "1. e4 e5 *")
+    expect_moves(page, "e4", "e5")
+    page.keyboard.press("c")
+    expect(page.get_by_role("heading", name="Comment on the start")).to_be_visible()
+    page.evaluate(  # at once: the field loses the focus only in the browser's next frame
+        """() => {
+            document.querySelector("dialog[open]").close();
+            const options = { key: "ArrowRight", bubbles: true, cancelable: true };
+            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", options));
+        }"""
+    )
+    expect_shown(page, "e4")
+
+
 def test_a_dialog_that_is_opened_meanwhile_stays_open(page, link):
     analyse_tab(page)
     click_move(page, "e2", "e4")

@@ -1,5 +1,7 @@
 // Undo and redo, with keys and with two buttons. The tooltip of a button names the change.
 
+import { targetOf } from "./keys.js";
+
 export class History {
   /**
    * @param {{undo: HTMLButtonElement, redo: HTMLButtonElement}} buttons
@@ -11,7 +13,7 @@ export class History {
     for (const step of ["undo", "redo"]) buttons[step].addEventListener("click", () => go(step));
     addEventListener("keydown", (event) => {
       const step = stepOf(event);
-      if (!step || !allowed() || event.target.closest("input, textarea, dialog")) return; // text fields have their own undo
+      if (!step || !allowed() || targetOf(event).closest("input, textarea, dialog")) return; // text fields have their own undo
       event.preventDefault();
       go(step); // sent even while the buttons are disabled: the server may not have reported the last change yet
     });

@@ -8,10 +8,11 @@ addEventListener("keydown", () => (pointed = false), { capture: true });
 export function startKeys(actions) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea")) return;
+    const target = targetOf(event);
+    if (target.closest("input:not([type=checkbox], [type=radio]), select, textarea")) return;
     // Space and Enter press the focused control.
-    if ([" ", "Enter"].includes(event.key) && event.target.closest("a, button, summary, input")) return;
-    if (event.key.startsWith("Arrow") && event.target.closest("input")) return; // arrow keys choose among radio buttons
+    if ([" ", "Enter"].includes(event.key) && target.closest("a, button, summary, input")) return;
+    if (event.key.startsWith("Arrow") && target.closest("input")) return; // arrow keys choose among radio buttons
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (action) {
       event.preventDefault();
@@ -30,6 +31,11 @@ export function startKeys(actions) {
     dialog.addEventListener("close", () => pointed && document.activeElement?.blur());
   }
   keepFocus();
+}
+
+/** Return the element that a key is for. The field of a closed dialog keeps the focus until the browser's next frame. */
+export function targetOf({ target }) {
+  return target.checkVisibility() ? target : document.body;
 }
 
 /** When the control that has the focus is hidden, disabled or removed, focus its card until the control is usable again. */
