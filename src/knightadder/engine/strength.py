@@ -12,8 +12,8 @@ from dataclasses import dataclass
 # Elo, nodes per move, share of plain quiet moves that are overlooked, and maximum error of evaluations in centipawns.
 # Between the rows, the logarithm of the nodes and the other numbers are interpolated linearly. The scale is that of
 # Stockfish 15.1's UCI_Elo, if Stockfish may search as deeply as it needs (one ply more than its level). The rows from
-# 1350 to 2300 were measured against Stockfish, and the lower rows against each other (see the strength log). The rows
-# for 2600 and 3000 are extrapolated.
+# 1350 to 2500 were measured against Stockfish, and the lower rows against each other (see the strength log). The row
+# for 3000 is extrapolated: twice the nodes are assumed to gain 85 Elo.
 _CALIBRATION = (
     (500, 39, 0.62, 300.0),
     (750, 70, 0.50, 260.0),
@@ -22,8 +22,8 @@ _CALIBRATION = (
     (1700, 580, 0.18, 117.0),
     (2000, 6_000, 0.04, 40.0),
     (2300, 47_000, 0.005, 15.0),
-    (2600, 200_000, 0.0, 0.0),
-    (3000, 6_000_000, 0.0, 0.0),
+    (2500, 210_000, 0.0, 0.0),
+    (3000, 12_000_000, 0.0, 0.0),
 )
 MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
