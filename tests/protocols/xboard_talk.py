@@ -123,6 +123,8 @@ class FakeEngine:
         if self._on_done is not None:
             self.calls.append("stop")
             moves = self.legal_moves()
+            if moves:  # as the real engine, which reports the line of its last iteration again
+                self.on_info(line(0, moves[:1]))
             on_done, self._on_done = self._on_done, None
             on_done(Result(moves[0] if moves else None, None, None))
 

@@ -100,6 +100,7 @@ class XBoardPlayer:
         if search is None:
             return None
         thinking = search.aim is Aim.MOVE
+        search.aborted = True
         self._engine.stop()
         while not self._engine.wait(_POLL_SECONDS):
             pass
@@ -161,7 +162,7 @@ class XBoardPlayer:
             if news.multipv == 1:
                 search.best = moves[0]
             silent = search.aim is Aim.PONDER and time.monotonic() - search.started < _SILENCE
-            if self._posts and not silent:
+            if self._posts and not silent and not search.aborted:
                 self._output.write(format_thinking(news, moves))
 
     def _settle(self, search: XBoardSearch, result: Result) -> tuple[list[str], str | None]:

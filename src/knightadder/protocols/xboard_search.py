@@ -24,7 +24,8 @@ class XBoardSearch:
 
     When the interface plays the expected move, pondering becomes a search for a move. The position in which the search
     began is described by `placement`, the first field of a FEN, and by the number of its legal moves. `started` is the
-    time by `time.monotonic` when the search began.
+    time by `time.monotonic` when the search began. After a search was aborted, its reports are not shown, because the
+    interface would take them for lines of the next position.
     """
 
     aim: Aim
@@ -36,6 +37,7 @@ class XBoardSearch:
     started: float = field(default_factory=time.monotonic)
     latest: Info | CurrentMove | None = None
     best: str | None = None
+    aborted: bool = False
 
     def write(self, moves: Iterable[str]) -> list[str]:
         """Convert moves from the search's first position to the protocol's notation."""
