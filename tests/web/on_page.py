@@ -5,6 +5,7 @@ import re
 import chess
 import pytest
 from playwright.sync_api import expect
+from stand_in_engine import material
 
 expect.set_options(timeout=60_000)
 
@@ -66,6 +67,20 @@ def start_game(page, side="White"):
     page.locator(".segments").get_by_text(side, exact=True).click()
     page.get_by_role("button", name="Start the game").click()
     expect(page.locator("#game .running")).to_be_visible()
+
+
+def lose_a_pawn(engine, page):
+    """Lose a game in which one move of the user was bad; give the button of this moment."""
+    engine.worth, engine.script = material, ["d5", "dxe4"]
+    start_game(page)
+    click_move(page, "e2", "e4")
+    expect_piece(page, "d5", "p")
+    drag_move(page, "g1", "f3")
+    expect_piece(page, "e4", "p")
+    for name in ("Resign", "Really resign?", "What decided the game"):
+        page.get_by_role("button", name=name).click()
+    expect(page.locator("#moments .told")).to_contain_text("One move decided the game")
+    return page.locator("#moments ol button")
 
 
 def resize(page, width, height):

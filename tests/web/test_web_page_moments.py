@@ -1,21 +1,7 @@
 """After a game, on the page: the moments that decided it are tried again."""
 
-from on_page import click_move, drag_move, every_layout, expect_moves, expect_piece, press, start_game
+from on_page import click_move, every_layout, expect_moves, expect_piece, lose_a_pawn, press, start_game
 from playwright.sync_api import expect
-from stand_in_engine import material
-
-
-def lose_a_pawn(engine, page):
-    engine.worth, engine.script = material, ["d5", "dxe4"]
-    start_game(page)
-    click_move(page, "e2", "e4")
-    expect_piece(page, "d5", "p")
-    drag_move(page, "g1", "f3")
-    expect_piece(page, "e4", "p")
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Really resign?").click()
-    page.get_by_role("button", name="What decided the game").click()
-    expect(told(page)).to_contain_text("One move decided the game")
 
 
 def test_no_move_can_be_shown_before_the_moments_are_found(engine, page):
@@ -36,8 +22,7 @@ def told(page):
 
 @every_layout
 def test_the_better_move_is_found_after_a_wrong_one(engine, page):
-    lose_a_pawn(engine, page)
-    page.locator("#moments ol button").click()
+    lose_a_pawn(engine, page).click()
     expect(told(page)).to_contain_text("Find a better move than 2. Nf3")
     expect_piece(page, "f3", None)
     click_move(page, "d2", "d3")
@@ -53,13 +38,13 @@ def test_the_better_move_is_found_after_a_wrong_one(engine, page):
 
 
 def test_the_best_move_is_shown_and_typed_by_the_keyboard(engine, page):
-    lose_a_pawn(engine, page)
-    page.locator("#moments ol button").focus()
+    moment = lose_a_pawn(engine, page)
+    moment.focus()
     page.keyboard.press("Enter")
     press(page.get_by_role("button", name="Show the move"))
     expect(told(page)).to_contain_text("The best move2. exd5")
     expect(page.locator("#board .shapes .shape")).to_have_count(1)
-    page.locator("#moments ol button").press("Enter")
+    moment.press("Enter")
     page.get_by_label("Type a move").fill("exd5")
     page.keyboard.press("Enter")
     expect(told(page)).to_contain_text("Rightexd5 is good")

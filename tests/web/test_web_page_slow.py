@@ -6,18 +6,17 @@ from on_page import (
     analyse_tab,
     choose_game,
     click_move,
-    drag_move,
     expect_moves,
     expect_piece,
     expect_shown,
     load_pgn,
+    lose_a_pawn,
     paste,
     press,
     square,
     start_game,
 )
 from playwright.sync_api import expect
-from stand_in_engine import material
 
 MINE = re.compile(r"\bmine\b")
 FILE = '[White "A"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 d5 *\n'
@@ -259,21 +258,8 @@ def test_moves_wait_until_the_page_has_those_of_a_new_server(page, link):
     expect_shown(page, "d4")
 
 
-def _lose_a_pawn(engine, page):
-    """Lose a game; give the button of the moment that decided it."""
-    engine.worth, engine.script = material, ["d5", "dxe4"]
-    start_game(page)
-    click_move(page, "e2", "e4")
-    expect_piece(page, "d5", "p")
-    drag_move(page, "g1", "f3")
-    expect_piece(page, "e4", "p")
-    for name in ("Resign", "Really resign?", "What decided the game"):
-        page.get_by_role("button", name=name).click()
-    return page.locator("#moments ol button")
-
-
 def test_a_moment_is_open_until_the_user_leaves_it(page, link, engine):
-    moment, told = _lose_a_pawn(engine, page), page.locator("#moments .told")
+    moment, told = lose_a_pawn(engine, page), page.locator("#moments .told")
     link.slow = True
     moment.click()
     press(page.get_by_role("button", name="Show the move"))
