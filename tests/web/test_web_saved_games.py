@@ -298,18 +298,21 @@ def test_a_problem_while_playing_is_told_once(server, saved):
         assert tab.sans == ["e4", "a5", "d4", "a4"]
 
 
-def test_other_tabs_work_while_the_file_is_locked(server, saved):
-    with contextlib.closing(sqlite3.connect(saved.file)) as lock, open_tab(server) as tab:
-        lock.execute("BEGIN EXCLUSIVE")
-        askers = [threading.Thread(target=ask, args=(server, "/games?search=")) for _ in range(40)]
-        for asker in askers:
-            asker.start()
-        tab.ask("load_pgn", pgn="1. e4 *")
-        waiting = [asker.is_alive() for asker in askers]
-        lock.rollback()
-        for asker in askers:
-            asker.join()
-    assert all(waiting) and tab.sans == ["e4"]
+def test_other_tabs_work_while_requests_for_the_games_wait(server, saved):
+    released = threading.Event()
+    saved.find = Mock(side_effect=lambda *_: (released.wait(), ([], 0))[1])  # as while another program locks the file
+    askers = [threading.Thread(target=ask, args=(server, "/games?search=")) for _ in range(40)]
+    with open_tab(server) as tab:
+        try:
+            for asker in askers:
+                asker.start()
+            eventually(lambda: saved.find.call_count == len(askers))
+            tab.ask("load_pgn", pgn="1. e4 *")
+        finally:
+            released.set()
+            for asker in askers:
+                asker.join()
+    assert tab.sans == ["e4"]
 
 
 def test_a_tab_works_while_its_game_waits_for_the_locked_file(server, saved):
