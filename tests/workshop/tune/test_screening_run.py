@@ -143,5 +143,13 @@ def test_too_few_pairs_are_no_failure(capsys, tossed_games):
     status, out, _ = _run(capsys, SINGLE, GROUP, "--pairs", 3)
     assert status == 0
     assert "3 of 3 pairs: " in out
-    assert out.endswith("\nToo few results to estimate the effects of 2 factors: expected at least 4 different pairs\n")
+    assert out.endswith("\nToo few results to estimate the effects of 2 factors: expected at least 4 pairs\n")
+    assert _table(out) == []
+
+
+def test_similar_pairs_are_no_failure(capsys, monkeypatch):
+    monkeypatch.setattr("knightadder.workshop.selfplay.SelfPlay.play_pair", lambda *_: (0, 0))
+    status, out, _ = _run(capsys, SINGLE, GROUP, "--pairs", 8)
+    assert status == 0
+    assert out.endswith("\nToo few results to estimate the effects of 2 factors: the 8 pairs are too similar\n")
     assert _table(out) == []

@@ -123,8 +123,9 @@ def _print_results(screening: Screening) -> None:
     ranked = _ranked(screening)
     if not ranked:
         print(title(screening))
-        count, needed = len(screening.factors), screening.needed
-        print(f"Too few results to estimate the effects of {count} factors: expected at least {needed} different pairs")
+        done, needed = screening.done, screening.needed
+        why = f"expected at least {needed} pairs" if done < needed else f"the {done} pairs are too similar"
+        print(f"Too few results to estimate the effects of {len(screening.factors)} factors: {why}")
         return
     rows = [
         [factor.label, ", ".join(map(str, factor.off)), ", ".join(map(str, factor.on)), elo_text(effect)]
