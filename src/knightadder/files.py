@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -148,10 +148,25 @@ def check_writable(folder: Path, file: Path) -> None:
         pass
 
 
-def check_not_games(file: Path, games: Iterable[str], option: str = "--out") -> None:
-    """Raise OptionError if an output file, given by `option`, is one of the files of games that a run reads."""
-    if file.is_file() and any(other.exists() and file.samefile(other) for other in map(Path, games)):
-        raise OptionError(f"{option} {file}: this file contains the games, so it is not overwritten")
+def check_outputs(outputs: Mapping[str, Path | None], read: Iterable[str | Path] = (), what: str = "the games") -> None:
+    """Raise OptionError if two options name the same output file or folder, or if an output is a file that a run reads.
+    `outputs` are the outputs by option; `what` describes the content of the files in `read`.
+    """
+    taken = [(Path(file), f"this file contains {what}") for file in read]
+    for option, file in outputs.items():
+        if file is None or is_special(file):
+            continue
+        for other, reason in taken:
+            if _is_same(file, other):
+                raise OptionError(f"{option} {file}: {reason}, so it is not overwritten")
+        taken.append((file, f"this is also the file of {option}"))
+
+
+def _is_same(file: Path, other: Path) -> bool:
+    """Return whether two names are the same file, which may be missing."""
+    if file.exists() and other.exists():
+        return file.samefile(other)
+    return file.resolve() == other.resolve()
 
 
 @contextlib.contextmanager

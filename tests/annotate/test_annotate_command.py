@@ -288,6 +288,7 @@ def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts,
     [
         (["--summary", "table.txt"], "expected a name that ends in .csv or .json"),
         (["--summary", "same.csv", "--out", "same.csv"], "this is also the file of --out, so it is not overwritten"),
+        (["--moves", "new.csv", "--plot", "./new.csv"], "this is also the file of --moves, so it is not overwritten"),
         (["--out", "nowhere/out.pgn"], "there is no folder nowhere"),
         (
             ["--out", "out.pgn.zst"],

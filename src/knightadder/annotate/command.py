@@ -25,7 +25,7 @@ from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.options import MAX_LINES
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
-from knightadder.files import check_new, check_writable, doing, replacing, writing
+from knightadder.files import check_new, check_outputs, check_writable, doing, replacing, writing
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, tell
@@ -183,16 +183,8 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     if arguments.plot:
         with needed_by("--plot", "annotate"):
             import matplotlib  # noqa: F401
-    written = {"--out": out, "--summary": summary, "--moves": arguments.moves, "--plot": arguments.plot}
-    taken = {games.resolve(): "this file contains the games"}
-    for option, file in written.items():
-        if file in (None, _STANDARD):
-            continue
-        place = file.resolve()
-        if place in taken or (file.exists() and any(other.exists() and file.samefile(other) for other in taken)):
-            reason = taken.get(place, taken[games.resolve()])
-            raise OptionError(f"{option} {file}: {reason}, so it is not overwritten")
-        taken[place] = f"this is also the file of {option}"
+    tables = {"--summary": summary, "--moves": arguments.moves, "--plot": arguments.plot}
+    check_outputs({"--out": None if out == _STANDARD else out, **tables}, [games])
     state = state or beside.with_name(f"{beside.name}.unfinished")
     return _Files(name, games, out, state, summary, arguments.moves, arguments.plot)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare, positive
-from knightadder.files import check_new, check_not_games, write_whole
+from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.text import one_line
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def write_games(explorer: Explorer, games: Iterable[ExplorerGame], arguments: ar
     """Write games to the file of ``--pgn``, if it is given; OptionError if that fails."""
     out: Path | None = arguments.pgn
     if out is not None:
-        check_not_games(out, [str(arguments.file)], "--pgn")
+        check_outputs({"--pgn": out}, [arguments.file])
         check_new(out, arguments.force)
         text = "".join(f"{explorer.pgn(game.number)}\n\n" for game in games)
         write_whole(out, text.encode(), force=arguments.force)

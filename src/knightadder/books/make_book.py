@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import declare, positive
 from knightadder.engine.errors import PositionError
-from knightadder.files import check_new, check_not_games, write_whole
+from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.text import counted, tell
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status."""
     from knightadder.pgn.game_files import game_files
 
-    check_not_games(arguments.out, arguments.files)
+    check_outputs({"--out": arguments.out}, arguments.files)
     check_new(arguments.out, arguments.force)
     points: dict[int, Counter[int]] = defaultdict(Counter)
     played: dict[int, Counter[int]] = defaultdict(Counter)

@@ -15,7 +15,7 @@ from knightadder.arguments import declare, engine_options
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
-from knightadder.files import check_new, check_not_games, reading, write_whole
+from knightadder.files import check_new, check_outputs, reading, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted
@@ -149,7 +149,7 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
     suffix = out.suffix.lower()
     if suffix not in WRITERS:
         raise OptionError(f"--out {out}: expected a name that ends in .pgn, .epd or .csv")
-    check_not_games(out, games)
+    check_outputs({"--out": out}, games)
     check_new(out, force)
     return suffix
 

@@ -16,7 +16,7 @@ from knightadder.drills.command import declare_file, open_box
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
-from knightadder.files import check_new, check_not_games, write_whole
+from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, plain_name
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     unfinished = state_beside(out)
     if out.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"--out {out}: expected a name that ends in .html")
-    check_not_games(out, arguments.files)
+    check_outputs({"--drills-file": arguments.drills_file, "--out": out}, arguments.files)
     check_new(out, arguments.force or bool(unfinished and unfinished.exists()))
     with needed_by("report", "annotate"):
         import matplotlib  # noqa: F401

@@ -298,7 +298,7 @@ def test_the_files_of_a_run_are_not_overwritten(
     assert train(games, state, "--epochs", "1") == 0
     before = {file: file.read_bytes() for file in state.iterdir()}
     for name in ("checkpoint.npz", "time.json", "games.json", "validation.bin", "checksums.json", "settings.json"):
-        message = f"cannot write {state / name}: the run needs this file to continue"
+        message = f"{state / name}: this file contains the state of the run, so it is not overwritten"
         assert message in refusal(capsys, games, state, "--out", str(state / name))
         capsys.readouterr()
         assert main(["train", "--state", str(state), "--export", str(state / name)]) == 2

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import declare, not_negative, positive, share
 from knightadder.engine.errors import OptionError
 from knightadder.executor import add_workers, open_pool
-from knightadder.files import check_new, check_not_games
+from knightadder.files import check_new, check_outputs
 from knightadder.progress import progress
 from knightadder.runs import going_on
 from knightadder.text import tell
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     parts = Parts(arguments.folder)
     if file:
-        check_not_games(file, arguments.from_pgn or (), "--merge")
+        check_outputs({"--merge": file}, arguments.from_pgn or ())
         if parts.owns(file):
             raise OptionError(f"--merge {file}: this file contains the games, so it is not overwritten")
         check_new(file, arguments.force, made=parts.folder)

@@ -17,6 +17,7 @@ from knightadder.arguments import KEY_VALUES, KeyValues, declare, positive
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import install_command, needed_by
+from knightadder.files import check_outputs
 from knightadder.runs import going_on, state_beside
 from knightadder.text import tell
 from knightadder.workshop.book_argument import add_openings, read_book
@@ -170,6 +171,7 @@ def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Stand
     from knightadder.workshop.match.standings import Standings
     from knightadder.workshop.match.statistics.elo import HAS_SCIPY
 
+    check_outputs({"--state": arguments.state, "--pgn": arguments.pgn, "--log-engine": arguments.log_engine})
     match, state = Match(arguments), _state(arguments)
     if not HAS_SCIPY:
         tell(f"SciPy is not installed, so Elo errors and ratings are left out: {install_command('workshop')}")

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import declare, declare_limits, engine_options, positive
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import PositionError
 from knightadder.executor import add_workers, open_pool
-from knightadder.files import check_new, write_whole
+from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.progress import progress
 from knightadder.text import tell
 
@@ -77,8 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     engine_name: str | None = None
     to_stdout = arguments.json == Path("-")
     if arguments.json and not to_stdout:
-        if any(suite.samefile(arguments.json) for suite in arguments.files if arguments.json.exists()):
-            raise OptionError(f"--json {arguments.json}: this file contains the positions, so it is not overwritten")
+        check_outputs({"--json": arguments.json}, arguments.files, "the positions")
         check_new(arguments.json, arguments.force)
     as_table = not to_stdout and sys.stdout.isatty()
     as_lines = not to_stdout and not as_table

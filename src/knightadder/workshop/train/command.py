@@ -12,7 +12,7 @@ from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
-from knightadder.files import check_new, locked, make_folder, write_whole
+from knightadder.files import check_new, check_outputs, locked, make_folder, write_whole
 from knightadder.progress import progress
 from knightadder.runs import going_on
 from knightadder.text import tell
@@ -253,7 +253,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     check_name(arguments.name)
     if folder:
-        _check_not_of_run(folder, arguments.out, arguments.export)
+        with needed_by("train", "train"):
+            from knightadder.workshop.train.run import FILES
+        outputs = {"--out": arguments.out, "--export": arguments.export}
+        check_outputs(outputs, [folder / name for name in FILES], "the state of the run")
     for file in (arguments.out, arguments.export):
         if file:
             check_new(file, arguments.force, made=folder)
@@ -441,16 +444,6 @@ def check_name(name: str) -> None:
 
     if len(name.encode()) > LONGEST_DESCRIPTION or len(name.splitlines()) > 1:
         raise OptionError(f"--name must be one line of at most {LONGEST_DESCRIPTION} bytes")
-
-
-def _check_not_of_run(folder: Path, *files: Path | None) -> None:
-    """Raise an error if one of the files belongs to the state of the run in `folder`, which it would overwrite."""
-    with needed_by("train", "train"):
-        from knightadder.workshop.train.run import FILES
-
-    for file in files:
-        if file and file.name in FILES and file.resolve().parent == folder.resolve():
-            raise OptionError(f"cannot write {file}: the run needs this file to continue")
 
 
 def _write_network(network: Network, file: Path, force: bool) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import declare, positive
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.files import check_new
+from knightadder.files import check_new, check_outputs
 from knightadder.workshop.tune.spsa import R_END, Spsa, Tunable
 from knightadder.workshop.tune.trials_run import add_arguments, parameter_named, print_table, run_method
 
@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status; raises the errors of `run_method`."""
     from knightadder.core.search.parameters import PARAMETERS
 
+    check_outputs({"--state": arguments.state, "--plot": arguments.plot})
     draw: Callable[[Spsa, Path], None] | None = None
     if arguments.plot:
         # An interrupted run has drawn its picture already.

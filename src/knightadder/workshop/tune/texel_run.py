@@ -10,7 +10,7 @@ from knightadder.arguments import declare, positive_number
 from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.files import check_new, reading, replacing, write_whole
+from knightadder.files import check_new, check_outputs, reading, replacing, write_whole
 from knightadder.foreign import parse_json
 from knightadder.progress import progress
 from knightadder.runs import going_on
@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     with needed_by("tune texel"):
         from knightadder.workshop.tune import texel
         from knightadder.workshop.tune.texel_training import (
+            FILES,
             State,
             TrainingSettings,
             open_journal,
@@ -90,6 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
 
     if arguments.out:
+        check_outputs({"--out": arguments.out}, arguments.data, "the positions")
+        check_outputs({"--out": arguments.out}, [arguments.state / name for name in FILES], "the state of the run")
         check_new(arguments.out, arguments.force, made=arguments.state)
     file = arguments.start or terms.VALUES_FILE
     with reading(file):

@@ -22,7 +22,7 @@ from knightadder.workshop.tune.texel import Adam, TracedPositions, Values, gradi
 
 FORMAT = 2
 
-_STATE, _PLOT = "state.jsonl", "loss.png"
+FILES = _STATE, _PLOT = "state.jsonl", "loss.png"  # the files in a run's folder
 _LAST_RATE = 0.02  # the last learning rate, as a share of the first; the rate falls along half a cosine
 # Decoupled weight decay: each step moves a value towards its starting value by this share times the learning rate. It
 # matters only for values that rarely count, or whose effect other values can compensate.
