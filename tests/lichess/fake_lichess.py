@@ -165,6 +165,7 @@ class FakeLichess:
         self.authorizations: set[str | None] = set()
         self.agents: set[str | None] = set()
         self.listeners: list[SimpleQueue] = []
+        self.refusals: dict[str, tuple[int, dict]] = {}  # status and body of answers to accepted challenges, by id
         self.hold: threading.Event | None = None  # answers to moves wait for it
         self.gate: threading.Event | None = None  # streams that are opened wait for it
         self.on_finish: Callable[[Game], None] = lambda game: None
@@ -353,6 +354,7 @@ def _start_event(game):
             "fullId": game.id + "abcd",
             "color": chess.COLOR_NAMES[game.colour],
             "opponent": {"id": "rival", "username": "Rival"},
+            "variant": {"key": game.variant},
             "compat": {"bot": True, "board": True},
         },
     }
@@ -422,6 +424,9 @@ def _handler(lichess: FakeLichess):
             with lichess.lock:
                 if game_id not in lichess.offered:
                     self._answer(404, {"error": "Challenge not found"})
+                    return
+                if action == "accept" and game_id in lichess.refusals:
+                    self._answer(*lichess.refusals[game_id])
                     return
                 if action == "accept":
                     lichess.start(game_id)

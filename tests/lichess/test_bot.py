@@ -5,6 +5,7 @@ import re
 import threading
 
 import chess
+import pytest
 from fake_lichess import FakeLichess, Faults, random_mover
 from lichess_players import Thinker, choice
 from waiting import eventually
@@ -101,6 +102,40 @@ def test_only_so_many_games_at_once(start_bot):
         play_another(server, most_plies=4)
         running.bot.interrupt()
         running.wait()
+
+
+DAILY = {
+    "error": "You played 100 games against other bots today, please wait before challenging another bot.",
+    "ratelimit": {"key": "bot.vsBot.day", "seconds": 86398},
+}
+TWICE = {"error": "Rival played 100 games against other bots today, please wait until tomorrow to challenge them."}
+
+
+@pytest.mark.parametrize("refusal", [(429, DAILY), (400, TWICE)])
+def test_a_limit_of_games_against_bots_declines_the_challenge_and_disturbs_nothing_else(start_bot, refusal):
+    with FakeLichess() as server:
+        running = start_bot(server, concurrency=2)
+        playing = server.challenge(opponent=lambda *_: None)
+        assert is_accepted(server, playing)
+        refused = f"game{len(server.prepared) + 1:04}"
+        server.refusals[refused] = refusal
+        assert server.challenge(title="BOT") == refused and not is_accepted(server, refused)
+        assert is_accepted(server, server.challenge(most_plies=4))  # there is room for it at once
+        server.act(server.games[playing], "abort")
+        running.bot.interrupt()
+        running.wait()
+    assert server.declined == {refused: "later"}
+    assert server.requests.count(f"POST /api/challenge/{refused}/accept") == 1
+    assert max(running.clock.waits, default=0) < 60  # no request had to wait for a minute
+
+
+def test_a_running_game_that_the_engine_cannot_play_is_left_alone(start_bot):
+    with FakeLichess() as server:
+        odd, played = server.challenge(variant="antichess"), server.challenge(most_plies=4)
+        server.start(odd)
+        running = start_bot(server, games=1)
+        running.wait()
+    assert server.games[played].over and not any(odd in request for request in server.requests)
 
 
 def test_a_challenge_that_is_withdrawn_makes_room(start_bot):

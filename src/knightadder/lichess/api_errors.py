@@ -15,6 +15,10 @@ class Unreachable(EngineError):
     """The server gave no valid answer. It is unknown whether it carried out the request."""
 
 
+class Limited(Unreachable):
+    """The server accepts no more requests of this kind for a while, up to a day; other requests are not limited."""
+
+
 def reason_of(error: BaseException) -> str:
     """Return the reason why a request failed, in the system's words: ``Connection refused``.
     Libraries wrap the system's error several times: for example, requests wraps the error of urllib3.

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from knightadder.engine.errors import EngineError
 from knightadder.library.board_engine import Engine
-from knightadder.lichess.api_errors import Refused, Unreachable
+from knightadder.lichess.api_errors import Limited, Refused, Unreachable
 from knightadder.lichess.bot_api import Lichess
-from knightadder.lichess.challenges import DeclineReason
+from knightadder.lichess.challenges import VARIANTS, DeclineReason
 from knightadder.lichess.engines import GameEngines
 from knightadder.lichess.event_stream import Follower
 from knightadder.lichess.game_play import GamePlay
@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 _LOOK_UP = 1.0  # seconds between checks for overdue games
 _START_WITHIN = 60.0  # seconds from accepting a challenge, after which its game counts as cancelled
 _START_AFTER_DOUBT = 10.0
+
+_NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,22 +148,36 @@ class Bot:
         occupied = len(self._games) + len(self._expected)
         if objection is None and (self._ending() or occupied >= self._settings.concurrency):
             objection = DeclineReason.LATER
+        if objection is None and not self._accept(challenge_id, name):
+            objection = DeclineReason.LATER
+        if objection is not None:
+            self._decline(challenge_id, name, objection)
+
+    def _accept(self, challenge_id: str, name: str) -> bool:
+        """Accept a challenge; return False if its game certainly will not start, but the challenge still exists."""
+        self._expected[challenge_id] = self._clock.now() + _START_WITHIN
         try:
-            if objection is None:
-                self._expected[challenge_id] = self._clock.now() + _START_WITHIN
-                self._lichess.accept(challenge_id)
-                # The time is taken now, because accepting may have taken a minute.
-                self._expected[challenge_id] = self._clock.now() + _START_WITHIN
-                logger.info("challenge %s: accepted, from %s", challenge_id, name)
-            else:
-                self._declined.add(challenge_id)
-                self._lichess.decline(challenge_id, objection)
-                logger.info("challenge %s: declined, from %s: %s", challenge_id, name, objection)
+            self._lichess.accept(challenge_id)
         except (Refused, Unreachable) as error:
-            # The challenge was withdrawn. Or the server accepted it, but the answer was lost: then its game will start.
             logger.info("challenge %s: %s", challenge_id, error)
-            if objection is None:
-                self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT
+            if isinstance(error, Limited) or (isinstance(error, Refused) and error.status != _NOT_FOUND):
+                del self._expected[challenge_id]
+                return False
+            # The challenge was withdrawn. Or the server accepted it, but the answer was lost: then its game will start.
+            self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT
+        else:
+            # The time is taken now, because accepting may have taken a minute.
+            self._expected[challenge_id] = self._clock.now() + _START_WITHIN
+            logger.info("challenge %s: accepted, from %s", challenge_id, name)
+        return True
+
+    def _decline(self, challenge_id: str, name: str, reason: DeclineReason) -> None:
+        self._declined.add(challenge_id)
+        try:
+            self._lichess.decline(challenge_id, reason)
+            logger.info("challenge %s: declined, from %s: %s", challenge_id, name, reason)
+        except (Refused, Unreachable) as error:
+            logger.info("challenge %s: %s", challenge_id, error)
 
     def _on_game(self, game: Json) -> None:
         game_id = _id(game.get("gameId") or game["id"])
@@ -170,6 +186,10 @@ class Bot:
             return
         if not (game.get("compat") or {}).get("bot", True):
             logger.info("game %s: ignored, because bots may not play it", game_id)
+            return
+        variant = (game.get("variant") or {}).get("key", "standard")
+        if variant not in VARIANTS:
+            logger.warning("game %s: ignored, because the engine does not play %.40s", game_id, variant)
             return
         self._seen.add(game_id)
         try:

@@ -10,7 +10,7 @@ from requests.auth import AuthBase
 
 from knightadder import __version__
 from knightadder.foreign import parse_json
-from knightadder.lichess.api_errors import Refused, Unreachable, reason_of
+from knightadder.lichess.api_errors import Limited, Refused, Unreachable, reason_of
 from knightadder.lichess.event_stream import EventStream
 from knightadder.lichess.timers import Backoff, Timer
 
@@ -151,8 +151,11 @@ class Lichess:
         status = response.status_code
         if status < 400:
             return response
-        reason = _explanation(response)
+        body = _body(response)
+        reason = str(body.get("error") or response.reason or "no reason given")
         if status == _TOO_MANY_REQUESTS:
+            if "ratelimit" in body:  # for example, of games against other bots in a day
+                raise Limited(f"{url} is limited: {reason} (status {status})")
             self._resume_at = self._clock.now() + _PAUSE
             logger.warning("too many requests: waiting for a minute")
             raise Unreachable(f"{url} asks for a pause (status {status})")
@@ -171,6 +174,8 @@ class Lichess:
         for _ in range(_ATTEMPTS - 1):
             try:
                 return self._once(method, path, **content)
+            except Limited:
+                raise
             except Unreachable as error:
                 seconds = backoff.next()
                 logger.info("%s; trying again in %.1f s", error, seconds)
@@ -190,9 +195,9 @@ class _Bearer(AuthBase):
         return request
 
 
-def _explanation(response: requests.Response) -> str:
+def _body(response: requests.Response) -> Json:
     try:
-        text = parse_json(response.content, Json).get("error")
+        body: Json = parse_json(response.content, Json)
     except (ValueError, requests.RequestException):  # the body is not JSON, or never arrives
-        text = None
-    return str(text or response.reason or "no reason given")
+        body = {}
+    return body
