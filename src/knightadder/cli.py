@@ -116,16 +116,16 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
 
 def _messages_apart(arguments: "argparse.Namespace") -> contextlib.AbstractContextManager[object]:
     """Print on standard error in a ``with`` block if the file of an argument, such as --out, is standard output."""
-    from knightadder.files import is_standard_output
+    from knightadder.files import STANDARD, message_stream
 
-    if any(isinstance(value, Path) and is_standard_output(value) for value in vars(arguments).values()):
-        return contextlib.redirect_stdout(sys.stderr)
-    return contextlib.nullcontext()
+    paths = [value for value in vars(arguments).values() if isinstance(value, Path)]
+    # The commands for which - is an output write their data to standard output themselves; for others, it is an input.
+    return contextlib.redirect_stdout(message_stream(*(path for path in paths if path != STANDARD)))
 
 
 def _prepare_streams() -> None:
-    """Replace missing standard streams by the null device: a parent process may have closed them. Standard output shows
-    characters that its encoding lacks as escapes, as standard error does, because names and paths may contain any.
+    """Replace missing standard streams by the null device: a parent process may have closed them. Characters that the
+    encoding of a stream lacks are shown as escapes, because names and paths may contain any.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:

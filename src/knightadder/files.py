@@ -13,12 +13,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import parse_toml
 from knightadder.signals import terminating_interrupts
 
+STANDARD = Path("-")  # the name of standard input, or output, in arguments
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # suffixes of compressed files
 _OPEN_FILES = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))  # folders with names of this process's files
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some network file systems
@@ -70,8 +71,16 @@ def is_special(file: Path) -> bool:
     return not file.is_file() or file.absolute().parent in _OPEN_FILES
 
 
-def is_standard_output(file: Path) -> bool:
-    """Return whether a file is standard output, for example by the name ``/dev/stdout``."""
+def message_stream(*outputs: Path | None) -> TextIO:
+    """Return the stream for messages: standard error if one of the outputs is standard output, such as ``-`` or
+    ``/dev/stdout``. Then standard output contains only data.
+    """
+    return sys.stderr if any(output and _is_standard_output(output) for output in outputs) else sys.stdout
+
+
+def _is_standard_output(file: Path) -> bool:
+    if file == STANDARD:
+        return True
     try:
         return os.path.samestat(file.stat(), os.fstat(1))
     except OSError:  # one of them does not exist

@@ -25,7 +25,16 @@ from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.options import MAX_LINES
 from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
-from knightadder.files import check_new, check_outputs, check_writable, doing, replacing, writing
+from knightadder.files import (
+    STANDARD,
+    check_new,
+    check_outputs,
+    check_writable,
+    doing,
+    message_stream,
+    replacing,
+    writing,
+)
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, tell
@@ -37,7 +46,6 @@ if TYPE_CHECKING:
 
 _NODES = 200_000  # default number of nodes for each position
 _HASH_MB = 16  # default hash size of each engine; far more than the search of one position uses
-_STANDARD = Path("-")  # standard input, or output
 _EXIT_FAILED = 1  # as in `cli.py`
 
 _DESCRIPTION = """\
@@ -110,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     with game_files([str(arguments.file)]) as [(name, games)]:
         if games != arguments.file:  # a copy of standard input or of a pipe
-            arguments.out = arguments.out or _STANDARD
+            arguments.out = arguments.out or STANDARD
         return _annotate(_files(arguments, games, name), arguments)
 
 
@@ -172,7 +180,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
     plain = without_compression(games)
     beside = plain.with_name(f"{plain.stem}.annotated.pgn")
     out: Path = arguments.out or beside
-    state = None if out == _STANDARD else state_beside(out)
+    state = None if out == STANDARD else state_beside(out)
     summary: Path | None = arguments.summary
     if summary and summary.suffix.lower() not in (".csv", ".json"):
         raise OptionError(f"--summary {summary}: expected a name that ends in .csv or .json")
@@ -184,7 +192,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
         with needed_by("--plot", "annotate"):
             import matplotlib  # noqa: F401
     tables = {"--summary": summary, "--moves": arguments.moves, "--plot": arguments.plot}
-    check_outputs({"--out": None if out == _STANDARD else out, **tables}, [games])
+    check_outputs({"--out": None if out == STANDARD else out, **tables}, [games])
     state = state or beside.with_name(f"{beside.name}.unfinished")
     return _Files(name, games, out, state, summary, arguments.moves, arguments.plot)
 
@@ -192,7 +200,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
 def _check_new(files: _Files, force: bool) -> None:
     """Check, before hours of work, that all files can be written, and that no file is overwritten without `force`."""
     for file in (files.out, files.summary, files.moves):
-        if file is not None and file != _STANDARD:
+        if file is not None and file != STANDARD:
             check_new(file, force)
     if files.graphs:
         if files.graphs.exists() and not files.graphs.is_dir():
@@ -391,7 +399,7 @@ def _write(
             with _writing(files.summary):
                 _write_summary(files.summary, summary, rows, {"file": files.name, **about})
                 summary.flush()  # so that a full disk is noticed before a file is replaced
-        if files.out != _STANDARD:
+        if files.out != STANDARD:
             with _writing(files.out):
                 stream.flush()
     return rows
@@ -401,7 +409,7 @@ def _write(
 def _writing(file: Path) -> Iterator[None]:
     """Report an error of this file here, because the ``with`` blocks of other files would report it as their error."""
     try:
-        with contextlib.nullcontext() if file == _STANDARD else writing(file):
+        with contextlib.nullcontext() if file == STANDARD else writing(file):
             yield
     except BrokenPipeError:
         raise
@@ -429,7 +437,7 @@ def _replacing(file: Path, force: bool) -> Iterator[TextIO]:
     """Open a temporary file that replaces `file` when it is complete; after an error, `file` stays unchanged. Without
     `force`, a file with different content is not replaced.
     """
-    if file == _STANDARD:
+    if file == STANDARD:
         stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
         try:
             yield stream
@@ -445,7 +453,7 @@ def _report(files: _Files, rows: Sequence[Row]) -> int:
 
     annotated = [row for row in rows if row.fault is None]
     broken = len(rows) - len(annotated)
-    where, stream = ("", sys.stderr) if files.out == _STANDARD else (f"{files.out}: ", sys.stdout)
+    where, stream = "" if files.out == STANDARD else f"{files.out}: ", message_stream(files.out)
     if annotated and stream.isatty():
         from rich.console import Console
 

@@ -108,8 +108,8 @@ def _run(capsys, arguments):
 
 
 def _json(capsys, arguments):
-    status, out, err = _run(capsys, [*arguments, "--json", "-"])
-    assert (status, err) == (0, "")
+    status, out, _ = _run(capsys, [*arguments, "--json", "-"])
+    assert status == 0
     return json.loads(out)
 
 
@@ -125,6 +125,13 @@ def test_lines_and_sums(capsys, three):
         f"{three.file}: 2 of 3 solved (66.7%), 14 of 20 points (70.0%), found after 0.01 s, 1500 nodes on average\n",
         "",
     )
+
+
+def test_messages_leave_standard_output_to_the_json(capsys, three):
+    lines = _run(capsys, three.arguments("--depth", "3"))[1]
+    status, out, err = _run(capsys, three.arguments("--depth", "3", "--json", "-"))
+    assert (status, err) == (0, lines)
+    assert json.loads(out)["complete"]
 
 
 def test_only_the_missed(capsys, three):
@@ -489,9 +496,7 @@ def test_a_table_on_a_terminal(capsys, three, monkeypatch):
 
 def test_the_engine_itself_solves_mates(capsys):
     arguments = ["suite", str(DATA / "mate-in-1.epd"), str(DATA / "mate-in-2.epd"), "--nodes", "200000", "--limit", "5"]
-    status, out, err = _run(capsys, [*arguments, "--concurrency", "2", "--json", "-"])
-    assert (status, err) == (0, "")
-    report = json.loads(out)
+    report = _json(capsys, [*arguments, "--concurrency", "2"])
     assert report["engine"].startswith("Knightadder")
     assert [found["solved"] for found in report["suites"]] == [5, 5]
 

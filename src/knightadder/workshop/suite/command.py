@@ -9,16 +9,15 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder.arguments import declare, declare_limits, engine_options, positive
 from knightadder.engine.errors import PositionError
 from knightadder.executor import add_workers, open_pool
-from knightadder.files import check_new, check_outputs, write_whole
+from knightadder.files import STANDARD, check_new, check_outputs, message_stream, write_whole
 from knightadder.progress import progress
 from knightadder.text import tell
 
@@ -75,12 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
     answers: dict[int, Answer] = {}
     written = 0  # number of answers printed as lines, in the order of the problems
     engine_name: str | None = None
-    to_stdout = arguments.json == Path("-")
+    to_stdout, stream = arguments.json == STANDARD, message_stream(arguments.json)
     if arguments.json and not to_stdout:
         check_outputs({"--json": arguments.json}, arguments.files, "the positions")
         check_new(arguments.json, arguments.force)
-    as_table = not to_stdout and sys.stdout.isatty()
-    as_lines = not to_stdout and not as_table
+    as_table = stream.isatty()
     try:
         solver = Solver(engine, options, limit, [problem for _, problem in jobs])
         with (
@@ -91,18 +89,17 @@ def run(arguments: argparse.Namespace) -> int:
                 name, answers[index] = read_answer(data, jobs[index][1])
                 engine_name = same_engine(engine_name, name)
                 update(len(answers), f"{sum(answer.solved for answer in answers.values())} solved")
-                while as_lines and written in answers:
+                while not as_table and written in answers:
                     if not (arguments.failed and answers[written].solved):
-                        print(_line(answers[written]), flush=True)
+                        print(_line(answers[written]), file=stream, flush=True)
                     written += 1
     finally:  # shows the earlier answers even after Ctrl-C or a failure
         suites: dict[str, list[Answer]] = {}
         for index in sorted(answers):
             suites.setdefault(str(jobs[index][0]), []).append(answers[index])
         if as_table:
-            _print_tables(suites, arguments.failed)
-        if as_table or as_lines:
-            _print_sums(suites)
+            _print_tables(suites, arguments.failed, stream)
+        _print_sums(suites, stream)
         if arguments.json and (answers or to_stdout):  # without an answer, the report of an earlier run stays
             report = {
                 "engine": engine_name,
@@ -159,13 +156,13 @@ def _moment(moment: SearchMoment) -> str:
     return f"depth {moment.depth}, {moment.seconds:.2f} s, {moment.nodes} nodes"
 
 
-def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
+def _print_tables(suites: dict[str, list[Answer]], only_failed: bool, stream: TextIO) -> None:
     from rich.console import Console
 
     from knightadder.text_table import add_cells, text_table
 
     columns = "Position", "Wanted", "Played", "Score", "Depth", "Found at depth", "Seconds", "Nodes"
-    console = Console()
+    console = Console(file=stream)
     for name, answers in suites.items():
         with_points = any(answer.maximum for answer in answers)
         table = text_table((*columns, *["Points"] * with_points), left=3, framed=True, title=name)
@@ -181,16 +178,16 @@ def _print_tables(suites: dict[str, list[Answer]], only_failed: bool) -> None:
             console.print(table)
 
 
-def _print_sums(suites: dict[str, list[Answer]]) -> None:
+def _print_sums(suites: dict[str, list[Answer]], stream: TextIO) -> None:
     """Print a line for each theme and each whole suite, then a line for all suites together."""
     for name, answers in suites.items():
         groups = themes(answers)
         if 1 < len(groups) <= len(answers) / 5:  # otherwise the names are not themes
             for theme, members in groups.items():
-                print(f"{theme}: {summary(members)}")
-        print(f"{name}: {summary(answers)}")
+                print(f"{theme}: {summary(members)}", file=stream)
+        print(f"{name}: {summary(answers)}", file=stream)
     if len(suites) > 1:
-        print(f"all: {summary([answer for answers in suites.values() for answer in answers])}")
+        print(f"all: {summary([answer for answers in suites.values() for answer in answers])}", file=stream)
 
 
 def _report(name: str, answers: Sequence[Answer]) -> dict[str, Any]:
