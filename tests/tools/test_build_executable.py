@@ -15,9 +15,11 @@ import pytest
 from packaging.requirements import Requirement
 from try_installed import converse
 
-from knightadder import extras, frozen
+import knightadder.__main__
+from knightadder import Explorer, extras, frozen
 from knightadder.engine.errors import OptionError
 from knightadder.extras import install_command
+from knightadder.text import command_line
 from knightadder.workshop.match import competitors
 from knightadder.workshop.match.competitors import read_competitors
 
@@ -77,6 +79,23 @@ def test_an_executable_says_that_no_package_can_be_added() -> None:
         install_command("train")
         == "the executable does not include it; install Python, then: pip install knightadder[train]"
     )
+
+
+@pytest.mark.parametrize("called", ["executable", "module", "command"])
+def test_a_message_names_the_program_as_it_was_called(
+    called: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name = "knightadder"
+    if called == "executable":
+        name = command_line([request.getfixturevalue("frozen_program")])
+    elif called == "module":
+        monkeypatch.setattr(sys, "argv", [knightadder.__main__.__file__])
+        name = command_line([sys.executable, "-m", "knightadder"])
+    file = tmp_path / "games.sqlite"
+    file.write_text("no index")
+    with pytest.raises(OptionError) as error:
+        Explorer(file)
+    assert str(error.value) == f"{file} is not an index of games: make one with `{name} book index`"
 
 
 def test_what_lies_beside_the_program(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare_player
 from knightadder.engine.errors import PositionError
+from knightadder.frozen import typed_command
 from knightadder.text import counted
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _run_left(arguments: argparse.Namespace) -> int:
     file = _place(arguments.drills_file)
     repertoires = open_box(file).repertoires() if file.exists() else {}
     if not any(repertoires.values()):
-        raise PositionError(f"there is no repertoire in {file}: `knightadder drills repertoire` adds one")
+        raise PositionError(f"there is no repertoire in {file}: `{typed_command(['drills', 'repertoire'])}` adds one")
     with game_files(arguments.files) as files:
         games = (game for name, file in files for game in sound_games(file, name) if game)
         reached, left = departures(games, arguments.player, repertoires)

@@ -23,9 +23,9 @@ from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report
 from knightadder.engine.running_search import Player, Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
+from knightadder.frozen import typed_command
 from knightadder.native.memory import Clearing
 from knightadder.native.records import new_record
-from knightadder.text import command_line
 
 
 class Engine:
@@ -245,7 +245,7 @@ class Engine:
         # user is told how to check them.
         if new := sorted({str(path.parent) for path in found.paths.values()} - self._trusted_folders):
             self._trusted_folders.update(new)
-            lines.append(f"knightadder tablebases verify {command_line(new)} finds damaged files")
+            lines.append(f"{typed_command(['tablebases', 'verify', *new])} finds damaged files")
         return lines
 
     def _book_move(self, limits: Limits) -> str | None:

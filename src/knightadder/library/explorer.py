@@ -45,6 +45,7 @@ from knightadder.engine.book import encode
 from knightadder.engine.errors import OptionError
 from knightadder.files import reading
 from knightadder.foreign import NotNegative, converted
+from knightadder.frozen import typed_command
 from knightadder.library.boards import Move, Position, board_of, name_of, whole
 from knightadder.library.explorer_file import (
     APPLICATION,
@@ -284,12 +285,13 @@ class Explorer(Closing):
             raise OptionError(f"cannot read {self._path}: {error}") from None
         except sqlite3.Error:
             application = version = 0
+        index = typed_command(["book", "index"])
         if application != APPLICATION:
-            raise OptionError(f"{self._path} is not an index of games: make one with `knightadder book index`")
+            raise OptionError(f"{self._path} is not an index of games: make one with `{index}`")
         if version != VERSION:
             raise OptionError(
                 f"{self._path} has index version {version}, but this program needs version {VERSION}: "
-                "remove it, and make it again from the games with `knightadder book index`"
+                f"remove it, and make it again from the games with `{index}`"
             )
 
     def _load(self) -> None:
@@ -622,7 +624,7 @@ class Explorer(Closing):
             raise OptionError(f"cannot read {self._path}: {error}") from None
         except (ValueError, TypeError, IndexError, OverflowError):  # SQLite allows values of any type in any column
             raise OptionError(
-                f"{self._path} is damaged: make it again from the games with `knightadder book index`"
+                f"{self._path} is damaged: make it again from the games with `{typed_command(['book', 'index'])}`"
             ) from None
 
     def close(self) -> None:

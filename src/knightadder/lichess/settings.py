@@ -10,6 +10,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.engine.options import Options, value_text
 from knightadder.engine.settlement import Settlement
 from knightadder.files import read_toml
+from knightadder.frozen import typed_command
 from knightadder.lichess.challenges import MODES, OPPONENTS, SPEEDS, VARIANTS, Policy
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -111,7 +112,8 @@ def read_settings(file: Path | None, arguments: Mapping[str, Any]) -> BotSetting
 def _checked_name(name: str, file: Path) -> str:
     plain = name.replace("-", "_")
     if plain not in {setting.name for setting in fields(BotSettings)}:
-        raise OptionError(f"{file}: unknown setting {name}; `knightadder lichess --help` lists the settings")
+        command = typed_command(["lichess", "--help"])
+        raise OptionError(f"{file}: unknown setting {name}; `{command}` lists the settings")
     return plain
 
 

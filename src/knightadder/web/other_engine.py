@@ -12,6 +12,7 @@ import chess
 import chess.engine
 
 from knightadder.engine.errors import EngineError
+from knightadder.frozen import typed_command
 from knightadder.uci.client import resolve_command
 from knightadder.uci.uci_engine import UciEngine
 from knightadder.web.views import View, lines_view
@@ -82,7 +83,8 @@ class OtherEngine:
     def switch(self, on: bool, count: int) -> None:
         """Switch the engine on or off, with this number of lines; EngineError if there is no second engine."""
         if self._engine is None:
-            raise EngineError("there is no second engine: start the board with knightadder play --engine")
+            command = typed_command(["play", "--engine"])
+            raise EngineError(f"there is no second engine: start the board with `{command}`")
         self._on, self._count, self._problem = on, count, None
         self._begin()
         self.show()
