@@ -75,9 +75,18 @@ def build(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         kind = _ARCHIVES[host.partition("-")[0]]
         name = f"knightadder-{importlib.metadata.version('knightadder')}-{host}"
-        archive = Path(shutil.make_archive(str(folder.absolute() / name), kind, work, built.name))
+        archive = pack(built, kind, folder.absolute() / name)
         print(f"{archive}: {_size([archive])}, unpacked {_size(built.rglob('*'))}")
         return archive
+
+
+def pack(built: Path, kind: str, name: Path) -> Path:
+    """Pack a folder, and return the archive; `name` lacks the suffix, which depends on the kind. An interrupted build
+    leaves no incomplete archive under the final name, because the archive is packed in a temporary folder beside it.
+    """
+    with tempfile.TemporaryDirectory(dir=name.parent) as place:
+        packed = Path(shutil.make_archive(str(Path(place, name.name)), kind, built.parent, built.name))
+        return packed.replace(name.parent / packed.name)
 
 
 def check_installation() -> None:

@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -131,6 +132,26 @@ def test_the_board_opens_from_a_link_to_its_file(tmp_path: Path, host: str, boar
     for file in (folder / board, link, chain):
         done = subprocess.run([file, "--book", "my book.bin"], cwd="/", capture_output=True, text=True)
         assert (done.stdout, done.stderr) == ("play|--book|my book.bin|", "")
+
+
+def test_an_interrupted_build_leaves_no_half_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built, folder = tmp_path / "knightadder", tmp_path / "dist"
+    built.mkdir()
+    (built / "file").write_text("content")
+    folder.mkdir()
+    archive = build_executable.pack(built, "gztar", folder / "knightadder-1.0")
+    assert list(folder.iterdir()) == [archive]
+    with tarfile.open(archive) as tar:
+        assert tar.getnames() == ["knightadder", "knightadder/file"]
+    before = archive.read_bytes()
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tarfile.TarFile, "add", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        build_executable.pack(built, "gztar", folder / "knightadder-1.0")
+    assert list(folder.iterdir()) == [archive] and archive.read_bytes() == before
 
 
 def test_only_an_installed_wheel_is_built_from(monkeypatch: pytest.MonkeyPatch) -> None:
