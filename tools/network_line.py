@@ -200,7 +200,8 @@ class Line:
         state = self._folder / f"run-{made.plan.name}"
         with self._timed(made, "train"):
             if self._arguments.gpu:
-                weights = ["--weights", str(out.with_suffix(".npz"))]
+                # An interrupted training may have written the weights.
+                weights = ["--weights", str(out.with_suffix(".npz")), "--force"]
                 printed = _run([sys.executable, str(ROOT / "tools" / "train_on_gpu.py"), *settings, *weights])
             else:
                 printed = _run([sys.executable, "-m", "knightadder", "train", "--state", str(state), *settings])

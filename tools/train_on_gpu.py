@@ -28,11 +28,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knightadder.arguments import declare
 from knightadder.cli import EXIT_OK, exit_status
 from knightadder.core.evaluation.network_file import INPUTS, bucket_of, network_bytes
 from knightadder.core.layout import MAX_MEN_ON_BOARD
 from knightadder.engine.errors import OptionError
-from knightadder.files import check_new, write_whole
+from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.workshop.train.command import add_settings, check_name, quantised, settings_of
 from knightadder.workshop.train.exchange import write_arrays
 from knightadder.workshop.train.kernels import DECAY_1, DECAY_2, EPSILON
@@ -302,6 +303,7 @@ def main() -> int:
     parser.add_argument("games", type=Path, nargs="+", help="folder of games made by `knightadder datagen`")
     parser.add_argument("--out", type=Path, required=True, help="file for the network")
     parser.add_argument("--weights", type=Path, help="file for the weights as NumPy arrays (.npz)")
+    declare(parser, "--force")
     parser.add_argument("--name", default="", help="one line that describes the network")
     add_settings(parser)
     given = parser.parse_args()
@@ -312,7 +314,10 @@ def main() -> int:
 
 def train(given: argparse.Namespace) -> int:
     """Train, write the network, and return the exit status."""
-    check_new(given.out, force=True)
+    outputs = {"--out": given.out, "--weights": given.weights}
+    check_outputs(outputs)
+    for file in filter(None, outputs.values()):
+        check_new(file, given.force)
     check_name(given.name)
     settings = settings_of(given)
     shape, scale = settings.shape, settings.scale
@@ -335,8 +340,8 @@ def train(given: argparse.Namespace) -> int:
     print("validation: {:.6f} against scores, {:.6f} against results".format(*run.errors(held_out)))
     flat = run.model.flat()
     if given.weights:
-        write_arrays(given.weights, flat, shape, scale)
-    write_whole(given.out, network_bytes(quantised(flat, shape, scale, given.name)))
+        write_arrays(given.weights, flat, shape, scale, given.force)
+    write_whole(given.out, network_bytes(quantised(flat, shape, scale, given.name)), force=given.force)
     return EXIT_OK
 
 

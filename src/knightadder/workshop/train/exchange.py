@@ -33,11 +33,11 @@ class _About:
 _PADDING, _ALIGNMENT = b"bullet", 64  # the padding at the end of bullet's files
 
 
-def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int) -> None:
-    """Write floating-point weights as an NPZ file of NumPy arrays, for PyTorch users; OptionError if that fails."""
+def write_arrays(file: Path, flat: Flat, shape: Shape, scale: int, force: bool = True) -> None:
+    """Write floating-point weights as an NPZ file of NumPy arrays, for PyTorch users; `force` is as in `replacing`."""
     about = json.dumps(asdict(_About(shape.mirrored, scale)))
     arrays: dict[str, Any] = dict(zip(_NAMES, shape.parts(flat), strict=True))
-    with replacing(file) as beside, beside.open("wb") as stream:
+    with replacing(file, force=force) as beside, beside.open("wb") as stream:
         np.savez(stream, about=np.array(about), **arrays)
 
 
