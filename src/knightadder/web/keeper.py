@@ -115,20 +115,21 @@ class Keeper:
             return None
         text = _text(desk)
         if found is None:
-            if not entry.place.number and desk.has_played_moves():
-                self._begin(self._keep(desk, text))
-            return None
-        pgn, place, deleted = found
-        if deleted:
-            return None
-        stored, shown = _moves(pgn), _moves(text)
-        if place != entry.place and _begins(shown, stored):
+            unsaved = not entry.place.number
+        else:
+            pgn, place, deleted = found
+            if deleted:
+                return None
+            stored, shown = _moves(pgn), _moves(text)
+            if place != entry.place and _begins(shown, stored):
+                entry.place = place
+                return pgn.encode()
+            if not _begins(stored, shown):
+                return None
             entry.place = place
-            return pgn.encode()
-        if _begins(stored, shown):
-            entry.place = place
-            if stored != shown and desk.has_played_moves():
-                self._begin(self._keep(desk, text))
+            unsaved = stored != shown
+        if unsaved and desk.has_played_moves():
+            self._begin(self._keep(desk, text))
         return None
 
     async def close(self) -> None:
