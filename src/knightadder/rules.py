@@ -8,14 +8,7 @@ from __future__ import annotations
 
 from chess import SQUARE_NAMES, Board, Outcome, Status, Termination, scan_forward, square_file, square_rank
 
-from knightadder.core.board.fen import (
-    WRONG_SIDE_IN_CHECK,
-    FenError,
-    notes_on,
-    parse_fen,
-    refusal,
-    write_fen,
-)
+from knightadder.core.board.fen import WRONG_SIDE_IN_CHECK, FenError, notes_on, parse_fen, refusal, write_fen
 
 # White's points by the result of a game, as PGN writes it.
 POINTS = {"1-0": 1.0, "1/2-1/2": 0.5, "0-1": 0.0}

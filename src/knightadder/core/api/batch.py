@@ -6,12 +6,7 @@ from knightadder.native.signatures import int16, int64, uint8
 
 from ..board.bitboard import ZERO
 from ..board.fen_reader import read_fen
-from ..board.packed import (
-    DRAW,
-    Packed,
-    pack,
-    unpack,
-)
+from ..board.packed import DRAW, Packed, pack, unpack
 from ..compilation import core
 from ..evaluation.evaluate import evaluate
 from ..layout import WHITE

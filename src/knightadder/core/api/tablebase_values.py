@@ -8,14 +8,7 @@ from knightadder.native.signatures import int64, pair
 from ..board.draw import is_fifty_move_draw, is_repetition
 from ..board.position import make
 from ..compilation import core
-from ..syzygy.probe import (
-    FOUND,
-    Tablebases,
-    dtz_before_zeroing,
-    dtz_of_move,
-    probe_dtz,
-    probe_wdl,
-)
+from ..syzygy.probe import FOUND, Tablebases, dtz_before_zeroing, dtz_of_move, probe_dtz, probe_wdl
 from ..tables import Tables
 from ..worker import Worker
 

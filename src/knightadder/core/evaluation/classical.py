@@ -13,13 +13,7 @@ from ..layout import BLACK, KING, PAWN, WHITE
 from .king import king_safety
 from .pawns import passed_pawns, probe_pawns
 from .pieces import pieces, start_sides
-from .score import (
-    FULL_SCALE,
-    blend,
-    end_game,
-    game_phase,
-    pack,
-)
+from .score import FULL_SCALE, blend, end_game, game_phase, pack
 from .side import ONCE, worth
 from .terms import PIECE_NAMES, START
 from .threats import threats

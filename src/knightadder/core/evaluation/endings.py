@@ -7,20 +7,9 @@ is scaled down.
 
 import numpy as np
 
-from knightadder.native.jit import (
-    inlined,
-    kernel,
-    lsb,
-    popcount,
-)
+from knightadder.native.jit import inlined, kernel, lsb, popcount
 
-from ..board.bitboard import (
-    DARK_SQUARES,
-    NOT_FILE_A,
-    NOT_FILE_H,
-    ZERO,
-    without_lsb,
-)
+from ..board.bitboard import DARK_SQUARES, NOT_FILE_A, NOT_FILE_H, ZERO, without_lsb
 from ..board.draw import stand_on_one_color
 from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 from .pesto import END_GAME_VALUES

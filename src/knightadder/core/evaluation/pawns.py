@@ -8,19 +8,7 @@ from knightadder.native.records import record
 from ..board.attacks import king_square, pawn_attacks
 from ..board.bitboard import ZERO, bit, rank_around, without_lsb
 from ..layout import BLACK, KING, PAWN, ROOK, WHITE
-from .side import (
-    ONCE,
-    beside,
-    distance,
-    file_of,
-    fill_files,
-    fill_forward,
-    forward,
-    hindmost,
-    is_in,
-    rank_of,
-    worth,
-)
+from .side import ONCE, beside, distance, file_of, fill_files, fill_forward, forward, hindmost, is_in, rank_of, worth
 from .terms import START
 
 PAWN_ENTRIES = 4096  # size of the pawn hash table, a power of 2

@@ -6,12 +6,7 @@ Evaluation Function" in the Chess Programming Wiki. `make` keeps their sums up t
 
 from knightadder.native.jit import inlined
 
-from .score import (
-    FULL_SCALE,
-    blend,
-    game_phase,
-    pack,
-)
+from .score import FULL_SCALE, blend, game_phase, pack
 
 MIDDLE_GAME_VALUES = (0, 82, 337, 365, 477, 1025, 0)  # by piece type, centipawns
 END_GAME_VALUES = (0, 94, 281, 297, 512, 936, 0)

@@ -2,40 +2,12 @@
 
 import numpy as np
 
-from knightadder.native.jit import (
-    inlined,
-    kernel,
-    lsb,
-    popcount,
-)
+from knightadder.native.jit import inlined, kernel, lsb, popcount
 
-from ..board.attacks import (
-    bishop_attacks,
-    king_square,
-    pawn_attacks,
-    rook_attacks,
-)
-from ..board.bitboard import (
-    DARK_SQUARES,
-    NOT_FILE_A,
-    NOT_FILE_H,
-    ZERO,
-    bit,
-    rank_around,
-    without_lsb,
-)
+from ..board.attacks import bishop_attacks, king_square, pawn_attacks, rook_attacks
+from ..board.bitboard import DARK_SQUARES, NOT_FILE_A, NOT_FILE_H, ZERO, bit, rank_around, without_lsb
 from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
-from .side import (
-    ONCE,
-    attacked_twice_by_pawns,
-    distance,
-    file_of,
-    fill_files,
-    forward,
-    is_in,
-    rank_of,
-    worth,
-)
+from .side import ONCE, attacked_twice_by_pawns, distance, file_of, fill_files, forward, is_in, rank_of, worth
 from .terms import START
 
 # The four central squares, and the files c to f.

@@ -5,16 +5,7 @@ import numpy as np
 from knightadder.native.jit import inlined, lsb, msb
 from knightadder.native.records import record
 
-from ..board.bitboard import (
-    EIGHT,
-    NINE,
-    NOT_FILE_A,
-    NOT_FILE_H,
-    ONE,
-    SEVEN,
-    ZERO,
-    bit_at,
-)
+from ..board.bitboard import EIGHT, NINE, NOT_FILE_A, NOT_FILE_H, ONE, SEVEN, ZERO, bit_at
 
 SIDE = record(  # data of one side that the classical evaluation collects in a position
     ("attacks", np.uint64, 7),  # squares attacked, by piece type; [0] = by any piece

@@ -17,15 +17,7 @@ from ..layout import KING, PAWN
 from .history import frame_before, threat_index
 from .movepick import GOOD_NOISY
 from .see import see_at_least, value_won
-from .transposition import (
-    DECISIVE,
-    MATE_FOUND,
-    NO_EVAL,
-    UPPER,
-    entry_bound,
-    entry_depth,
-    entry_score,
-)
+from .transposition import DECISIVE, MATE_FOUND, NO_EVAL, UPPER, entry_bound, entry_depth, entry_score
 
 _LARGE_REDUCTION = 3  # plies; from Stockfish
 

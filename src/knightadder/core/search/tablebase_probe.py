@@ -2,21 +2,11 @@
 
 import numpy as np
 
-from knightadder.native.jit import (
-    inlined,
-    kernel,
-    popcount,
-    record_at,
-)
+from knightadder.native.jit import inlined, kernel, popcount, record_at
 
 from ..board.bitboard import ONE, ZERO
 from ..syzygy.probe import TABLEBASES, WIN, probe_wdl
-from .transposition import (
-    EXACT,
-    LOWER,
-    TABLEBASE_WIN,
-    UPPER,
-)
+from .transposition import EXACT, LOWER, TABLEBASE_WIN, UPPER
 
 
 @inlined

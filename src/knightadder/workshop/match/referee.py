@@ -16,14 +16,7 @@ from knightadder.engine.settlement import stayed_within
 from knightadder.rules import outcome_of
 from knightadder.text import one_line
 from knightadder.uci.client import EngineSilentError, UciClient, UciError
-from knightadder.workshop.match.search_info import (
-    MATE_SIGN,
-    InfoLine,
-    check_best_move,
-    check_pv,
-    last_info,
-    parse_info,
-)
+from knightadder.workshop.match.search_info import MATE_SIGN, InfoLine, check_best_move, check_pv, last_info, parse_info
 from knightadder.workshop.match.time_control import PATIENCE, Allowance, SideClock
 from knightadder.workshop.opening_book import BookLine
 
