@@ -24,7 +24,7 @@ from searcher import (
     legal,
 )
 
-from knightadder.core.search.quiescence import NODES_TAKEN
+from knightadder.core.search.nodes import NODES_TAKEN
 from knightadder.engine import engine, running_search, threads
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable

@@ -22,7 +22,7 @@ import numpy as np
 from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH, MAX_PLY
 from knightadder.core.search import transposition
-from knightadder.core.search.quiescence import NODES_TAKEN
+from knightadder.core.search.nodes import NODES_TAKEN
 from knightadder.engine.errors import EngineError
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable

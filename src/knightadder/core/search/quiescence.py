@@ -2,16 +2,10 @@
 
 import numpy as np
 
-from knightadder.native.jit import (
-    inlined,
-    kernel,
-    load64,
-    self_call,
-    subtract64,
-)
+from knightadder.native.jit import inlined, kernel, self_call
 from knightadder.native.signatures import int64
 
-from ..board.bitboard import ONE, ZERO
+from ..board.bitboard import ZERO
 from ..board.draw import is_draw
 from ..board.movegen import is_legal
 from ..board.moves import NO_MOVE, is_noisy, is_promotion, same_target
@@ -21,6 +15,7 @@ from .correction import corrected_eval
 from .history import prepare_histories
 from .make import make_move
 from .movepick import next_move, start_picking
+from .nodes import count_node
 from .oversight import overlooks
 from .pv import update_pv
 from .see import captured_value, see_at_least
@@ -40,33 +35,6 @@ from .transposition import (
     refined_eval,
     store,
 )
-
-# Number of nodes that a thread takes at a time. When the search ends, other threads may have a few of them left.
-NODES_TAKEN = np.int64(64)
-
-
-@kernel
-def _takes_spare_nodes(worker):
-    """Raise the node limit by nodes that no thread has taken yet; return False if there are none."""
-    if worker.spare_nodes_address == ZERO:
-        return False
-    left = subtract64(worker.spare_nodes_address, NODES_TAKEN)
-    worker.node_limit += np.uint64(max(min(left, NODES_TAKEN), np.int64(0)))
-    return left > 0
-
-
-@inlined
-def count_node(worker, ply):
-    """Count a node, and return whether the search must stop: by the node limit, or by the stop flag."""
-    worker.nodes += ONE
-    worker.seldepth = max(worker.seldepth, ply)
-    # The flag, which another thread sets, is read at each node. A node can take milliseconds when memory is swapped out
-    # or tablebases are on a slow disk.
-    if worker.nodes >= worker.node_limit and not _takes_spare_nodes(worker):
-        worker.stopped = 1
-    if load64(worker.stop_address) != ZERO:
-        worker.stopped = 1
-    return worker.stopped != 0
 
 
 @inlined

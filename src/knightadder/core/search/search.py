@@ -26,6 +26,7 @@ from .history import (
 )
 from .make import make_move, make_null_move
 from .movepick import next_move, start_picking
+from .nodes import count_node
 from .oversight import overlooks
 from .pruning import (
     hindsight_extension,
@@ -44,7 +45,7 @@ from .pruning import (
     singular_tried,
 )
 from .pv import update_pv
-from .quiescence import count_node, quiesce
+from .quiescence import quiesce
 from .root import find_root_move, update_root_move
 from .see import see_at_least
 from .tablebase_probe import may_probe, probe_score
@@ -253,7 +254,6 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
                 continue
         history = quiet_history(worker, pos, frame, move) if is_quiet else capture_history(worker, pos, move)
         reduction = late_move_reduction(tables, depth, move_count, is_quiet, history)
-        # Pruning depends on the depth that late move reductions would leave.
         lmr_depth = max(depth - 1 - (reduction >> 10), 0)
         if prunable and not is_quiet:
             may_be_futile = move_count > 1 and not in_check
@@ -264,7 +264,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             if quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile):
                 continue
         make_move(tables, worker, pos, frame, child, move)
-        new_depth = depth - 1  # depth of the child, without reduction
+        new_depth = depth - 1
         if move == hash_move:
             new_depth += extension
         if move_count == 1:
