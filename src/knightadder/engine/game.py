@@ -250,7 +250,7 @@ class Game:
         """Return the static evaluation in centipawns, from the side to move's view."""
         from knightadder.core.api import static_eval  # here, because not every start needs these functions
 
-        return int(static_eval.static_value(self._tables, self.record))
+        return int(static_eval.evaluate_position(self._tables, self.record))
 
     def evaluate_without(self, square: int) -> int:
         """Return the value as `evaluate` does, but without the piece on a square, which must not be a king. The side
@@ -266,7 +266,7 @@ class Game:
         if position.ep == square ^ 8:  # the removed pawn has just passed over this square
             position.ep = NO_SQUARE
         playing.set_up_position(self._tables, record)
-        return int(static_eval.static_value(self._tables, record))
+        return int(static_eval.evaluate_position(self._tables, record))
 
     def trace(self) -> np.record:
         """Return the TRACE record of the classical evaluation, with the counts of its terms."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from core_helpers import random_positions
 
-from knightadder.core.api.static_eval import evaluate_position, static_trace, static_value
+from knightadder.core.api.static_eval import evaluate_position, static_trace
 from knightadder.core.evaluation.evaluate import CLASSICAL
 from knightadder.core.evaluation.terms import PIECE_NAMES, SIZES, START, read_values
 from knightadder.core.tables import new_tables
@@ -92,13 +92,13 @@ def test_the_value_is_the_blend_of_what_the_trace_counts() -> None:
         expected = (blend if board.turn else -blend) // (24 * 64)
         if trace.phase > 12:  # else what is known of endings may come on top
             expected = expected * (200 - board.halfmove_clock) // 200
-            assert static_value(TABLES, record) == expected, board.fen()
+            assert evaluate_position(TABLES, record) == expected, board.fen()
 
 
 def test_mirrored_positions_are_worth_the_same_and_count_the_same() -> None:
     for board in boards():
-        value = static_value(TABLES, set_up(board))
-        assert static_value(TABLES, set_up(board.mirror())) == value, board.fen()
+        value = evaluate_position(TABLES, set_up(board))
+        assert evaluate_position(TABLES, set_up(board.mirror())) == value, board.fen()
         trace = static_trace(TABLES, set_up(board))
         mirrored = static_trace(TABLES, set_up(board.mirror()))
         assert (trace.counts == mirrored.counts[::-1]).all(), board.fen()

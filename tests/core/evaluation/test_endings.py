@@ -11,7 +11,7 @@ import pytest
 from compiling import compiled
 from core_helpers import TABLES, new_game, random_placement, set_up
 
-from knightadder.core.api.static_eval import static_value
+from knightadder.core.api.static_eval import evaluate_position
 from knightadder.core.evaluation import endings
 from knightadder.core.evaluation.endings import KNOWN_WIN
 from knightadder.core.evaluation.evaluate import MAX_EVAL
@@ -36,7 +36,7 @@ def judge(board: chess.Board | str, value: int = 640) -> int:
 
 def evaluate(board: chess.Board | str) -> int:
     """Evaluate with the engine."""
-    return static_value(TABLES, set_up(GAME, board))
+    return evaluate_position(TABLES, set_up(GAME, board))
 
 
 def test_symmetry() -> None:

@@ -15,7 +15,7 @@ import pytest
 from core_helpers import NO_LIMIT, TABLES, encode, is_noisy, new_game, random_positions, set_up
 
 from knightadder.core.api import playing as core_game
-from knightadder.core.api.static_eval import static_value
+from knightadder.core.api.static_eval import evaluate_position
 from knightadder.core.evaluation.endings import KNOWN_WIN
 from knightadder.core.layout import MAX_PLY
 from knightadder.core.search.quiescence import quiesce
@@ -58,7 +58,7 @@ class Plain:
         self.game.set_up(board.fen(en_passant="legal"))
         record = self.game.record
         if not in_check:
-            best = static_value(TABLES, record)
+            best = evaluate_position(TABLES, record)
         moves = list(board.legal_moves)
         noisy = [m for m in moves if is_noisy(board, m)]
         if not in_check:

@@ -30,11 +30,6 @@ def trace_position(tables, worker, trace):
     return classical.evaluate(tables, worker, worker.stack[0], trace)
 
 
-def static_value(tables, worker):
-    """Return the static value of ``worker.stack[0]`` in centipawns, from the side to move's view."""
-    return int(evaluate_position(tables, worker))
-
-
 def static_trace(tables, worker):
     """Return a TRACE record of the classical value of ``worker.stack[0]``."""
     trace = new_record(TRACE)
