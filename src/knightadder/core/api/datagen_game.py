@@ -10,6 +10,7 @@ from knightadder.native.signatures import int64, uint32, uint64
 
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, generate
+from ..board.moves import moved_type
 from ..board.packed import DRAW, LOSS, WIN, Packed, pack
 from ..board.viriformat import NO_SCORE, encode
 from ..compilation import core
@@ -30,11 +31,6 @@ DRAW_FROM = 70  # minimum plies, including the opening, before a game is adjudic
 _HARD_LIMIT_FACTOR = 8  # the hard node limit, which stops an exploding iteration, as a multiple of the soft limit
 
 
-@kernel
-def _type_of(pos, move):
-    return np.int64(pos.board[move & 63]) & 7
-
-
 @core.exported(int64(Tables, Worker, int64, uint64))
 def play_randomly(tables, worker, plies, seed):
     """Play at most `plies` random moves in ``worker.stack[0]`` until the game ends; return the number of moves played.
@@ -50,7 +46,7 @@ def play_randomly(tables, worker, plies, seed):
             return ply
         movable, types = np.int64(0), np.int64(0)
         for i in range(count):
-            kind = _type_of(pos, frame.moves[i])
+            kind = moved_type(pos, frame.moves[i])
             if not (movable >> kind) & 1:
                 movable |= np.int64(1) << kind
                 types += 1
@@ -60,11 +56,11 @@ def play_randomly(tables, worker, plies, seed):
             left -= (movable >> chosen) & 1
         its_moves = np.int64(0)
         for i in range(count):
-            its_moves += _type_of(pos, frame.moves[i]) == chosen
+            its_moves += moved_type(pos, frame.moves[i]) == chosen
         left = random_below(seed, 2 * ply + 1, its_moves)
         for i in range(count):
             move = frame.moves[i]
-            if _type_of(pos, move) == chosen:
+            if moved_type(pos, move) == chosen:
                 if left == 0:
                     play(tables, worker, move)
                     break

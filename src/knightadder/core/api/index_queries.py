@@ -1,6 +1,4 @@
-"""Queries of `library.explorer` on an index of games: the moves played in a position, filters, and
-parts of positions.
-"""
+"""Queries of `library.explorer` on an index of games: the moves played in a position, filters, parts of positions."""
 
 import numpy as np
 
@@ -9,6 +7,7 @@ from knightadder.native.records import record
 from knightadder.native.signatures import int32, int64, record_type, uint8, uint16, uint32
 
 from ..board import pgn_reader
+from ..board.moves import source_of, target_of
 from ..board.pgn_reader import Game, Reader
 from ..board.position import make
 from ..compilation import core
@@ -218,7 +217,7 @@ def find_positions(tables, reader, text, games, moves, wanted, plies):
                 break
             move = np.int64(moves[game.first_move + ply])
             # A damaged file must not lead to a position without a king.
-            piece, victim = np.int64(pos.board[move & 63]), np.int64(pos.board[(move >> 6) & 63])
+            piece, victim = np.int64(pos.board[source_of(move)]), np.int64(pos.board[target_of(move)])
             if piece == 0 or piece >> 3 != np.int64(pos.stm) or victim & 7 == KING:
                 break
             make(tables, pos, reader.stack[now ^ 1], move)

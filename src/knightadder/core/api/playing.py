@@ -11,7 +11,7 @@ from ..board.attacks import can_take_king
 from ..board.bitboard import ONE, bit, without_lsb
 from ..board.draw import is_dead_position, is_fifty_move_draw, is_repetition
 from ..board.movegen import ALL, castling_king_target, generate
-from ..board.moves import CASTLING, NO_MOVE, is_promotion
+from ..board.moves import CASTLING, NO_MOVE, is_promotion, kind_of, source_of, target_of
 from ..board.packed import Packed, find_fault, unpack
 from ..board.position import make, set_up
 from ..board.repetition import GAME_KEYS
@@ -22,21 +22,16 @@ from ..tables import Tables
 from ..worker import Worker
 
 
-@kernel
-def _set_up(tables, worker):
-    pos = worker.stack[0]
-    set_up(tables, pos)
-    worker.key_count = 0
-    worker.last_move = NO_MOVE
-    return np.int64(can_take_king(tables, pos))
-
-
 @core.exported(int64(Tables, Worker))
 def set_up_position(tables, worker):
     """Complete ``worker.stack[0]``, whose board, side to move, castling rooks and en passant square are set; return 1
     if the position is illegal because the side that is not to move is in check, else 0.
     """
-    return _set_up(tables, worker)
+    pos = worker.stack[0]
+    set_up(tables, pos)
+    worker.key_count = 0
+    worker.last_move = NO_MOVE
+    return np.int64(can_take_king(tables, pos))
 
 
 @core.exported(int64(Tables, Worker, uint64[::1]))
@@ -66,7 +61,7 @@ def set_up_bitboards(tables, worker, numbers):
     pos.rule50 = pos.plies_from_null = np.int64(numbers[11])
     if free or find_fault(pos.board, np.int64(pos.stm), pos.castling, np.int64(pos.ep)):
         return 0
-    return 1 - _set_up(tables, worker)
+    return 1 - set_up_position(tables, worker)
 
 
 @core.exported(int64(Tables, Worker))
@@ -76,16 +71,26 @@ def list_moves(tables, worker):
 
 
 @kernel
-def _find(tables, worker, source, target, promotion):
+def _count_moves(tables, worker):
+    # The count is 0 if the game is over by mate, stalemate or a draw.
+    count = generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
+    return np.int64(0) if draw_reason(tables, worker) else count
+
+
+@core.exported(int64(Tables, Worker, int64, int64, int64))
+def find_move(tables, worker, source, target, promotion):
+    """Return the legal move from `source` to `target`, or 0. For castling, `target` may be the rook's square or the
+    king's new square. `promotion` is the type of the new piece, or 0.
+    """
     pos, frame = worker.stack[0], worker.frames[0]
     count = generate(tables, pos, frame, np.int64(0), ALL)
     us = np.int64(pos.stm)
     castling = np.int64(0)
     for i in range(count):
         move = frame.moves[i]
-        if move & 63 != source:
+        if source_of(move) != source:
             continue
-        kind, to = (move >> 12) & 15, (move >> 6) & 63
+        kind, to = kind_of(move), target_of(move)
         if to == target and promotion == (kind if is_promotion(move) else 0):
             return move
         if kind == CASTLING and promotion == 0 and castling_king_target(us, source, to) == target:
@@ -93,8 +98,9 @@ def _find(tables, worker, source, target, promotion):
     return castling
 
 
-@kernel
-def _play(tables, worker, move):
+@core.exported(void(Tables, Worker, int64))
+def play(tables, worker, move):
+    """Play a legal move in ``worker.stack[0]`` and keep the key of the old position for repetitions."""
     pos, after = worker.stack[0], worker.stack[1]
     if worker.key_count == GAME_KEYS:
         for i in range(GAME_KEYS - 1):
@@ -109,37 +115,6 @@ def _play(tables, worker, move):
     worker.last_move = move
 
 
-@kernel
-def _draw_reason(tables, worker):
-    pos = worker.stack[0]
-    if is_fifty_move_draw(tables, pos, worker.frames[0]):
-        return 1
-    if is_repetition(worker, pos, np.int64(0)):
-        return 2
-    return 3 if is_dead_position(pos) else 0
-
-
-@kernel
-def _count_moves(tables, worker):
-    # The count is 0 if the game is over by mate, stalemate or a draw.
-    count = generate(tables, worker.stack[0], worker.frames[0], np.int64(0), ALL)
-    return np.int64(0) if _draw_reason(tables, worker) else count
-
-
-@core.exported(int64(Tables, Worker, int64, int64, int64))
-def find_move(tables, worker, source, target, promotion):
-    """Return the legal move from `source` to `target`, or 0. For castling, `target` may be the rook's square or the
-    king's new square. `promotion` is the type of the new piece, or 0.
-    """
-    return _find(tables, worker, source, target, promotion)
-
-
-@core.exported(void(Tables, Worker, int64))
-def play(tables, worker, move):
-    """Play a legal move in ``worker.stack[0]`` and keep the key of the old position for repetitions."""
-    _play(tables, worker, move)
-
-
 @core.exported(int64(Tables, Worker, int64[::1]))
 def play_all(tables, worker, wanted):
     """Play moves until one is illegal, and return the number of moves played.
@@ -149,10 +124,10 @@ def play_all(tables, worker, wanted):
     """
     for i in range(len(wanted)):
         squares = wanted[i]
-        move = _find(tables, worker, squares & 63, (squares >> 6) & 63, squares >> 12)
+        move = find_move(tables, worker, source_of(squares), target_of(squares), squares >> 12)
         if move == NO_MOVE:
             return i
-        _play(tables, worker, move)
+        play(tables, worker, move)
     return len(wanted)
 
 
@@ -174,14 +149,14 @@ def play_expected(tables, worker, best, reply):
     The function returns 0 if no reply is known, or if the game is over before or after it. `reply` is the second move
     of the principal variation; if that is 0, the reply is looked up in the transposition table.
     """
-    _play(tables, worker, best)
+    play(tables, worker, best)
     count = _count_moves(tables, worker)
     if reply == NO_MOVE:
         reply = entry_move(probe(worker, worker.stack[0].key))
     for i in range(count):
         # The table's move may belong to a different position.
         if worker.frames[0].moves[i] == reply:
-            _play(tables, worker, reply)
+            play(tables, worker, reply)
             return reply if _count_moves(tables, worker) > 0 else 0
     return 0
 
@@ -189,7 +164,12 @@ def play_expected(tables, worker, best, reply):
 @core.exported(int64(Tables, Worker))
 def draw_reason(tables, worker):
     """Return why the game is drawn: 1 fifty-move rule, 2 threefold repetition, 3 dead position, 0 no draw."""
-    return _draw_reason(tables, worker)
+    pos = worker.stack[0]
+    if is_fifty_move_draw(tables, pos, worker.frames[0]):
+        return 1
+    if is_repetition(worker, pos, np.int64(0)):
+        return 2
+    return 3 if is_dead_position(pos) else 0
 
 
 @core.exported(int64(Tables, Worker, int64, int64))

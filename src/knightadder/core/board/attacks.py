@@ -7,15 +7,8 @@ from knightadder.native.records import record
 
 from ..layout import BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
 from . import magics
-from .bitboard import (
-    NINE,
-    NOT_FILE_A,
-    NOT_FILE_H,
-    SEVEN,
-    ZERO,
-    bit,
-    without_lsb,
-)
+from .bitboard import NINE, NOT_FILE_A, NOT_FILE_H, SEVEN, ZERO, bit, without_lsb
+from .moves import moved_type, target_of
 
 SLIDER_ENTRIES = 102_400 + 5_248  # number of attack sets of rooks plus number of attack sets of bishops
 
@@ -69,6 +62,20 @@ def pawn_attacks(side, pawns):
     if side == 0:
         return ((pawns & NOT_FILE_A) << SEVEN) | ((pawns & NOT_FILE_H) << NINE)
     return ((pawns & NOT_FILE_A) >> NINE) | ((pawns & NOT_FILE_H) >> SEVEN)
+
+
+@inlined
+def attacks_of(tables, piece_type, square, occupied):
+    """Return the squares that a piece other than a pawn attacks."""
+    if piece_type == KNIGHT:
+        return tables.knight[square]
+    if piece_type == BISHOP:
+        return bishop_attacks(tables, square, occupied)
+    if piece_type == ROOK:
+        return rook_attacks(tables, square, occupied)
+    if piece_type == QUEEN:
+        return bishop_attacks(tables, square, occupied) | rook_attacks(tables, square, occupied)
+    return tables.king[square]
 
 
 @inlined
@@ -150,8 +157,7 @@ def gives_direct_check(pos, squares, move):
     """Return whether a quiet move gives check with the moved piece. In `squares`, from `set_check_squares`, the
     from-square is occupied; this does not matter, because no slider moves along a line on which it already gives check.
     """
-    piece = np.int64(pos.board[move & 63]) & 7
-    return squares[piece] & bit((move >> 6) & 63) != ZERO
+    return squares[moved_type(pos, move)] & bit(target_of(move)) != ZERO
 
 
 @inlined

@@ -45,9 +45,7 @@ def stand_on_one_color(bishops):
 
 @inlined
 def is_dead_position(pos):
-    """Return whether neither side can ever mate: bare kings, one minor piece, or bishops all on
-    squares of one colour.
-    """
+    """Return whether neither side can ever mate: bare kings, a minor piece, or bishops all on one colour."""
     if pos.by_type[PAWN] | pos.by_type[ROOK] | pos.by_type[QUEEN]:
         return False
     knights, bishops = pos.by_type[KNIGHT], pos.by_type[BISHOP]

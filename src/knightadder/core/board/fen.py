@@ -18,8 +18,8 @@ from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, 
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
-_LETTERS = " PNBRQK  pnbrqk"  # letter by piece
-_PIECES = tuple(max(_LETTERS.find(chr(code)), 0) if code > 32 else 0 for code in range(128))  # piece by letter code
+LETTERS = " PNBRQK  pnbrqk"  # letter of each piece, by its number
+_PIECES = tuple(max(LETTERS.find(chr(code)), 0) if code > 32 else 0 for code in range(128))  # piece by letter code
 _FILES = "abcdefgh"
 _A, _B, _H, _K, _Q, _W = (ord(letter) for letter in "abhkqw")
 _0, _1, _8, _9, _DASH, _SLASH, _SPACE = (ord(letter) for letter in "0189-/ ")
@@ -369,7 +369,7 @@ def write_fen(setup: Setup, chess960: bool = False) -> str:
     """Return the FEN of a position. With `chess960`, castling rights are the rooks' files (Shredder-FEN)."""
     ranks = []
     for rank in range(7, -1, -1):
-        row = "".join(_LETTERS[piece] if piece else "." for piece in setup.board[rank * 8 : rank * 8 + 8])
+        row = "".join(LETTERS[piece] if piece else "." for piece in setup.board[rank * 8 : rank * 8 + 8])
         for run in range(8, 0, -1):
             row = row.replace("." * run, str(run))
         ranks.append(row)

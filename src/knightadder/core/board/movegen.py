@@ -12,6 +12,7 @@ from knightadder.native.jit import inlined, kernel, lsb, popcount
 
 from ..layout import BISHOP, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
 from .attacks import (
+    attacks_of,
     bishop_attacks,
     diagonal_sliders,
     is_attacked,
@@ -33,12 +34,7 @@ from .bitboard import (
     bit,
     without_lsb,
 )
-from .moves import (
-    CASTLING,
-    DOUBLE_PUSH,
-    EN_PASSANT,
-    NORMAL,
-)
+from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, kind_of, source_of, target_of
 
 # Stages, as bits. Noisy moves are captures and promotions; quiet moves are all others.
 NOISY, QUIET, ALL = np.int64(1), np.int64(2), np.int64(3)
@@ -267,20 +263,6 @@ def _generate(tables, pos, moves, n, stage):
 
 
 @inlined
-def attacks_of(tables, piece_type, square, occupied):
-    """Return the squares that a piece other than a pawn attacks."""
-    if piece_type == KNIGHT:
-        return tables.knight[square]
-    if piece_type == BISHOP:
-        return bishop_attacks(tables, square, occupied)
-    if piece_type == ROOK:
-        return rook_attacks(tables, square, occupied)
-    if piece_type == QUEEN:
-        return bishop_attacks(tables, square, occupied) | rook_attacks(tables, square, occupied)
-    return tables.king[square]
-
-
-@inlined
 def _is_pseudo_legal_pawn(tables, pos, source, target, kind, us):
     enemies = pos.by_color[us ^ 1]
     attacked = tables.pawn[us, source] & bit(target)
@@ -307,7 +289,7 @@ def is_pseudo_legal(tables, pos, move):
     """Return whether a 16-bit move is pseudo-legal: it fits the position, but may expose the king to check. Castling is
     tested completely, because its rules concern attacked squares anyway.
     """
-    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    source, target, kind = source_of(move), target_of(move), kind_of(move)
     us = np.int64(pos.stm)
     own = pos.by_color[us]
     if own & bit(source) == ZERO:
@@ -332,7 +314,7 @@ def is_legal(tables, pos, move):
     """Return whether a 16-bit move, such as the hash move of a different position, is legal here."""
     if not is_pseudo_legal(tables, pos, move):
         return False
-    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    source, target, kind = source_of(move), target_of(move), kind_of(move)
     us = np.int64(pos.stm)
     if kind == CASTLING:
         return True

@@ -16,21 +16,45 @@ NORMAL, EN_PASSANT, CASTLING, DOUBLE_PUSH = np.int64(0), np.int64(6), np.int64(7
 
 
 @inlined
+def source_of(move):
+    """Return the from-square of a move."""
+    return move & 63
+
+
+@inlined
+def target_of(move):
+    """Return the to-square of a move: in castling, the rook's square."""
+    return (move >> 6) & 63
+
+
+@inlined
+def kind_of(move):
+    """Return the kind of a move: one of the constants above, or the type of the new piece."""
+    return (move >> 12) & 15
+
+
+@inlined
+def moved_type(pos, move):
+    """Return the type of the piece that a move moves."""
+    return np.int64(pos.board[source_of(move)]) & 7
+
+
+@inlined
 def is_promotion(move):
     """Return whether a pawn promotes."""
-    kind = (move >> 12) & 15
+    kind = kind_of(move)
     return (kind >= KNIGHT) & (kind <= QUEEN)
 
 
 @inlined
 def is_noisy(pos, move):
     """Return whether a move captures or promotes."""
-    kind = (move >> 12) & 15
-    capture = (pos.board[(move >> 6) & 63] != 0) & (kind != CASTLING)
+    kind = kind_of(move)
+    capture = (pos.board[target_of(move)] != 0) & (kind != CASTLING)
     return capture | ((kind >= KNIGHT) & (kind <= EN_PASSANT))
 
 
 @inlined
 def same_target(move, other):
     """Return whether two moves go to the same square, as a capture and the recapture do."""
-    return ((move ^ other) >> 6) & 63 == 0
+    return target_of(move) == target_of(other)

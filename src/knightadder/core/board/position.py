@@ -6,19 +6,14 @@ search returns to the previous place. A record has 200 bytes; copying it takes l
 
 import numpy as np
 
-from knightadder.native.jit import (
-    copy_record,
-    inlined,
-    kernel,
-    lsb,
-)
+from knightadder.native.jit import copy_record, inlined, kernel, lsb
 from knightadder.native.records import record
 
 from ..layout import KING, NO_SQUARE, PAWN, ROOK
 from .attacks import set_checks
 from .bitboard import ZERO, bit, without_lsb
 from .movegen import castling_king_target, castling_rook_target, en_passant_is_safe
-from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
+from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, kind_of, source_of, target_of
 
 POSITION = record(
     ("by_type", np.uint64, 8),  # bitboards by piece type; [0] = all occupied squares
@@ -101,7 +96,7 @@ def _castling_key(tables, rooks):
 def make(tables, old, new, move):
     """Write the position after a legal move in `old` into `new`."""
     copy_record(new, old)
-    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    source, target, kind = source_of(move), target_of(move), kind_of(move)
     us = np.int64(old.stm)
     piece = np.int64(old.board[source])
     new.stm = us ^ 1

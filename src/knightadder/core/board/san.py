@@ -7,9 +7,9 @@ import numpy as np
 from knightadder.native.jit import inlined, kernel, lsb
 
 from ..layout import BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK
-from .attacks import king_square
+from .attacks import attacks_of, king_square
 from .bitboard import ZERO, without_lsb
-from .movegen import attacks_of, is_legal
+from .movegen import is_legal
 from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NO_MOVE, NORMAL
 
 _A, _H, _O, _X = (ord(letter) for letter in "ahOx")

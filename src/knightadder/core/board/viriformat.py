@@ -19,7 +19,7 @@ from knightadder.native.jit import inlined, kernel, record_at
 from ..layout import KNIGHT, PAWN
 from .bitboard import ZERO
 from .movegen import is_legal
-from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, is_noisy, is_promotion
+from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, is_noisy, is_promotion, kind_of, source_of, target_of
 from .packed import PACKED, WIN, pack, unpack
 from .position import make
 
@@ -34,7 +34,7 @@ _EN_PASSANT, _CASTLING, _PROMOTION = 1, 2, 3
 @inlined
 def encode(move, score):
     """Return the word that encodes a move and its score."""
-    kind = (move >> 12) & 15
+    kind = kind_of(move)
     code = move & 0xFFF
     if is_promotion(move):
         code |= ((kind - KNIGHT) << 12) | (_PROMOTION << 14)
@@ -48,7 +48,7 @@ def encode(move, score):
 @inlined
 def _move_of(pos, word):
     """Return the move of a word in the core's encoding. The move may be illegal."""
-    source, target = word & 63, (word >> 6) & 63
+    source, target = source_of(word), target_of(word)
     special = (word >> 14) & 3
     kind = NORMAL
     if special == _PROMOTION:

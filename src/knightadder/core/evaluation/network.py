@@ -15,7 +15,7 @@ from knightadder.native.records import record
 
 from ..board.bitboard import bit, without_lsb
 from ..board.movegen import castling_king_target, castling_rook_target
-from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion
+from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion, kind_of, source_of, target_of
 from ..layout import KING, MAX_MEN_ON_BOARD, PAWN, ROOK
 from .network_file import INPUTS, KING_BUCKETS, QA, QB, bucket_of, king_views
 
@@ -105,7 +105,7 @@ def _advance(weights, before, move, old, new, side, view):
         for i in range(HIDDEN):
             new[i] = old[i]
         return
-    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    source, target, kind = source_of(move), target_of(move), kind_of(move)
     us = np.int64(before.stm)
     piece = np.int64(before.board[source])
     if kind == CASTLING:

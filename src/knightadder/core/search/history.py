@@ -16,7 +16,7 @@ from knightadder.native.jit import inlined, kernel
 
 from ..board.attacks import attacked_by, set_check_squares
 from ..board.bitboard import ONE, bit_at
-from ..board.moves import NO_MOVE, is_noisy
+from ..board.moves import NO_MOVE, is_noisy, source_of, target_of
 from .forgetting import note_history_row
 from .frame import NO_PLY, PIECE_TO
 from .transposition import NO_EVAL
@@ -43,12 +43,12 @@ def prepare_histories(tables, worker, pos, frame, ply):
 @inlined
 def piece_to(pos, move):
     """Return the index of a move's piece and target square: piece * 64 + square."""
-    return np.int64(pos.board[move & 63]) * 64 + ((move >> 6) & 63)
+    return np.int64(pos.board[source_of(move)]) * 64 + target_of(move)
 
 
 @inlined
 def _index_by_threats(threats, move):
-    return bit_at(threats, move & 63) | (bit_at(threats, (move >> 6) & 63) << ONE)
+    return bit_at(threats, source_of(move)) | (bit_at(threats, target_of(move)) << ONE)
 
 
 @inlined
@@ -78,7 +78,7 @@ def history_from(worker, pos, threats, rows, move):
 
 @inlined
 def _capture_index(pos, move):
-    return piece_to(pos, move) * 8 + (np.int64(pos.board[(move >> 6) & 63]) & 7)
+    return piece_to(pos, move) * 8 + (np.int64(pos.board[target_of(move)]) & 7)
 
 
 @inlined
@@ -99,18 +99,18 @@ def _update_butterfly(worker, pos, frame, move, bonus):
     worker.history[place] = apply_gravity(worker.history[place], bonus, LIMIT)
 
 
-@kernel
-def _update(worker, pos, frame, move, bonus):
-    _update_butterfly(worker, pos, frame, move, bonus)
-    _update_continuations(worker, pos, frame, move, bonus)
-
-
 @inlined
 def _update_continuations(worker, pos, frame, move, bonus):
     for i in range(3):
         index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
         note_history_row(worker, frame.continuations[i])
         worker.continuation[index] = apply_gravity(worker.continuation[index], bonus, LIMIT)
+
+
+@kernel
+def _update(worker, pos, frame, move, bonus):
+    _update_butterfly(worker, pos, frame, move, bonus)
+    _update_continuations(worker, pos, frame, move, bonus)
 
 
 @kernel

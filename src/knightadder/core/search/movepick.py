@@ -19,14 +19,8 @@ from knightadder.native.jit import inlined, kernel
 
 from ..board.attacks import gives_direct_check
 from ..board.bitboard import ZERO
-from ..board.movegen import (
-    ALL,
-    NOISY,
-    QUIET,
-    generate,
-    is_legal,
-)
-from ..board.moves import NO_MOVE, is_noisy
+from ..board.movegen import ALL, NOISY, QUIET, generate, is_legal
+from ..board.moves import NO_MOVE, is_noisy, kind_of, moved_type
 from ..layout import QUEEN
 from .history import capture_history, history_from, quiet_history
 from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
@@ -65,15 +59,14 @@ def start_picking(frame, hash_move, with_quiets):
 @inlined
 def _noisy_score(worker, pos, move):
     # A promotion to a queen counts as a capture of a queen. Underpromotions come late.
-    promotion = QUEEN_VALUE if (move >> 12) & 15 == QUEEN else 0
-    attacker = np.int64(pos.board[move & 63]) & 7
-    return (captured_value(pos, move) + promotion) * 32 - attacker * 256 + capture_history(worker, pos, move)
+    victim = captured_value(pos, move) + (QUEEN_VALUE if kind_of(move) == QUEEN else 0)
+    return victim * 32 - moved_type(pos, move) * 256 + capture_history(worker, pos, move)
 
 
 @inlined
 def _may_lose_material(pos, move):
     """Return whether a capture may lose material: its piece must be worth more than the captured piece."""
-    return captured_value(pos, move) < piece_value(np.int64(pos.board[move & 63]) & 7)
+    return captured_value(pos, move) < piece_value(moved_type(pos, move))
 
 
 @inlined
@@ -83,9 +76,9 @@ def _set_score(scores, i, score):
 
 
 @inlined
-def _score_noisy(worker, pos, frame, start, end):
+def _score_noisy(worker, pos, frame, end):
     moves, scores = frame.moves, frame.scores
-    for i in range(start, end):
+    for i in range(end):
         _set_score(scores, i, _noisy_score(worker, pos, moves[i]))
 
 
@@ -153,7 +146,7 @@ def next_move(tables, worker, pos, frame):
         frame.index = 0
         frame.bad_end = 0
         frame.end = generate(tables, pos, frame, np.int64(0), NOISY)
-        _score_noisy(worker, pos, frame, 0, frame.end)
+        _score_noisy(worker, pos, frame, frame.end)
         frame.stage = GOOD_NOISY
     if frame.stage == GOOD_NOISY:
         while frame.index < frame.end:

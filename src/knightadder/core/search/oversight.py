@@ -13,7 +13,7 @@ import numpy as np
 from knightadder.native.jit import inlined, kernel
 
 from ..board.bitboard import ZERO, bit
-from ..board.moves import NO_MOVE, is_promotion, same_target
+from ..board.moves import NO_MOVE, is_promotion, same_target, source_of, target_of
 from ..layout import BISHOP, BLACK, KING, PAWN, QUEEN
 from ..split_mix import split_mix
 
@@ -29,7 +29,7 @@ _LONG_LINE, _LONG_DIAGONAL, _RETREAT, _OPENED = np.int64(8), np.int64(16), np.in
 @inlined
 def _weight(tables, pos, move, last_move):
     """Return how easily a move is overlooked, in 16ths of the weight of a plain quiet move."""
-    source, target = move & 63, (move >> 6) & 63
+    source, target = source_of(move), target_of(move)
     kind = pos.board[source] & 7
     files, ranks = abs((source & 7) - (target & 7)), (target >> 3) - (source >> 3)
     weight = _PLAIN
@@ -37,7 +37,7 @@ def _weight(tables, pos, move, last_move):
         weight += _LONG_DIAGONAL if files == abs(ranks) else _LONG_LINE
     if kind != PAWN and kind != KING and (ranks > 0 if pos.stm == BLACK else ranks < 0):
         weight += _RETREAT
-    if last_move != NO_MOVE and tables.between[source, target] & bit(last_move & 63) != ZERO:
+    if last_move != NO_MOVE and tables.between[source, target] & bit(source_of(last_move)) != ZERO:
         weight += _OPENED  # the last move opened this line
     if is_promotion(move):
         return weight >> 1

@@ -4,15 +4,9 @@ import numpy as np
 
 from knightadder.native.jit import inlined, kernel
 
-from ..board.attacks import (
-    attackers_to,
-    bishop_attacks,
-    diagonal_sliders,
-    rook_attacks,
-    straight_sliders,
-)
+from ..board.attacks import attackers_to, bishop_attacks, diagonal_sliders, rook_attacks, straight_sliders
 from ..board.bitboard import ONE, ZERO, bit
-from ..board.moves import CASTLING, EN_PASSANT
+from ..board.moves import CASTLING, EN_PASSANT, kind_of, moved_type, source_of, target_of
 from ..layout import BISHOP, KNIGHT, PAWN, QUEEN, ROOK
 
 PAWN_VALUE, MINOR_VALUE, ROOK_VALUE, QUEEN_VALUE = 100, 300, 500, 900  # centipawns, the traditional 1-3-5-9
@@ -28,9 +22,9 @@ def piece_value(piece_type):
 @inlined
 def captured_value(pos, move):
     """Return the value of the piece that a move captures, in centipawns; 0 for a quiet move."""
-    if (move >> 12) & 15 == EN_PASSANT:
+    if kind_of(move) == EN_PASSANT:
         return PAWN_VALUE
-    return piece_value(np.int64(pos.board[(move >> 6) & 63]) & 7)
+    return piece_value(np.int64(pos.board[target_of(move)]) & 7)
 
 
 @inlined
@@ -38,7 +32,7 @@ def value_won(pos, move):
     """Return the material that a move wins immediately, in centipawns: the captured piece, and a queen for a pawn.
     Underpromotions count as no gain, because they are rarely meant to win material.
     """
-    promotion = QUEEN_VALUE - PAWN_VALUE if (move >> 12) & 15 == QUEEN else 0
+    promotion = QUEEN_VALUE - PAWN_VALUE if kind_of(move) == QUEEN else 0
     return captured_value(pos, move) + promotion
 
 
@@ -52,11 +46,11 @@ def see_at_least(tables, pos, move, threshold):
     """Return whether the exchange that `move` starts wins at least `threshold` centipawns for the side to move. This is
     the swap algorithm: either side may stop capturing, and pins are ignored.
     """
-    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    source, target, kind = source_of(move), target_of(move), kind_of(move)
     if kind == CASTLING:
         return threshold <= 0
     occupied = pos.by_type[0] & ~(bit(source) | bit(target))
-    next_victim = piece_value(np.int64(pos.board[source]) & 7)
+    next_victim = piece_value(moved_type(pos, move))
     gain = captured_value(pos, move)
     if kind == EN_PASSANT:
         occupied &= ~bit(target ^ 8)

@@ -10,13 +10,7 @@ The fields of the data word are, from the low bits: move 16 bits, score 16, dept
 
 import numpy as np
 
-from knightadder.native.jit import (
-    inlined,
-    load64,
-    multiply_high,
-    prefetch,
-    store64,
-)
+from knightadder.native.jit import inlined, load64, multiply_high, prefetch, store64
 
 from ..layout import MAX_PLY
 
@@ -71,9 +65,7 @@ def entry_move(data):
 
 @inlined
 def entry_score(data, ply):
-    """Return the score of an entry as seen from the root: `ply` is added to the distance of a win;
-    a mate stays a mate.
-    """
+    """Return an entry's score as seen from the root: `ply` is added to the distance of a win. A mate stays a mate."""
     score = ((data >> 16) & 65_535) - 32_768
     if score >= DECISIVE:
         return max(score - ply, MATE_FOUND if score >= MATE_FOUND else DECISIVE)

@@ -18,26 +18,16 @@ from math import comb
 
 import numpy as np
 
-from knightadder.native.jit import (
-    inlined,
-    kernel,
-    lsb,
-    popcount,
-)
+from knightadder.native.jit import inlined, kernel, lsb, popcount
 
-from ..board.bitboard import (
-    ONE,
-    ZERO,
-    bit,
-    without_lsb,
-)
+from ..board.bitboard import ONE, ZERO, bit, without_lsb
 from ..layout import PAWN
 
 MAX_MEN = 7  # maximum number of men in a tablebase, including the kings
 MAX_PAWNS = MAX_MEN - 2
 
-# Numbers of squares: in the triangle below the diagonal, on the whole board below the diagonal, and on the diagonal.
-TRIANGLE, BELOW_DIAGONAL, DIAGONAL = 6, 28, 8
+# Numbers of squares below the diagonal: in the triangle, and on the whole board.
+TRIANGLE, BELOW_DIAGONAL = 6, 28
 
 # Numbers of placements of a leading group of three pieces, by which of them is the first one off the diagonal.
 _FIRST_OFF = TRIANGLE * 63 * 62
@@ -111,9 +101,7 @@ def _pawn_order(square):
 
 @inlined
 def lead_pawns(pos, piece, mirror):
-    """Return the leading pawns as a set of their numbers (`_pawn_order`); the lowest is the number
-    of the leading pawn.
-    """
+    """Return the leading pawns as a set of their numbers (`_pawn_order`). The lowest number is the leading pawn's."""
     pawns = _pieces_of(pos, piece)
     numbers = ZERO
     while pawns:

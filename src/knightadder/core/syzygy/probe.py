@@ -12,18 +12,13 @@ pawn move.
 
 import numpy as np
 
-from knightadder.native.jit import (
-    inlined,
-    kernel,
-    lsb,
-    popcount,
-)
+from knightadder.native.jit import inlined, kernel, lsb, popcount
 from knightadder.native.records import record
 from knightadder.native.signatures import record_type
 
 from ..board.bitboard import ZERO
 from ..board.movegen import ALL, NOISY, generate
-from ..board.moves import EN_PASSANT
+from ..board.moves import EN_PASSANT, kind_of, moved_type, target_of
 from ..board.position import make
 from ..layout import KING, MAX_PLY, NO_SQUARE, PAWN
 from .index import MAX_MEN, MAX_PAWNS, lead_pawns, pawn_index, piece_index
@@ -159,12 +154,12 @@ def _plies(table, pairs, value, wdl):
 
 @inlined
 def _captures(pos, move):
-    return pos.board[(move >> 6) & 63] != 0 or (move >> 12) & 15 == EN_PASSANT
+    return pos.board[target_of(move)] != 0 or kind_of(move) == EN_PASSANT
 
 
 @inlined
 def _zeroes(pos, move):
-    return _captures(pos, move) or np.int64(pos.board[move & 63]) & 7 == PAWN
+    return _captures(pos, move) or moved_type(pos, move) == PAWN
 
 
 @kernel
