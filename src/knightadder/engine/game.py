@@ -93,10 +93,7 @@ class Game:
         record = self._spare
         fullmove += (int(array_of(record)["stack"]["stm"][0, 0]) + len(moves)) // 2
         if moves:
-            # Text that is not a move becomes a1a1, which is never legal.
-            squares = [parse_uci(name) or (0, 0, 0) for name in moves]
-            encoded = [source | (target << 6) | (promotion << 12) for source, target, promotion in squares]
-            played = playing.play_all(self._tables, record, np.array(encoded, np.int64))
+            played = playing.play_all(self._tables, record, encode_moves(moves))
             if played < len(moves):
                 raise PositionError(f"illegal move: {moves[played]}")
         self._spare, self.record, self._fullmove = self.record, record, fullmove

@@ -37,6 +37,7 @@ from knightadder.core.api.index_queries import (
     filter_games,
     find_positions,
 )
+from knightadder.core.board.fen import LETTERS
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
 from knightadder.core.board.pgn_reader import RESULTS
 from knightadder.core.layout import MAX_MOVES
@@ -82,7 +83,6 @@ _SPEED_NAMES = (None, *SPEEDS)
 _DECIDED = RESULTS[1:4]
 _DATE = re.compile(r"(\d{4})(?:[-./](\d{1,2})(?:[-./](\d{1,2}))?)?")
 _MOST_RATING = 99_999
-_LETTERS = " PNBRQK  pnbrqk"  # letters of the pieces, by their numbers
 _SUGGESTED = 5
 _KEPT = 8  # number of positions whose lists stay in memory; a list of a million games takes six megabytes
 
@@ -703,9 +703,9 @@ def _read_pieces(text: str) -> dict[int, int]:
     found: dict[int, int] = {}
     for word in text.replace(",", " ").split():
         letter, square = word[:1], word[1:]
-        if (letter != "-" and (letter not in _LETTERS or letter == " ")) or square not in chess.SQUARE_NAMES:
+        if (letter != "-" and (letter not in LETTERS or letter == " ")) or square not in chess.SQUARE_NAMES:
             raise OptionError(f"expected a man on a square, such as Nd5, pd6 or -e4, not {word!r:.60}")
-        piece = 0 if letter == "-" else _LETTERS.index(letter)
+        piece = 0 if letter == "-" else LETTERS.index(letter)
         if found.setdefault(chess.SQUARE_NAMES.index(square), piece) != piece:
             raise OptionError(f"{square} cannot have two different contents: {text!r:.60}")
     return found
@@ -731,7 +731,7 @@ def _wanted_men(squares: dict[int, int], sides: tuple[str, str] | None) -> Any:
         return record
     for color, men in enumerate(sides):
         for kind in range(chess.PAWN, chess.KING):
-            record["men"][8 * color + kind] = men.count(_LETTERS[kind])
+            record["men"][8 * color + kind] = men.count(LETTERS[kind])
     return record
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from knightadder.core.board.fen import LETTERS
 from knightadder.core.evaluation.network import weights_of
 from knightadder.core.layout import KING
 from knightadder.engine.game import Game
 
-_LETTERS = " PNBRQK  pnbrqk"  # letter by piece
 _RULE = "+-------" * 8 + "+"
 
 
@@ -32,7 +32,7 @@ def worth_board(board: Sequence[int], worths: dict[int, int]) -> str:
     lines = ["Worth of each piece: the value minus the value without the piece, from White's view", _RULE]
     for rank in range(7, -1, -1):
         squares = range(8 * rank, 8 * rank + 8)
-        letters = (f"{_LETTERS[board[square]]:^7}" for square in squares)
+        letters = (f"{LETTERS[board[square]]:^7}" for square in squares)
         values = (f"{worths[square] / 100:+.2f}" if square in worths else "" for square in squares)
         lines += [f"|{'|'.join(letters)}|", f"|{'|'.join(f'{value:^7}' for value in values)}|", _RULE]
     return "\n".join(lines)
