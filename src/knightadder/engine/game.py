@@ -14,7 +14,7 @@ from knightadder.core.worker import WORKER
 from knightadder.engine.errors import EngineError, PositionError
 from knightadder.engine.info import Ending
 from knightadder.engine.limits import MAX_PERFT_DEPTH
-from knightadder.engine.notation import parse_uci, to_uci
+from knightadder.engine.notation import encode_moves, parse_uci, to_uci
 from knightadder.engine.wdl import material_of_sets
 from knightadder.native.records import new_record
 
@@ -223,10 +223,9 @@ class Game:
     def diagram(self, chess960: bool = False) -> str:
         """Return the board as text, with facts about the position and a list of its legal moves."""
         position = self.record.stack[0]
-        letters = ".PNBRQK..pnbrqk"
         lines = []
         for rank in range(7, -1, -1):
-            row = " ".join(letters[int(piece)] for piece in position.board[rank * 8 : rank * 8 + 8])
+            row = " ".join(fen.LETTERS[piece] if piece else "." for piece in position.board[rank * 8 : rank * 8 + 8])
             lines.append(f"{rank + 1}  {row}")
         checkers = [fen.square_name(square) for square in range(64) if (int(position.checkers) >> square) & 1]
         return "\n".join(

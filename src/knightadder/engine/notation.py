@@ -2,10 +2,14 @@
 rook.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from knightadder.core.board.fen import square_name
-from knightadder.core.board.moves import CASTLING
+from knightadder.core.board.moves import CASTLING, kind_of, source_of, target_of
 from knightadder.core.layout import BISHOP, KNIGHT, QUEEN, ROOK
 
 _PROMOTIONS = {"n": KNIGHT, "b": BISHOP, "r": ROOK, "q": QUEEN}
@@ -20,7 +24,7 @@ def to_uci(move: int, chess960: bool = False) -> str:
 
 def squares_of(move: int, chess960: bool = False) -> tuple[int, int, int | None]:
     """Return the squares of a 16-bit move, as UCI writes them, and the type of a new piece or None."""
-    source, target, kind = move & 63, (move >> 6) & 63, (move >> 12) & 15
+    source, target, kind = source_of(move), target_of(move), kind_of(move)
     if kind == CASTLING and not chess960:
         target = (source & 56) + (6 if target > source else 2)
     return source, target, kind if kind in _LETTERS else None
@@ -41,3 +45,11 @@ def parse_uci(text: str) -> tuple[int, int, int] | None:
     if text[4:] and not promotion:
         return None
     return squares[0], squares[1], promotion
+
+
+def encode_moves(names: Iterable[str]) -> NDArray[np.int64]:
+    """Encode UCI texts as `play_all` in ``core/api/playing.py`` takes them. Other text becomes a1a1, which is never
+    legal.
+    """
+    squares = [parse_uci(name) or (0, 0, 0) for name in names]
+    return np.array([source | (target << 6) | (promotion << 12) for source, target, promotion in squares], np.int64)

@@ -24,7 +24,7 @@ from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
-from knightadder.engine.notation import parse_uci
+from knightadder.engine.notation import encode_moves
 from knightadder.engine.options import MAX_HASH_MB, MAX_LINES, Options
 from knightadder.engine.running_search import Player, Search
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
@@ -33,7 +33,7 @@ from knightadder.library.blocks import Elsewhere, Threads, results_elsewhere
 from knightadder.library.boards import Position, board_of, limits_without_clock, position_of, whole
 from knightadder.library.engine_options import Folders, folders_of
 from knightadder.library.loading import logger
-from knightadder.library.results import Analysis, line_of
+from knightadder.library.results import Analysis, analysis_of, line_of
 from knightadder.library.shared import Stock, tables_of
 from knightadder.native.processors import processors
 from knightadder.native.records import new_record
@@ -310,10 +310,8 @@ class _Analyst:
         for message in news:
             if isinstance(message, Message):
                 logger.info("%s", message.text)
-        lines = tuple(line_of(info, task.fen) for info in news if isinstance(info, Info))
         [result] = results
-        best, reply = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
-        return Analysis(lines, best, reply)
+        return analysis_of((line_of(info, task.fen) for info in news if isinstance(info, Info)), result)
 
     def cancel(self) -> None:
         """Stop the running search, or the next one, soon. Any thread may call this."""
@@ -364,11 +362,5 @@ def _tasks(boards: Iterable[Position], settings: _Settings, first: int = 0) -> t
                 raise
             board, root, moves = chess.Board(None), "", ()
         roots.append(root)
-        tasks.append(_Task(_encoded(moves), root if root and not moves else board.fen(), board.chess960))
+        tasks.append(_Task(encode_moves(moves), root if root and not moves else board.fen(), board.chess960))
     return tasks, pack_from(first, roots, strict)
-
-
-def _encoded(names: Iterable[str]) -> NDArray[np.int64]:
-    # Text that is not a move becomes a1a1, which is never legal.
-    squares = [parse_uci(name) or (0, 0, 0) for name in names]
-    return np.array([source | target << 6 | promotion << 12 for source, target, promotion in squares], np.int64)

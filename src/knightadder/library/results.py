@@ -5,13 +5,13 @@ Their text is short. Jupyter shows a board beside the lines. Both show scores in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import chess
 from chess.engine import Cp, InfoDict, Mate, PovScore, PovWdl, Wdl
 
-from knightadder.engine.info import Bound, Info
+from knightadder.engine.info import Bound, Info, Result
 from knightadder.library.boards import board_of
 from knightadder.library.drawing import lines_panel
 from knightadder.library.frames import Cell, Rows, Tabular
@@ -271,3 +271,9 @@ def line_of(info: Info, fen: str) -> Line:
         pv=tuple(map(chess.Move.from_uci, info.pv)),
         fen=fen,
     )
+
+
+def analysis_of(lines: Iterable[Line], result: Result) -> Analysis:
+    """Return the analysis by a search with these lines, best first, and this result."""
+    best, ponder = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
+    return Analysis(tuple(lines), best, ponder)

@@ -7,12 +7,10 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 
-import chess
-
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.library.loading import logger
-from knightadder.library.results import Analysis, Line, line_of
+from knightadder.library.results import Analysis, Line, analysis_of, line_of
 from knightadder.library.waiting import LOOK_UP
 
 LOST = "the engine was searching when this process was forked: create a new engine"
@@ -50,9 +48,7 @@ class Feed:
 
     def finish(self, result: Result) -> None:
         """Accept the engine's result."""
-        best, ponder = [chess.Move.from_uci(name) if name else None for name in (result.best_move, result.ponder)]
-        lines = tuple(self._newest[rank] for rank in sorted(self._newest))
-        self.analysis = Analysis(lines, best, ponder)
+        self.analysis = analysis_of((self._newest[rank] for rank in sorted(self._newest)), result)
         self.ending, self._stop = True, None  # cleared, because the search refers to this feed
         self._wake(self._wakers)
         self._wake(self._wakers_at_end)
