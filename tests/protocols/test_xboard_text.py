@@ -35,9 +35,9 @@ def test_time_controls_are_read(text: str, level: tuple[int, int, int]) -> None:
 
 
 def test_times_and_depths_are_read() -> None:
-    assert parse_seconds("st", "30") == 30_000
-    assert parse_seconds("st", "0.01") == 10
-    assert parse_seconds("st", "0") == 1
+    assert parse_seconds("30") == 30_000
+    assert parse_seconds("0.01") == 10
+    assert parse_seconds("0") == 1
     assert parse_clock("time", "1234") == 12_340
     assert parse_clock("time", "-1") == -10
     assert parse_depth("12") == 12

@@ -113,11 +113,10 @@ class Search:
             workers = workers[:1]
             nodes = handicap.node_limit(nodes)
             table = HashTable(min(handicap.hash_mb, options.hash_mb))
-        if handicap is not None and handicap.errs:
-            weakness = Weakness(
-                round(1024 * handicap.oversight), round(handicap.misjudgement), player.random.getrandbits(64)
-            )
-            self._root_moves = weakness.seen(self._tables, game, self._root_moves, workers[0])
+            if handicap.errs:
+                oversight, misjudgement = round(1024 * handicap.oversight), round(handicap.misjudgement)
+                weakness = Weakness(oversight, misjudgement, player.random.getrandbits(64))
+                self._root_moves = weakness.seen(self._tables, game, self._root_moves, workers[0])
         self._lines = min(options.multipv, len(self._root_moves))
         self._stop_flag = np.zeros(1, np.uint64)
         self._table = table

@@ -34,9 +34,9 @@ class Settlement:
         self._move_number = 0
         self._offered_at: int | None = None
 
-    def set(self, name: str, text: str | None) -> Option:
-        """Set an option from text and return its declaration; OptionError if the option or the value is invalid."""
-        return self._options.set(name, text)
+    def set(self, name: str, text: str | None) -> None:
+        """Set an option from text; OptionError if the option or the value is invalid."""
+        self._options.set(name, text)
 
     def reset(self) -> None:
         """Forget the scores, because a new game begins or the game continues from a different position."""

@@ -97,13 +97,12 @@ class Connection:
             self.loading_since = time.monotonic()
             self.loader.start(lambda: self.events.put(Signal.LOADER_NEWS))
 
-    def take_engine(self) -> list[str]:
-        """Take the engine from the loader, which must be ready; return messages for the user, or raise its error."""
+    def take_engine(self) -> None:
+        """Take the engine from the loader, which must be ready, or raise its error."""
         self.engine = self.loader.engine()
         # The core's objects stay in memory. A full garbage collection would traverse all of them, which takes a tenth
         # of a second on the player's clock.
         gc.freeze()
-        return [self.engine.problem] if self.engine.problem else []
 
     def close(self) -> bool:
         """Stop all running work; return whether all of it has stopped. Some work cannot be interrupted in time."""
@@ -154,7 +153,7 @@ class Conversation(ABC):
         """Handle events until ``quit``, the end of input or Ctrl-C, and return the exit status of the process."""
         self._connection.start_reading()
         if self._connection.engine is not None:  # the engine was passed on by an earlier conversation
-            self._engine_loaded([])
+            self._engine_loaded(None)
         timeout = _LOADING_DELAY
         try:
             while self._status is None:
@@ -214,8 +213,8 @@ class Conversation(ABC):
             self._status = 0
 
     @abstractmethod
-    def _engine_loaded(self, messages: list[str]) -> None:
-        """Begin the work that needs the engine. The messages are for the user, one line each."""
+    def _engine_loaded(self, problem: str | None) -> None:
+        """Begin the work that needs the engine, and tell the user of its `Engine.problem`, if there is one."""
 
     @abstractmethod
     def _loading_failed(self, error: EngineError) -> None:
@@ -271,7 +270,7 @@ class Conversation(ABC):
         except Exception as error:  # the game must go on after any error
             self._complain(command, error)
 
-    def _leave(self) -> None:
+    def _quit(self, text: str) -> None:
         """Exit when all earlier commands are done; later commands are ignored."""
         self._input_ended = self._leaving = True
         if all(map(self._asks_whether_ready, self._waiting)):  # no search follows, so the engine need not be ready
@@ -290,7 +289,7 @@ class Conversation(ABC):
         ):
             return
         try:
-            messages = self._connection.take_engine()
+            self._connection.take_engine()
         except EngineError as error:
             self._loading_failed(error)
             if error.__cause__ is not None:  # a defect of the program
@@ -300,7 +299,7 @@ class Conversation(ABC):
             self._waiting.clear()
             self._input_ended = True
         else:
-            self._engine_loaded(messages)
+            self._engine_loaded(self._engine.problem)
 
 
 def speak(converse: Callable[[Iterable[bytes], TextIO, Loader], Conversation], options: Options | None = None) -> int:

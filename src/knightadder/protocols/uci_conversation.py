@@ -194,9 +194,9 @@ class Uci(Conversation):
 
     # --- Loading ----------------------------------------------------------------------------------------------------
 
-    def _engine_loaded(self, messages: list[str]) -> None:
-        for message in messages:
-            self._say(message)
+    def _engine_loaded(self, problem: str | None) -> None:
+        if problem:
+            self._say(problem)
         self._carry_out_waiting()
 
     def _loading_failed(self, error: EngineError) -> None:
@@ -247,9 +247,6 @@ class Uci(Conversation):
 
     def _help(self, text: str) -> None:
         self._output.write(HELP)
-
-    def _quit(self, text: str) -> None:
-        self._leave()
 
     # --- Commands for the engine ------------------------------------------------------------------------------------
 

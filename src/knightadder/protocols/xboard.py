@@ -78,7 +78,7 @@ class XBoard(Conversation):
         super().__init__(connection)
         self._loaded_player: XBoardPlayer | None = None
         self._features_open = False
-        self._comments = False
+        self._comments = False  # whether the interface accepts lines that begin with #
         self._shown_step: str | None = None
 
         self._known: dict[str, Handler] = {
@@ -159,12 +159,13 @@ class XBoard(Conversation):
 
     # --- Loading ----------------------------------------------------------------------------------------------------
 
-    def _engine_loaded(self, messages: list[str]) -> None:
-        self._loaded_player = XBoardPlayer(self._engine, self._output, self._events, self._carry_out_waiting)
-        self._loaded_player.comments = self._comments
+    def _engine_loaded(self, problem: str | None) -> None:
+        self._loaded_player = XBoardPlayer(
+            self._engine, self._output, self._events, self._carry_out_waiting, self._comment
+        )
         self._end_features()
-        for message in messages:
-            self._loaded_player.comment(message)
+        if problem:
+            self._comment(problem)
         self._carry_out_waiting()
 
     def _loading_failed(self, error: EngineError) -> None:
@@ -175,7 +176,7 @@ class XBoard(Conversation):
         step = self._connection.loader.progress
         if self._comments and self._connection.engine is None and step is not None and step != self._shown_step:
             self._shown_step = step
-            self._output.write(f"# {one_line(step)}")
+            self._comment(step)
 
     # --- Commands that need no engine -------------------------------------------------------------------------------
 
@@ -183,7 +184,7 @@ class XBoard(Conversation):
         options = [f"option={declare_option(option)}" for option in (*OFFERED.values(), *settlement.OPTIONS)]
         self._output.write("\n".join(f"feature {feature}" for feature in ("done=0", *FEATURES, *options)))
         self._features_open = True
-        self._allow_comments(True)
+        self._comments = True
         self._end_features()
 
     def _end_features(self) -> None:
@@ -194,15 +195,12 @@ class XBoard(Conversation):
 
     def _rejected(self, text: str) -> None:
         if text == "debug":
-            self._allow_comments(False)
+            self._comments = False
 
-    def _allow_comments(self, allowed: bool) -> None:
-        self._comments = allowed
-        if self._loaded_player is not None:
-            self._loaded_player.comments = allowed
-
-    def _quit(self, text: str) -> None:
-        self._leave()
+    def _comment(self, text: str) -> None:
+        """Write a comment. Interfaces show comments only in their logs, if at all."""
+        if self._comments:
+            self._output.write(f"# {one_line(text)}")
 
     # --- Commands that need no player -------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ class GameClocks:
 
     def set_move_time(self, text: str) -> None:
         """Set an exact time for each move, in seconds; EngineError if it is invalid."""
-        self._movetime = parse_seconds("st", text)
+        self._movetime = parse_seconds(text)
 
     def set_depth(self, text: str) -> None:
         """Set a depth for each move, in plies; EngineError if it is invalid."""

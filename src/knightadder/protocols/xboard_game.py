@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from knightadder.engine.errors import EngineError
 from knightadder.protocols.castling import read_move
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ class XBoardGame:
     _fen_now: str
 
     def __init__(self, engine: "Engine") -> None:
-        self.engine = engine
+        self._engine = engine
         self._fen: str | None = None
         self._first_side, self._first_number = 0, 1
         self._moves: list[str] = []
@@ -34,7 +33,7 @@ class XBoardGame:
 
     def restart(self, chess960: bool = False) -> None:
         """Begin at the usual start position; EngineError while the engine searches."""
-        self.engine.set_option("UCI_Chess960", str(chess960).lower())
+        self._engine.set_option("UCI_Chess960", str(chess960).lower())
         self._begin(None)
 
     def set_up(self, fen: str) -> tuple[str, ...]:
@@ -54,9 +53,7 @@ class XBoardGame:
             self.sync()
 
     def undo(self, plies: int) -> None:
-        """Take back moves; EngineError if there are fewer."""
-        if self.illegal or len(self._moves) < plies:
-            raise EngineError("no move to take back")
+        """Take back that many moves, which must exist."""
         del self._moves[-plies:]
         self.sync()
 
@@ -65,12 +62,12 @@ class XBoardGame:
         engine gets the position after that move. Queries still refer to the position before it.
         """
         moves = self._moves if expected is None else [*self._moves, expected]
-        self.engine.set_position(self._fen, moves)
+        self._engine.set_position(self._fen, moves)
         if expected is None:
-            self.legal = self.engine.legal_moves()
-            self._fen_now = self.engine.fen()
+            self.legal = self._engine.legal_moves()
+            self._fen_now = self._engine.fen()
             self.placement = self._fen_now.split()[0]
-            self.ending = self.engine.ending()
+            self.ending = self._engine.ending()
 
     def find(self, text: str) -> str | None:
         """Return the legal move that a text in CECP's notation or in SAN stands for; None if there is none."""
@@ -81,7 +78,7 @@ class XBoardGame:
             return None
         import chess  # imported late, because this takes long and interfaces usually send coordinates
 
-        board = chess.Board(self._fen_now, chess960=self.engine.options.chess960)
+        board = chess.Board(self._fen_now, chess960=self._engine.options.chess960)
         try:
             move = board.uci(board.parse_san(text))
         except ValueError:  # no such move, or several
@@ -108,9 +105,9 @@ class XBoardGame:
         return (len(self._moves) + (side == self._first_side)) // 2
 
     def _begin(self, fen: str | None) -> tuple[str, ...]:
-        notes = self.engine.set_position(fen)
+        notes = self._engine.set_position(fen)
         self._fen, self._moves = fen, []
-        fields = self.engine.fen().split()
+        fields = self._engine.fen().split()
         self._first_side, self._first_number = int(fields[1] == "b"), int(fields[5])
         self.illegal = False
         self.sync()

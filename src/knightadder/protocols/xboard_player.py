@@ -6,7 +6,7 @@ that change its options need an idle engine.
 
 import queue
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ _MAXIMA = {option.name: option.max for option in OPTIONS if option.max is not No
 
 class _Mode(Enum):
     FORCE = "the engine plays neither side"
-    PLAY = "it plays one"
+    PLAY = "the engine plays one side"
     ANALYSE = "the engine analyses the position"
 
 
@@ -45,7 +45,7 @@ class XBoardPlayer:
     """Carries out the commands of an XBoard interface to play and to analyse. Nothing else may use the engine.
 
     The engine's thread puts a `SearchDone` into the queue of events, which must be passed to `finish`. `on_move` is
-    called when the engine has finished its search for a move and is idle.
+    called when the engine has finished its search for a move and is idle. `comment` writes a comment, in any thread.
     """
 
     def __init__(
@@ -54,9 +54,10 @@ class XBoardPlayer:
         output: Output,
         events: "queue.SimpleQueue[object]",
         on_move: Callable[[], None],
+        comment: Callable[[str], None],
     ) -> None:
-        self.comments = True  # whether the interface accepts lines that begin with #
-        self._engine, self._output, self._events, self._on_move = engine, output, events, on_move
+        self._engine, self._output, self._events = engine, output, events
+        self._on_move, self._comment = on_move, comment
         self._game = XBoardGame(engine)
         self._clock = GameClocks()
         self._settlement = Settlement()
@@ -73,11 +74,6 @@ class XBoardPlayer:
     def thinking(self) -> bool:
         """Whether the engine is searching for its own move."""
         return self._search is not None and self._search.aim is Aim.MOVE
-
-    def comment(self, text: str) -> None:
-        """Write a comment. Interfaces show comments only in their logs, if at all."""
-        if self.comments:
-            self._output.write(f"# {one_line(text)}")
 
     def finish(self, done: SearchDone) -> None:
         """Handle the end of a search: play the move that it found, or resign."""
@@ -143,8 +139,7 @@ class XBoardPlayer:
 
     def _ponder(self, expected: str) -> None:
         self._game.sync(expected)
-        [written] = self._write([expected])
-        self._output.write(f"Hint: {written}")  # tells the interface which move the analysis assumes
+        self._output.write(f"Hint: {self._write(expected)}")  # tells the interface which move the analysis assumes
         self._start(Aim.PONDER, self._limits(ponder=True), expected)
 
     def _analyse(self) -> None:
@@ -154,7 +149,7 @@ class XBoardPlayer:
     def _show(self, search: XBoardSearch, news: Info | CurrentMove | Message) -> None:
         """Write the engine's report. The engine's threads call this."""
         if isinstance(news, Message):
-            self.comment(news.text)
+            self._comment(news.text)
             return
         search.latest = news
         if isinstance(news, Info) and news.pv:
@@ -192,9 +187,9 @@ class XBoardPlayer:
         if self._game.ending is not None:
             self._output.write(format_ending(self._game.ending, self._game.side_to_move))
 
-    def _write(self, moves: Iterable[str]) -> list[str]:
-        """Convert moves from the game's position to the protocol's notation."""
-        return write_moves(tuple(moves), self._game.placement) if self._engine.options.chess960 else list(moves)
+    def _write(self, move: str) -> str:
+        """Convert a move in the game's position to the protocol's notation."""
+        return write_moves([move], self._game.placement)[0] if self._engine.options.chess960 else move
 
     # --- Commands: how to play --------------------------------------------------------------------------------------
 
@@ -250,7 +245,7 @@ class XBoardPlayer:
         if kind.lower() != "syzygy" or path.strip() == self._engine.options.syzygy_path:
             return
         for line in self._engine.set_option("SyzygyPath", path.strip()):
-            self.comment(line)
+            self._comment(line)
 
     def option(self, text: str) -> None:
         """Set an option of the engine, or an option about resigning and draw offers."""
@@ -293,9 +288,9 @@ class XBoardPlayer:
         self.interrupt()
         try:
             for note in self._game.set_up(text):
-                self.comment(note)
+                self._comment(note)
         except PositionError as error:
-            self.comment(str(error))
+            self._comment(str(error))
             self._output.write("tellusererror Illegal position")
         self._go_on()
 
@@ -429,8 +424,7 @@ class XBoardPlayer:
     def book(self, text: str) -> None:
         """List the moves of the opening book, the highest weight first."""
         weights = {} if self._game.illegal else self._engine.book_moves()
-        moves = [self._write([move])[0] for move in weights]
-        lines = [f" {move} {weight}" for move, weight in zip(moves, weights.values(), strict=True)]
+        lines = [f" {self._write(move)} {weight}" for move, weight in weights.items()]
         # An empty line ends the list.
         self._output.write("\n".join(lines or [" The book has no move here."]) + "\n")
 
@@ -440,6 +434,6 @@ class XBoardPlayer:
         if search is not None and search.aim is Aim.ANALYSIS:
             move = search.best
         elif self._reply is not None and self._reply[0] == self._game.plies:
-            [move] = self._write([self._reply[1]])
+            move = self._write(self._reply[1])
         if move is not None:
             self._output.write(f"Hint: {move}")

@@ -67,10 +67,10 @@ def parse_level(text: str) -> tuple[int, int, int]:
     return int(level["moves"]), seconds * 1000, round(float(level["increment"]) * 1000)
 
 
-def parse_seconds(name: str, text: str) -> int:
-    """Parse a time in seconds, with or without a fraction, into milliseconds; EngineError if it is invalid."""
+def parse_seconds(text: str) -> int:
+    """Parse the argument of ``st``, seconds and perhaps a fraction, into milliseconds; EngineError if it is invalid."""
     if _NUMBER.fullmatch(text) is None:
-        raise EngineError(f"{name} expects a number of seconds")
+        raise EngineError("st expects a number of seconds")
     return max(round(float(text) * 1000), 1)
 
 
@@ -82,7 +82,7 @@ def parse_clock(name: str, text: str) -> int:
 
 
 def parse_depth(text: str) -> int:
-    """Parse a depth in plies, at least 1; EngineError if it is invalid."""
+    """Parse the argument of ``sd``, a depth in plies, at least 1; EngineError if it is invalid."""
     if re.fullmatch(r"\d{1,9}", text) is None:
         raise EngineError("sd expects a number of plies")
     return max(int(text), 1)
