@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from knightadder.library.engine_pool import EnginePool as EnginePool
     from knightadder.library.engine_pool import PoolBusyError as PoolBusyError
     from knightadder.library.explorer import Explorer as Explorer
-    from knightadder.library.explorer import ExplorerGame as ExplorerGame
-    from knightadder.library.explorer import ExplorerMove as ExplorerMove
     from knightadder.library.explorer import GameFilter as GameFilter
+    from knightadder.library.explorer_results import ExplorerGame as ExplorerGame
+    from knightadder.library.explorer_results import ExplorerMove as ExplorerMove
     from knightadder.library.frames import to_frame as to_frame
     from knightadder.library.game_arrays import GameArrays as GameArrays
     from knightadder.library.game_arrays import Games as Games
@@ -93,8 +93,8 @@ _MODULES = {  # public name to its module
     "Line": "library.results",
     "PlayResult": "library.results",
     "Explorer": "library.explorer",
-    "ExplorerMove": "library.explorer",
-    "ExplorerGame": "library.explorer",
+    "ExplorerMove": "library.explorer_results",
+    "ExplorerGame": "library.explorer_results",
     "GameFilter": "library.explorer",
     "to_frame": "library.frames",
     "read_games": "library.game_arrays",

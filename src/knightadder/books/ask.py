@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import chess
     from rich.table import Table
 
-    from knightadder.library.explorer import ExplorerMove
+    from knightadder.library.explorer_results import ExplorerMove
 
 _MOST = 5  # default number of games to list
 

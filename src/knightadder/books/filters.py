@@ -12,7 +12,8 @@ from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.text import one_line
 
 if TYPE_CHECKING:
-    from knightadder.library.explorer import Explorer, ExplorerGame, GameFilter
+    from knightadder.library.explorer import Explorer, GameFilter
+    from knightadder.library.explorer_results import ExplorerGame
 
 _SPEEDS = ("ultrabullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # the same as in the explorer
 

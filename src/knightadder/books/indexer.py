@@ -23,7 +23,8 @@ from knightadder.digests import content_digest
 from knightadder.foreign import NotNegative, converted, rating_or_none
 from knightadder.library import explorer_file
 from knightadder.library.blocks import blocks_of
-from knightadder.library.explorer import SPEEDS, date_code
+from knightadder.library.dates import date_code
+from knightadder.library.explorer import SPEEDS
 from knightadder.library.explorer_file import CHUNK, digests_of, pack_chunk, short_keys
 from knightadder.pgn.bulk import keys_in
 from knightadder.pgn.game_records import GameRecord, read_records, spans

@@ -24,20 +24,9 @@ import chess
 import chess.pgn
 import chess.polyglot
 import numpy as np
-from numpy.typing import NDArray
 
 from knightadder.closing import Closing
-from knightadder.core.api.index_queries import (
-    ANY,
-    FILTER,
-    INDEXED,
-    PLAYED,
-    WANTED,
-    count_games,
-    filter_games,
-    find_positions,
-)
-from knightadder.core.board.fen import LETTERS
+from knightadder.core.api.index_queries import FILTER, INDEXED, PLAYED, count_games, filter_games
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
 from knightadder.core.board.pgn_reader import RESULTS
 from knightadder.core.layout import MAX_MOVES
@@ -48,6 +37,7 @@ from knightadder.files import reading
 from knightadder.foreign import NotNegative, converted
 from knightadder.frozen import typed_command
 from knightadder.library.boards import Move, Position, board_of, name_of, whole
+from knightadder.library.dates import date_limits, date_text
 from knightadder.library.explorer_file import (
     APPLICATION,
     VERSION,
@@ -57,9 +47,9 @@ from knightadder.library.explorer_file import (
     short_keys,
     unpack_chunk,
 )
-from knightadder.library.frames import Cell, Tabular
+from knightadder.library.explorer_results import ExplorerGame, ExplorerMove
 from knightadder.library.loading import load_core
-from knightadder.pgn.bulk import new_reader, tables
+from knightadder.library.position_parts import first_plies, read_material, read_pieces, wanted_men
 from knightadder.pgn.game_records import moves_by_code
 from knightadder.pgn.games import text_of
 from knightadder.text import counted, plain_name
@@ -81,7 +71,6 @@ SPEEDS = {
 }
 _SPEED_NAMES = (None, *SPEEDS)
 _DECIDED = RESULTS[1:4]
-_DATE = re.compile(r"(\d{4})(?:[-./](\d{1,2})(?:[-./](\d{1,2}))?)?")
 _MOST_RATING = 99_999
 _SUGGESTED = 5
 _KEPT = 8  # number of positions whose lists stay in memory; a list of a million games takes six megabytes
@@ -143,102 +132,6 @@ class GameFilter:
             raise OptionError(f"color must be chess.WHITE or chess.BLACK, not {self.color!r:.60}")
         if self.color is not None and self.player is None:
             raise OptionError("a colour needs the name of a player")
-
-
-@dataclass(frozen=True, slots=True)
-class ExplorerMove(Tabular):
-    """A move that was played in a position, with the results of the games.
-
-    Attributes
-    ----------
-    move : chess.Move
-    san : str
-        The move in standard algebraic notation.
-    white, draws, black : int
-        Numbers of games that White won, that were drawn, and that Black won.
-    rating : int or None
-        Average Elo rating of the players who chose the move; ``None`` if none of them has one.
-    performance : int or None
-        The performance rating of these players, by Elo's formula, if all opponents have the average rating of the rated
-        ones; ``None`` without ratings, or if they won or lost all games.
-    last : str or None
-        Date when the move was last played, such as ``2024-03-15`` or ``2024``; ``None`` if it is unknown.
-    """
-
-    move: chess.Move
-    san: str
-    white: int
-    draws: int
-    black: int
-    rating: int | None
-    performance: int | None
-    last: str | None
-
-    @property
-    def games(self) -> int:
-        """The number of games."""
-        return self.white + self.draws + self.black
-
-    @property
-    def score(self) -> float:
-        """White's average points, from 0 to 1."""
-        return (self.white + self.draws / 2) / self.games
-
-    def to_dict(self) -> dict[str, Cell]:
-        """Return the move as plain values: the attributes by name, with the move in UCI notation."""
-        return {
-            "move": self.move.uci(),
-            "san": self.san,
-            "games": self.games,
-            "white": self.white,
-            "draws": self.draws,
-            "black": self.black,
-            "score": self.score,
-            "rating": self.rating,
-            "performance": self.performance,
-            "last": self.last,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class ExplorerGame(Tabular):
-    """A game of an index, by its headers.
-
-    Attributes
-    ----------
-    number : int
-        The number of the game in the index, which is the argument of `Explorer.pgn`.
-    white, black : str
-        The players; ``?`` if not known.
-    white_elo, black_elo : int or None
-        The players' Elo ratings.
-    result : str
-        ``1-0``, ``1/2-1/2`` or ``0-1``.
-    date : str or None
-        ``2024-03-15``, ``2024-03`` or ``2024``.
-    speed : str or None
-        One of the speeds of `GameFilter`.
-    event, site : str
-        The headers with these names; ``?`` if not known.
-    ply : int or None
-        In answers of `Explorer.find`: the number of moves of both sides before the position that was found.
-    """
-
-    number: int
-    white: str
-    black: str
-    white_elo: int | None
-    black_elo: int | None
-    result: str
-    date: str | None
-    speed: str | None
-    event: str
-    site: str
-    ply: int | None = None
-
-    def to_dict(self) -> dict[str, Cell]:
-        """Return the attributes by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Explorer(Closing):
@@ -422,8 +315,8 @@ class Explorer(Closing):
                 raise TypeError(f"{name} must be text, not {text!r:.60}")
         if not pieces.split() and not material.strip():
             raise OptionError("nothing to search for: give pieces on squares, or material")
-        squares, sides = _read_pieces(pieces), _read_material(material)
-        records = [_wanted_men(squares, men) for men in ((sides, sides[::-1]) if sides else (None,))]
+        squares, sides = read_pieces(pieces), read_material(material)
+        records = [wanted_men(squares, men) for men in ((sides, sides[::-1]) if sides else (None,))]
         passing = np.zeros(len(self), np.uint8)
         load_core()
         filter_games(self._facts, self._filter(wanted), passing)
@@ -431,7 +324,7 @@ class Explorer(Closing):
         for first, chunk in self._chunks():
             now = passing[first : first + len(chunk.plies)]
             if now.any():
-                found += [(first + index, ply) for index, ply in _first_plies(chunk, records) if now[index]]
+                found += [(first + index, ply) for index, ply in first_plies(chunk, records) if now[index]]
             if len(found) >= most:
                 break
         return self._described(iter(found[:most]))
@@ -646,34 +539,6 @@ def key_of(board: chess.Board) -> int:
     return int(short_keys(np.array([chess.polyglot.zobrist_hash(board)], np.uint64))[0])
 
 
-def date_code(text: str) -> int:
-    """Return the date of a PGN tag as a number that sorts like dates; unknown parts of the date are 0."""
-    parts = [*text.split("."), "", ""][:3]
-    year, month, day = (int(part) if part.isascii() and part.isdigit() and len(part) <= 4 else 0 for part in parts)
-    if not year or not 1 <= month <= 12:
-        return year << 9
-    return year << 9 | month << 5 | (day if day <= 31 else 0)
-
-
-def date_text(code: int) -> str | None:
-    """Return the known parts of a date as text; None if not even the year is known."""
-    year, month, day = int(code) >> 9, int(code) >> 5 & 15, int(code) & 31
-    if not year:
-        return None
-    return f"{year:04}" + (f"-{month:02}" + (f"-{day:02}" if day else "") if month else "")
-
-
-def date_limits(text: str) -> tuple[int, int]:
-    """Return the first and the last date code of a year, month or day; OptionError if the text is none of these."""
-    match = _DATE.fullmatch(str(text).strip())
-    year, month, day = (int(part) if part else 0 for part in match.groups()) if match else (0, 0, 0)
-    if not year or not (match and (match[2] is None or 1 <= month <= 12) and (match[3] is None or 1 <= day <= 31)):
-        raise OptionError(f"expected a date such as 2024, 2024-03 or 2024-03-15, not {text!r:.60}")
-    last = year << 9 | (month or 15) << 5 | (day or 31)
-    first_day, first_month = (0 if day <= 1 else day), (0 if month <= 1 and day <= 1 else month)
-    return year << 9 | first_month << 5 | first_day, last
-
-
 def _performance(row: Any) -> int | None:
     games, points = int(row["opposed"]), int(row["points"]) / 2
     if not 0 < points < games:
@@ -694,55 +559,3 @@ def _code_of(board: chess.Board, move: chess.Move) -> int:
     else:
         kind = move.promotion or 0
     return source | target << 6 | kind << 12
-
-
-# --- parts of positions ----------------------------------------------------------------------------------------------
-
-
-def _read_pieces(text: str) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for word in text.replace(",", " ").split():
-        letter, square = word[:1], word[1:]
-        if (letter != "-" and (letter not in LETTERS or letter == " ")) or square not in chess.SQUARE_NAMES:
-            raise OptionError(f"expected a man on a square, such as Nd5, pd6 or -e4, not {word!r:.60}")
-        piece = 0 if letter == "-" else LETTERS.index(letter)
-        if found.setdefault(chess.SQUARE_NAMES.index(square), piece) != piece:
-            raise OptionError(f"{square} cannot have two different contents: {text!r:.60}")
-    return found
-
-
-def _read_material(text: str) -> tuple[str, str] | None:
-    """Return the men of each side; None for an empty text, OptionError if the text does not describe material."""
-    if not text.strip():
-        return None
-    match = re.fullmatch(r"K([QRBNP]*)V?K([QRBNP]*)", text.strip().upper())
-    if not match:
-        raise OptionError(f"expected material such as KRPvKR, not {text!r:.60}")
-    return match[1], match[2]
-
-
-def _wanted_men(squares: dict[int, int], sides: tuple[str, str] | None) -> Any:
-    record = np.zeros(1, WANTED)[0]
-    record["squares"][:] = ANY
-    for square, piece in squares.items():
-        record["squares"][square] = piece
-    if sides is None:
-        record["men"][0] = ANY
-        return record
-    for color, men in enumerate(sides):
-        for kind in range(chess.PAWN, chess.KING):
-            record["men"][8 * color + kind] = men.count(LETTERS[kind])
-    return record
-
-
-def _first_plies(chunk: GameChunk, records: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return the games of a chunk that have a wanted position, with the ply of the first such position."""
-    text, games = chunk.for_core()
-    rows: list[NDArray[np.int32]] = []
-    for record in records:
-        plies = np.empty(len(games), np.int32)
-        find_positions(tables(), new_reader(), text, games, chunk.moves, record, plies)
-        rows.append(plies)
-    least = np.min([np.where(row < 0, np.iinfo(np.int32).max, row) for row in rows], axis=0)
-    hits = np.flatnonzero(least < np.iinfo(np.int32).max)
-    return [(int(index), int(least[index])) for index in hits]
