@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knightadder.core.search.transposition import MATE
+from knightadder.engine.core_scores import MATE
 from knightadder.engine.info import Bound
 from knightadder.engine.search_thread import Variation, vote
 
 A, B, C = 1, 2, 3
-MATE_IN_TWO, MATE_IN_THREE = int(MATE) - 3, int(MATE) - 5
+MATE_IN_TWO, MATE_IN_THREE = MATE - 3, MATE - 5
 
 
 def line(move: int, score: int, depth: int) -> Variation:
@@ -48,7 +48,7 @@ def test_a_proved_mate_wins_and_the_shortest_of_several() -> None:
 
 
 def test_who_is_not_mated_outvotes_who_is() -> None:
-    assert vote([line(A, 4 - int(MATE), 20), line(A, 4 - int(MATE), 20), line(B, -500, 15)]) == 2
+    assert vote([line(A, 4 - MATE, 20), line(A, 4 - MATE, 20), line(B, -500, 15)]) == 2
 
 
 @given(LINES)

@@ -5,17 +5,12 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from knightadder.core.search import transposition
+from knightadder.engine.core_scores import to_score
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
 from knightadder.engine.notation import to_uci
 from knightadder.engine.search_thread import SearchThread, Variation
 from knightadder.engine.wdl import win_draw_loss
-
-MATE, MATE_FOUND = int(transposition.MATE), int(transposition.MATE_FOUND)
-TABLEBASE_WIN, DECISIVE = int(transposition.TABLEBASE_WIN), int(transposition.DECISIVE)
-
-_TABLEBASE_CENTIPAWNS = 20_000  # score of a tablebase win, minus a centipawn per ply to it, as in other engines
 
 Report: TypeAlias = Callable[[Info | CurrentMove | Message], None]
 
@@ -101,13 +96,3 @@ def no_moves(in_check: bool) -> Info:
     """Return the report for a position that is checkmate or stalemate."""
     score = Score(mate=0) if in_check else Score(cp=0)
     return Info(0, 0, 1, score, Bound.EXACT, None, 0, 0, 0, 0, 0, ())
-
-
-def to_score(value: int) -> Score:
-    """Return the score for a search value: centipawns or moves to mate; a tablebase win is about 200 pawns."""
-    if abs(value) >= MATE_FOUND:
-        return Score.of_mate(MATE - abs(value), value > 0)
-    if abs(value) >= DECISIVE:
-        centipawns = _TABLEBASE_CENTIPAWNS - (TABLEBASE_WIN - abs(value))
-        return Score(cp=centipawns if value > 0 else -centipawns)
-    return Score(cp=value)

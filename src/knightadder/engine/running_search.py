@@ -21,8 +21,8 @@ import numpy as np
 
 from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH, MAX_PLY
-from knightadder.core.search import transposition
 from knightadder.core.search.nodes import NODES_TAKEN
+from knightadder.engine.core_scores import MATE
 from knightadder.engine.errors import EngineError
 from knightadder.engine.game import Game
 from knightadder.engine.hashtable import HashTable
@@ -35,8 +35,6 @@ from knightadder.engine.tablebases.play import Probing, Ranking, consult, play_o
 from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.engine.threads import run_in_thread, start_thread
 from knightadder.engine.timeman import Progress, allot, scale
-
-MATE = int(transposition.MATE)
 
 _SHOW_DETAILS_AFTER = 3.0  # seconds; earlier reports of current moves and bounds would flood the interface
 _CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move

@@ -9,24 +9,17 @@ from numpy.typing import NDArray
 
 from knightadder.core.api.deepening import forget, overlooks_at_root, start_search
 from knightadder.core.api.playing import play_expected
-from knightadder.core.search import transposition
+from knightadder.engine.core_scores import DECISIVE, EXACT, INFINITE, LOWER, MATE_FOUND, UPPER
 from knightadder.engine.game import Game, array_of, copy_game
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Bound
 from knightadder.engine.tablebases.play import Probing, Ranking
 
-EXACT, INFINITE = int(transposition.EXACT), int(transposition.INFINITE)
-MATE_FOUND, DECISIVE = int(transposition.MATE_FOUND), int(transposition.DECISIVE)
-
 NO_NODE_LIMIT = (1 << 63) - 1
 
 _WORST_COUNTS = 14  # centipawns added to each lead over the worst score, so that the worst line has a vote, too
 
-_BOUNDS = {
-    EXACT: Bound.EXACT,
-    int(transposition.LOWER): Bound.LOWER,
-    int(transposition.UPPER): Bound.UPPER,
-}
+_BOUNDS = {EXACT: Bound.EXACT, LOWER: Bound.LOWER, UPPER: Bound.UPPER}
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,9 @@ class Needs(IntEnum):
     """The condition for carrying out a command; each level includes the earlier ones."""
 
     NOTHING = 0
-    ENGINE = 1
-    ITS_TURN = 2
-    IDLE_ENGINE = 3
+    ENGINE = 1  # the engine is loaded
+    ITS_TURN = 2  # all earlier commands are done
+    IDLE_ENGINE = 3  # the engine is not searching
 
 
 #: The condition for carrying out a command, and the function that carries it out, given the command's arguments.

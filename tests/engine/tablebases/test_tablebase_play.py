@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from searcher import TIMEOUT, Searcher
 
-from knightadder.core.search import transposition
 from knightadder.core.tables import new_tables
 from knightadder.engine import running_search
+from knightadder.engine.core_scores import TABLEBASE_WIN as WIN
 from knightadder.engine.engine import Engine
 from knightadder.engine.game import Game
 from knightadder.engine.info import Message, Score
@@ -26,7 +26,6 @@ from knightadder.engine.notation import to_uci
 from knightadder.engine.tablebases.play import Ranking, play_out, rank_moves
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 
-WIN = int(transposition.TABLEBASE_WIN)
 ROOK_ENDING = "8/8/8/4k3/8/8/8/R3K3 w - - {} 90"
 PAWN_ENDING = "8/8/8/8/4k3/8/4P3/4K3 w - - 0 1"
 WON_PAWN = "4k3/8/4K3/4P3/8/8/8/8 w - - 0 1"

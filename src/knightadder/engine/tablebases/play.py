@@ -6,11 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from knightadder.core.layout import MAX_PLY
-from knightadder.core.search import transposition
+from knightadder.engine.core_scores import TABLEBASE_WIN
 from knightadder.engine.game import Game
 from knightadder.engine.tablebases.registry import Tablebases
-
-TABLEBASE_WIN = int(transposition.TABLEBASE_WIN)
 
 _FIFTY_MOVES = 100  # plies of the fifty-move rule
 _BEST = 1 << 18  # rank of a certain win, higher than any distance
@@ -55,11 +53,7 @@ class Ranking:
 
 
 def consult(
-    tablebases: Tablebases,
-    game: Game,
-    moves: Sequence[int],
-    lines: int,
-    probing: Probing,
+    tablebases: Tablebases, game: Game, moves: Sequence[int], lines: int, probing: Probing
 ) -> tuple[Probing, Ranking | None]:
     """Rank the root moves by the tables; return the settings for probing in the search, and the ranking.
 

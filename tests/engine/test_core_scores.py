@@ -1,9 +1,8 @@
-"""Reports: scores as users read them."""
+"""Scores as users read them."""
 
 from knightadder.core.layout import MAX_PLY
-from knightadder.core.search.transposition import MATE
+from knightadder.engine.core_scores import MATE, to_score
 from knightadder.engine.info import Score
-from knightadder.engine.reporting import to_score
 
 
 def test_values_become_centipawns_or_moves_to_mate() -> None:
@@ -11,6 +10,6 @@ def test_values_become_centipawns_or_moves_to_mate() -> None:
     assert to_score(-123) == Score(cp=-123)
     for plies in range(MAX_PLY):
         # Mate in one is one ply away, mate in two three plies; mated in one takes two, and zero is mate on the board.
-        assert to_score(int(MATE) - plies) == Score(mate=(plies + 1) // 2)
-        assert to_score(plies - int(MATE)) == Score(mate=-(plies // 2))
-    assert to_score(int(MATE) - MAX_PLY - 1).mate is None
+        assert to_score(MATE - plies) == Score(mate=(plies + 1) // 2)
+        assert to_score(plies - MATE) == Score(mate=-(plies // 2))
+    assert to_score(MATE - MAX_PLY - 1).mate is None
