@@ -136,7 +136,7 @@ def test_where_games_left_the_repertoire(drills, capsys):
     assert not Path("drills.sqlite").exists()
     drills("repertoire", "white.pgn", "--side", "white")
     capsys.readouterr()
-    assert drills("left", "games.pgn", "--player", "Anna") == 0
+    assert drills("left", "games.pgn", "games.pgn", "--player", "Anna") == 0  # a copy of a game does not count
     lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in capsys.readouterr().out.splitlines()]
     # 1. e4 Nc6 2. Nf3 e5 transposes to the repertoire.
     assert ["2", "75 %", "1. e4 e5 2. Nf3 Nc6", "Bc4 (2)", "Bb5"] in lines

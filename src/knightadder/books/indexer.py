@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cache
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -35,9 +34,6 @@ from knightadder.text import plain_name
 
 _KEPT = 50_000  # number of games to collect before they are written
 _REPLAYED = 2_000  # number of games whose positions are computed together
-
-# Headers that distinguish games with the same moves. UTCTime distinguishes games of a server.
-_IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "FEN", "UTCTime")
 
 
 @dataclass
@@ -243,11 +239,8 @@ def _read_game(game: GameRecord) -> tuple[dict[str, str], tuple[int, ...], int] 
     tags["Result"] = result
     if game.chess960:
         tags["Variant"] = "Chess960"
-    identity = [*(tags.get(name, "") for name in _IDENTITY), result]
-    raw = "\0".join(identity).encode("utf-8", "surrogatepass") + game.codes.tobytes()
-    digest = int.from_bytes(blake2b(raw, digest_size=8).digest(), "little", signed=True)
     elos = (rating_or_none(tags.get(name)) or 0 for name in ("WhiteElo", "BlackElo"))
-    return tags, (_date(tags), *elos, RESULTS.index(result), _speed(tags.get("TimeControl", ""))), digest
+    return tags, (_date(tags), *elos, RESULTS.index(result), _speed(tags.get("TimeControl", ""))), game.digest
 
 
 def _date(tags: Mapping[str, str]) -> int:

@@ -101,15 +101,18 @@ def _add_left(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run_left(arguments: argparse.Namespace) -> int:
     from knightadder.drills.repertoire import departures
     from knightadder.pgn.game_files import game_files
-    from knightadder.pgn.games import sound_games
+    from knightadder.pgn.game_records import Copies, sound_records
 
     file = _place(arguments.drills_file)
     repertoires = open_box(file).repertoires() if file.exists() else {}
     if not any(repertoires.values()):
         raise PositionError(f"there is no repertoire in {file}: `{typed_command(['drills', 'repertoire'])}` adds one")
     with game_files(arguments.files) as files:
-        games = (game for name, file in files for game in sound_games(file, name) if game)
+        copies = Copies()
+        records = (record for name, file in files for record in sound_records(file, name))
+        games = (record.game() for record in records if record and not copies.has(record))
         reached, left = departures(games, arguments.player, repertoires)
+    copies.tell()
     print(f"{counted(reached, 'game')} of {arguments.player[0]} reached a repertoire.")
     _show("You left it", [each for each in left if each.own])
     _show("The repertoire has no answer", [each for each in left if not each.own])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
+from hashlib import blake2b
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ from knightadder.pgn.games import (
 )
 from knightadder.pgn.tokens import unescaped
 from knightadder.rules import POINTS, read_fen
+from knightadder.text import counted, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 _MATE = 32_000  # the score of a mate on the board, as the core encodes it
 _LEAST_MATE = 31_000
 _CODES = (int(DOUBLE_PUSH) + 1) << 12  # number of 16-bit move codes; the highest bits are the kind
+# Headers that distinguish games with the same moves. UTCTime distinguishes games of a server.
+_IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "FEN", "UTCTime")
 _BRACKETS = re.compile(r"\[%(clk|eval)\s([^\[\]]*)\]")
 
 
@@ -128,6 +132,13 @@ class GameRecord:
             return result_of(self._careful[1])
         results = {self.tags.get("Result"), RESULTS[self._game["result"]]}.intersection(POINTS)
         return str(results.pop()) if len(results) == 1 else "*"
+
+    @property
+    def digest(self) -> int:
+        """A 64-bit number that copies of the game share: those with the same players, place, date, result and moves."""
+        identity = [*(self.tags.get(name, "") for name in _IDENTITY), self.result]
+        raw = "\0".join(identity).encode("utf-8", "surrogatepass") + self.codes.tobytes()
+        return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little", signed=True)
 
     @property
     def plies(self) -> int:
@@ -304,6 +315,27 @@ def sound_records(file: Path, name: str | None = None) -> Iterator[GameRecord | 
         else:
             tell_left_out(name or file, *record)
             yield None
+
+
+class Copies:
+    """Recognises copies of games, so that a game that is in several files counts once."""
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+        self._count = 0
+
+    def has(self, game: GameRecord) -> bool:
+        """Return whether this is a copy of an earlier game."""
+        digest = game.digest
+        is_copy = digest in self._known
+        self._known.add(digest)
+        self._count += is_copy
+        return is_copy
+
+    def tell(self) -> None:
+        """Report how many copies were found, if any."""
+        if self._count:
+            tell(f"left out as copies of other games: {counted(self._count, 'game')}")
 
 
 def _nodes(game: PgnGame) -> Iterator[chess.pgn.GameNode]:

@@ -89,23 +89,28 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[GameOfPlayer]:
     """Read the games of the player; PositionError if there are none."""
-    from knightadder.pgn.games import headers_of, read_texts
+    from knightadder.pgn.game_records import Copies, GameRecord, read_records
+    from knightadder.pgn.games import tags_of
     from knightadder.report.study import GameOfPlayer
 
     wanted = {plain_name(name) for name in names}
     players: Counter[str] = Counter()
+    copies = Copies()
     number = 0
     for name, file in files:
-        for text in read_texts(file):
-            headers = headers_of(text)
-            if headers is None:
-                continue
-            colours = [headers.get(colour, "") for colour in ("White", "Black")]
+        for record in read_records(file):
+            # A broken game is reported later.
+            text = record.source if isinstance(record, GameRecord) else record[0]
+            tags = record.tags if isinstance(record, GameRecord) else tags_of(text) or {}
+            colours = [tags.get(colour, "?") for colour in ("White", "Black")]
             players.update(colours)
+            if wanted.isdisjoint(map(plain_name, colours)) or (isinstance(record, GameRecord) and copies.has(record)):
+                continue
             for white, player in zip((True, False), colours, strict=True):
                 if plain_name(player) in wanted:  # a game between two of the player's names counts for both
                     yield GameOfPlayer(number, Path(name).name, white, text)
                     number += 1
+    copies.tell()
     if not number:
         most = "; ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
         known = f"; most games are of {most}" if most else ""
@@ -135,7 +140,7 @@ def _study(
     engine, own_options = read_engine(arguments.engine)
     options = {**engine_options(arguments), **own_options}
     same = {
-        "format": 2,
+        "format": 3,
         "games": [[Path(name).name, content_digest(file)] for name, file in files],
         "player": sorted(map(plain_name, arguments.player)),
         "version": __version__,
