@@ -56,3 +56,10 @@ def test_the_first_move_is_made_while_the_clocks_stand(clock, seconds):
 def test_days_are_not_spent_on_a_move():
     limit = limit_of(info(speed="correspondence"), state(10, (259_200.0, 259_200.0)), 0.0, 30, None)
     assert (limit.time, limit.white_clock) == (30, None)
+
+
+@pytest.mark.parametrize("colour", chess.COLORS)
+def test_a_correspondence_game_is_not_lost_on_time_in_its_last_seconds(colour):
+    clocks = (16.0, 86_400.0) if colour == chess.WHITE else (86_400.0, 16.0)
+    limit = limit_of(info(colour, "correspondence"), state(10, clocks), 2.0, 30, None)
+    assert limit.time == 7

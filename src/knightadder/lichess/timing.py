@@ -43,10 +43,11 @@ def limit_of(
     """Return the limit of the search for a move of the bot; `nodes` is a limit in addition to the clock.
     `late` is the number of seconds since the state arrived, which have passed on the bot's clock.
     """
-    if info.speed == "correspondence":
-        return chess.engine.Limit(time=correspondence_seconds, nodes=nodes)
     white, black = state.clocks
     own = white if info.colour == chess.WHITE else black
+    if info.speed == "correspondence":  # little time may be left if the bot was not running
+        left = max(own - late, _LEAST_CLOCK) / 2
+        return chess.engine.Limit(time=min(correspondence_seconds, left), nodes=nodes)
     if len(state.moves) < 2:
         return chess.engine.Limit(time=min(own * _FIRST_MOVE_SHARE, _LONGEST_FIRST_MOVE), nodes=nodes)
     own = max(own - late, _LEAST_CLOCK)
