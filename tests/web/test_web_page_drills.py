@@ -123,6 +123,19 @@ def test_the_choice_and_the_drill_survive_a_reload(page):
     expect_status(page, "Black to move")
 
 
+def test_a_hint_counts_even_after_a_reload(page, box):
+    page.keyboard.press("h")
+    expect(square(page, "e4")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("n")
+    expect_status(page, "Black to move")
+    page.reload()
+    expect_status(page, "Black to move")
+    page.keyboard.press("n")
+    expect_status(page, "White to move")
+    click_move(page, "e4", "c5")
+    expect_status(page, "Again in 5 minutes")  # without a hint, in 10 minutes
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_of_two_choices_only_the_newest_is_shown(page, order):
     requests = HeldRequests(page, "**/drills/next?*")

@@ -4,7 +4,10 @@
 
 import { byId, element } from "./elements.js";
 import { Exercise, offer } from "./exercise.js";
+import { read, write } from "./stored.js";
 
+const HINTED = "drills with a hint"; // storage key
+const MOST_HINTED = 100; // maximum number of drills stored there
 const KINDS = [
   ["All", {}],
   ["My mistakes", { kind: "mistake" }],
@@ -102,7 +105,7 @@ async function tellLate() {
 
 function take(move) {
   if (move in drill.good) {
-    grade(page.hints ? "hard" : "good");
+    grade(hinted().includes(drill.turn) ? "hard" : "good");
     end("Right", move);
     return;
   }
@@ -112,8 +115,15 @@ function take(move) {
   grade("again");
 }
 
+/** The turns of drills in which the user asked for a hint. They are stored, because the answer may come after a reload. */
+function hinted() {
+  return read(localStorage, HINTED, [""]) ?? [];
+}
+
 function giveHint() {
-  if (!page.over) page.hint(Object.keys(drill.good)[0]);
+  if (page.over) return;
+  page.hint(Object.keys(drill.good)[0]);
+  write(localStorage, HINTED, [...hinted().filter((turn) => turn !== drill.turn), drill.turn].slice(-MOST_HINTED));
 }
 
 function showSolution() {
