@@ -4,6 +4,7 @@ import contextlib
 import secrets
 import socket
 import threading
+from pathlib import Path
 
 from knightadder.puzzles.collection import PuzzleCollection
 from knightadder.web.site.server import make_app
@@ -24,6 +25,7 @@ class BoardServer:
         make_other=None,
         progress=None,
         saved=None,
+        puzzle_file=Path("puzzles.csv"),
     ):
         self.make_engine = None
         self._socket = socket.create_server(("127.0.0.1", port))
@@ -33,7 +35,7 @@ class BoardServer:
         self.token = secrets.token_urlsafe(16)
         self.address = f"http://{self.host}/?token={self.token}"
         self.cookie = f"knightadder-{self.port}={self.token}"
-        training = Training(PuzzleCollection.of(puzzles), progress) if puzzles else None
+        training = Training(PuzzleCollection.of(puzzles), progress, puzzle_file) if puzzles else None
         app = make_app(
             lambda: self.make_engine(),
             self.token,

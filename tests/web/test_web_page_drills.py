@@ -241,6 +241,32 @@ def test_an_answer_that_cannot_be_sent_is_sent_later(browser, box):
         page.context.close()
 
 
+def test_an_answer_is_kept_until_the_server_has_its_file(browser, box, tmp_path):
+    other = DrillBox(tmp_path / "other.sqlite")
+    other.add([MISTAKE, REPLY])  # with the same numbers
+    page = browser.new_context().new_page()
+    page.clock.install()
+    with BoardServer(drills=box).running() as first:
+        page.goto(first.address)
+        expect_status(page, "White to move")
+    click_move(page, "e4", "c5")
+    expect(page.get_by_role("alert")).to_contain_text("Your answer is kept in this browser and sent later")
+    with BoardServer(drills=other, port=first.port).running() as second:
+        tab = page.context.new_page()
+        tab.goto(second.address)
+        expect(tab.locator("#count")).to_have_text("0 due, 2 new")
+        page.clock.run_for(4000)
+        expect(page.get_by_role("alert")).to_be_hidden()
+        click_move(tab, "e4", "c5")
+        expect_status(tab, "Again in 10 minutes")
+        expect(tab.locator("#count")).to_have_text("0 due, 1 new")
+    assert [sum(group.new for group in each.groups()) for each in (box, other)] == [2, 1]
+    with BoardServer(drills=box, port=first.port).running() as third:
+        tab.goto(third.address)
+        expect(tab.locator("#count")).to_have_text("0 due, 1 new")
+        page.context.close()
+
+
 def test_a_drill_that_two_tabs_show_is_counted_once(page, box):
     other = page.context.new_page()
     other.goto(page.url)

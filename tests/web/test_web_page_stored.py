@@ -11,7 +11,17 @@ from knightadder.drills.drill import Drill
 from knightadder.puzzles.puzzle import Puzzle, Solution
 
 ALL_TABS = [
-    *("drills", "drills answers", "drills with a hint", "effort", "line-count", "look", "new game", "puzzle being solved", "puzzles"),
+    *(
+        "drills",
+        "drills answers",
+        "drills with a hint",
+        "effort",
+        "line-count",
+        "look",
+        "new game",
+        "puzzle being solved",
+        "puzzles",
+    ),
     *("puzzles answers", "resources", "scores", "sound", "theme"),
 ]
 ONE_TAB = [

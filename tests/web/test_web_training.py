@@ -109,6 +109,13 @@ def test_the_next_puzzle_is_one_of_the_choice_that_has_not_been_answered(asking)
     assert "There is no such puzzle in the file" in ask("/puzzles/next?theme=zugzwang")["problem"]
 
 
+def test_an_answer_is_for_its_own_files(asking):
+    ask, progress = asking
+    assert ask("/puzzles/1?id=one&solved=yes&files=0123456789abcdef", "POST") == {"elsewhere": True}
+    assert progress.standing().tried == 0
+    assert ask(f"/puzzles/1?id=one&solved=yes&files={ask('/puzzles/1')['files']}", "POST")["standing"]["tried"] == 1
+
+
 def test_a_game_that_is_not_there_is_told(asking, tmp_path):
     ask, _ = asking
     assert ask("/puzzles/1/game") == {"problem": "The file of the game was not found"}

@@ -191,10 +191,10 @@ def _training(file: Path, progress_file: Path | None) -> Training:
     if not len(puzzles):
         raise OptionError(f"there is no puzzle in {file}")
     try:
-        return Training(puzzles, PuzzleProgress(progress_file), file.parent)
+        return Training(puzzles, PuzzleProgress(progress_file), file)
     except OptionError as error:
         tell(f"{error}; your answers are not kept")
-        return Training(puzzles, None, file.parent)
+        return Training(puzzles, None, file)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
+from pathlib import Path
 
 import chess
 from starlette.requests import Request
@@ -44,6 +47,19 @@ def answering(find: Callable[[Request], View]) -> Callable[[Request], Awaitable[
             return JSONResponse({"problem": str(error)})
 
     return respond
+
+
+def mark_of(*files: Path) -> str:
+    """Return a short text that identifies files by their paths, in answers that the page sends."""
+    paths = "\n".join(str(file.resolve()) for file in files)
+    return hashlib.sha256(os.fsencode(paths)).hexdigest()[:16]
+
+
+def is_elsewhere(request: Request, mark: str) -> bool:
+    """Return whether the answer in a request is for other files than those with this mark. If the server has been
+    restarted with other files, the page keeps such an answer for a server with the same files.
+    """
+    return request.query_params.get("files", mark) != mark
 
 
 def time_since(request: Request) -> timedelta:

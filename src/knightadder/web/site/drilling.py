@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from knightadder.foreign import whole_or_none
 from knightadder.text import counted
-from knightadder.web.site.asked import answering, time_since
+from knightadder.web.site.asked import answering, is_elsewhere, mark_of, time_since
 from knightadder.web.views import View, board_view, lines_pgn, moves_view
 
 if TYPE_CHECKING:
@@ -27,12 +27,14 @@ _UNITS = ((timedelta(days=365), "year"), (timedelta(days=1), "day"), (timedelta(
 def drill_routes(box: DrillBox | None) -> list[Route]:
     """Return the routes of the drills, if there are any.
 
-    ``/drills`` describes the drills, ``/drills/next`` gives the next drill, and ``POST /drills/N?turn=...&grade=...``
-    records the answer to drill N, unless this turn of the drill has been answered. Each may answer with a ``problem``,
-    a message for the user, instead.
+    ``/drills`` describes the drills, ``/drills/next`` gives the next drill, and ``POST
+    /drills/N?turn=...&grade=...&files=...`` records the answer to drill N, unless this turn of the drill has been
+    answered, or the drill belongs to a different file (``elsewhere``). Each may answer with a ``problem``, a message
+    for the user, instead.
     """
     if box is None:
         return []
+    mark = mark_of(box.file)
 
     def groups(_: Request) -> View:
         found = box.groups()
@@ -55,9 +57,12 @@ def drill_routes(box: DrillBox | None) -> list[Route]:
         asked = box.next(_choice(request.query_params), after)
         if asked.number is None or asked.drill is None:
             return {"drill": None, "wait": asked.next_due and waiting(asked.next_due)}
-        return {"drill": {"number": asked.number, "turn": asked.turn, **drill_view(asked.drill)}, "wait": None}
+        about = {"number": asked.number, "turn": asked.turn, "files": mark}
+        return {"drill": {**about, **drill_view(asked.drill)}, "wait": None}
 
     def answer(request: Request) -> View:
+        if is_elsewhere(request, mark):
+            return {"elsewhere": True}
         grade = _GRADES.get(request.query_params.get("grade", ""))
         if grade is None:
             return {"problem": "the grade must be again, hard or good"}

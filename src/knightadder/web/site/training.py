@@ -16,7 +16,7 @@ from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.source import read_source, source_of
 from knightadder.puzzles.theme_words import words_of
 from knightadder.text import tell
-from knightadder.web.site.asked import answering, time_since
+from knightadder.web.site.asked import answering, is_elsewhere, mark_of, time_since
 from knightadder.web.views import View, board_view, lines_pgn, moves_view
 
 if TYPE_CHECKING:
@@ -34,22 +34,24 @@ class _MissingPuzzle(OptionError):
 
 
 class Training:
-    """Puzzles to solve, and the user's progress; without `progress`, answers are not kept.
-    Games that puzzles come from are also looked for in `folder`, the folder of the file of puzzles.
+    """The puzzles of a file, and the user's progress; without `progress`, answers are not kept.
+    Games that puzzles come from are also looked for in the folder of the file.
     """
 
-    def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None, folder: Path = Path()) -> None:
+    def __init__(self, puzzles: PuzzleCollection, progress: PuzzleProgress | None, file: Path) -> None:
         self._puzzles = puzzles
         self._progress = progress
-        self._folder = folder
+        self._folder = file.parent
+        self._mark = mark_of(file, *([progress.file] if progress else []))
 
     def routes(self) -> list[Route]:
         """Return the routes.
 
         ``/puzzles`` describes the puzzles and the user's progress. ``/puzzles/N`` gives puzzle N, from 1, and
         ``/puzzles/next`` the next one to solve. ``/puzzles/N/game`` gives the game that puzzle N comes from, as PGN,
-        with the ply of the position. ``POST /puzzles/N?id=...&solved=yes`` records the first answer to puzzle N, if it
-        has this ``id``. Each may answer with a ``problem``, a message for the user, instead.
+        with the ply of the position. ``POST /puzzles/N?id=...&solved=yes&files=...`` records the first answer to puzzle
+        N, if it has this ``id``, and does not belong to different files (``elsewhere``). Each may answer with a
+        ``problem``, a message for the user, instead.
         """
         return [
             Route("/puzzles", answering(self._overview)),
@@ -131,12 +133,14 @@ class Training:
 
     def _answer(self, request: Request) -> View:
         progress = self._progress
+        if is_elsewhere(request, self._mark):
+            return {"elsewhere": True}
         if progress is None:
             return {"standing": None}
         before = progress.standing()
         try:
             _, puzzle = self._puzzle(request)
-        except _MissingPuzzle:  # the page showed a puzzle of a different file
+        except _MissingPuzzle:  # the file has been changed
             return {"standing": _standing_view(before), "change": None, "progress": _progress_view(progress)}
         solved = request.query_params.get("solved") == "yes"
         ago = time_since(request)
@@ -147,7 +151,8 @@ class Training:
 
     def _view(self, number: int, puzzle: Puzzle, answered: set[str]) -> View:
         known = puzzle.id in answered
-        return {"number": number, "count": len(self._puzzles), "answered": known, **puzzle_view(puzzle)}
+        about = {"number": number, "count": len(self._puzzles), "answered": known, "files": self._mark}
+        return {**about, **puzzle_view(puzzle)}
 
 
 def _theme_view(name: str) -> View:

@@ -1,10 +1,11 @@
-// Sends the user's answers to drills or puzzles. An answer is kept in the browser, for all tabs, until the server has
-// confirmed it. The server counts an answer once, however often it is sent.
+// Sends the user's answers to drills or puzzles. An answer is kept in the browser, for all tabs, until a server with the
+// same files has confirmed it. The server counts an answer once, however often it is sent.
 
 import { ask } from "./ask.js";
 import { read, write } from "./stored.js";
 
 const RETRY_AFTER = 3000; // milliseconds between two attempts
+const MOST = 100; // maximum number of kept answers; then the oldest are dropped
 
 export class Answers {
   /**
@@ -15,6 +16,7 @@ export class Answers {
     Object.assign(this, { key, onRetry });
     this.attempt = Promise.resolve(); // the newest attempt to send the answers
     this.timer = 0;
+    this.elsewhere = new Set(); // the paths of answers that belong to other files than the server's
   }
 
   /** The answers that the server has not confirmed, in the order in which the user gave them. */
@@ -24,8 +26,9 @@ export class Answers {
 
   /** Send an answer after the kept ones. Return the server's reply; `{ problem }` if the answer is sent later. */
   async send(path) {
-    write(localStorage, this.key, [...this.kept, { path, at: Date.now() }]);
+    write(localStorage, this.key, [...this.kept, { path, at: Date.now() }].slice(-MOST));
     const replies = await this.sendKept();
+    if (this.elsewhere.has(path)) return { problem: "The server was restarted with a different file" };
     return replies.get(path) ?? [...replies.values()].find(({ problem }) => problem) ?? {}; // {}: another tab has sent it
   }
 
@@ -34,10 +37,14 @@ export class Answers {
     this.attempt = this.attempt.then(async () => {
       clearTimeout(this.timer);
       const replies = new Map();
-      for (const { path, at } of this.kept) {
+      for (const { path, at } of this.kept.filter((each) => !this.elsewhere.has(each.path))) {
         const ago = Math.max(0, Math.round((Date.now() - at) / 1000));
         // With keepalive, the answer is sent even if the user leaves the page.
         const reply = await ask(`${path}&ago=${ago}`, { method: "POST", keepalive: true });
+        if (reply.elsewhere) {
+          this.elsewhere.add(path);
+          continue;
+        }
         replies.set(path, reply);
         if (reply.problem) {
           this.timer = setTimeout(() => this.retry(), RETRY_AFTER);

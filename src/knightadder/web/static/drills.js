@@ -91,7 +91,7 @@ async function begin() {
 
 /** Send the grade of the answer to the server, unless this drill has been answered before. */
 function grade(how) {
-  saving ??= page.answer(`/drills/${drill.number}?turn=${drill.turn}&grade=${how}`).then(async (found) => {
+  saving ??= page.answer(`/drills/${drill.number}?turn=${drill.turn}&grade=${how}&files=${drill.files}`).then(async (found) => {
     if (found) await count();
     return found;
   });

@@ -136,8 +136,8 @@ function take(move) {
 async function answer(solved) {
   if (answered) return;
   answered = true;
-  const { number, id } = puzzle;
-  const found = await page.answer(`/puzzles/${number}?${new URLSearchParams({ id, solved: solved ? "yes" : "no" })}`);
+  const { number, id, files } = puzzle;
+  const found = await page.answer(`/puzzles/${number}?${new URLSearchParams({ id, solved: solved ? "yes" : "no", files })}`);
   if (found) showReply(found);
 }
 
