@@ -193,6 +193,20 @@ def test_if_the_newest_choice_fails_the_one_before_is_shown(page, twice, order):
     expect_status(page, "Solved")
 
 
+def test_after_two_presses_the_page_goes_on_once(page):
+    requests = HeldRequests(page, "**/puzzles/next?*")
+    for count in (1, 2):
+        page.keyboard.press("n")
+        requests.wait_for(count)
+    for number in (0, 1):
+        requests.answer(number)
+    expect(page.locator("#count")).to_have_text("2 of 3")
+    page.keyboard.press("p")
+    expect(page.locator("#count")).to_have_text("1 of 3")
+    expect(page.get_by_role("button", name="Previous")).to_be_disabled()
+    expect(page.locator("#solved")).to_contain_text("0 of 0")
+
+
 def test_a_reply_belongs_to_its_puzzle(page):
     requests = HeldRequests(page, "**/puzzles/next?*")
     page.keyboard.press("n")
