@@ -1,4 +1,6 @@
-"""A UCI engine that sees what `FakeAnalyst` sees. Arguments: ``no-hash``, ``no-wdl``, ``silent`` (no scores)."""
+"""A UCI engine that sees what `FakeAnalyst` sees. Arguments: ``no-hash``, ``no-wdl``, ``silent`` (no scores),
+``huge`` (scores and depths beyond all limits).
+"""
 
 import sys
 
@@ -7,6 +9,7 @@ import chess.engine
 from fake_analyst import FakeAnalyst
 
 board, lines, show_wdl = chess.Board(), 1, False
+factor = 10_000 if "huge" in sys.argv else 1
 
 for text in sys.stdin:
     words = text.split()
@@ -35,10 +38,10 @@ for text in sys.stdin:
         for depth in (6, 7):
             for rank, line in enumerate(found, 1):
                 score = line.score.relative
-                value = f"mate {score.mate()}" if score.is_mate() else f"cp {score.score()}"
+                value = f"mate {score.mate()}" if score.is_mate() else f"cp {factor * score.score()}"
                 wdl = " wdl 0 1000 0" if show_wdl else ""
                 if "silent" not in sys.argv:
-                    print(f"info depth {depth} multipv {rank} score {value}{wdl} nodes 9 pv {line.move.uci()}")
+                    print(f"info depth {factor * depth} multipv {rank} score {value}{wdl} nodes 9 pv {line.move.uci()}")
         # The beginning of an iteration that does not end: its line is not one of those of the iteration before.
         if "silent" not in sys.argv and len(found) > 1:
             print(f"info depth 8 multipv 1 score cp 7 nodes 10 pv {found[1].move.uci()}")

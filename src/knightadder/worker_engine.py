@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 
 import chess
 import chess.engine
-from chess.engine import InfoDict, PovWdl, Wdl
+from chess.engine import Cp, InfoDict, PovScore, PovWdl, Wdl
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound
 from knightadder.library.board_engine import Engine
 from knightadder.library.results import Analysis, Line
+from knightadder.library.scores import MOST_DEPTH, MOST_SCORE
 from knightadder.uci.uci_engine import UciEngine
 
 _SHOW_WDL = "UCI_ShowWDL"
@@ -111,10 +112,10 @@ def _last_complete(infos: Iterable[InfoDict], wanted: int) -> list[InfoDict]:
 
 def line_of(rank: int, info: InfoDict, fen: str) -> Line:
     """Return a line of analysis from an engine's information that has a score and moves; `fen` is its position."""
-    score, wdl = info["score"], info.get("wdl")
+    score, wdl = _limited(info["score"]), info.get("wdl")
     return Line(
         rank=rank,
-        depth=info.get("depth", 0),
+        depth=min(max(info.get("depth", 0), 0), MOST_DEPTH),
         seldepth=info.get("seldepth", 0),
         score=score,
         bound=Bound.LOWER if "lowerbound" in info else Bound.UPPER if "upperbound" in info else Bound.EXACT,
@@ -127,3 +128,11 @@ def line_of(rank: int, info: InfoDict, fen: str) -> Line:
         pv=tuple(info["pv"]),
         fen=fen,
     )
+
+
+def _limited(score: PovScore) -> PovScore:
+    """Limit a score to `MOST_SCORE`, because some engines report a mate as a million centipawns."""
+    centipawns = score.relative.score()
+    if centipawns is None:
+        return score
+    return PovScore(Cp(min(max(centipawns, -MOST_SCORE), MOST_SCORE)), score.turn)

@@ -145,6 +145,13 @@ def test_an_engine_that_gives_no_score(analyst):
         analyst.analyse(chess.Board(), Limit(nodes=5))
 
 
+def test_scores_and_depths_beyond_all_limits_are_limited(file):
+    # Some engines report a mate as a million centipawns.
+    assert cli.main(["annotate", str(file), "--nodes", "5", "--engine", f"cmd={engine_command('huge')}"]) == 0
+    written = file.with_name("games.annotated.pgn").read_text("utf-8")
+    assert "[%eval 0.00,1000]" in written and "[%eval 1000.00,1000]" in written and "[%eval -1000.00,1000]" in written
+
+
 def test_workers_with_different_engines_are_refused(file, monkeypatch):
     from knightadder.annotate import workers
 

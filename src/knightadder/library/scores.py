@@ -2,6 +2,9 @@
 
 from chess.engine import PovScore
 
+# Maximum score of a line in centipawns, and its maximum depth in plies.
+MOST_SCORE, MOST_DEPTH = 100_000, 1000
+
 
 def score_text(score: PovScore) -> str:
     """Write a score from White's view: ``+0.35`` in pawns, ``#-3`` in moves to mate, ``#`` for checkmate."""

@@ -13,6 +13,7 @@ from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.library.boards import board_of, position_of
 from knightadder.library.results import Analysis, Line
+from knightadder.library.scores import MOST_DEPTH, MOST_SCORE
 from knightadder.review.accuracy import rescale
 from knightadder.review.judgement import is_obvious, praise
 
@@ -25,9 +26,6 @@ _LINE_PLIES = 12
 
 # Depth of the first search of the moves other than the best. It usually finds a move that is about as good.
 FIRST_LOOK = 6
-
-# Maximum score and depth that an engine reports. Larger values in a file are an error.
-_MOST_SCORE, _MOST_DEPTH = 100_000, 1000
 
 
 class Analyst(Protocol):
@@ -251,7 +249,7 @@ def _from_json(value: Any, board: chess.Board) -> SearchedPosition | None:
     if value is None:
         return None
     score, depth, lines, *rest = value
-    if type(depth) is not int or not 0 <= depth <= _MOST_DEPTH:
+    if type(depth) is not int or not 0 <= depth <= MOST_DEPTH:
         raise ValueError(f"{depth!r} is not a depth")
     variations = tuple(_variation(line, board) for line in lines)
     wdl, rival, *more = [*rest, None, None][: max(2, len(rest))]
@@ -286,6 +284,6 @@ def _score_text(score: PovScore) -> int | str:
 def _score(value: Any, turn: chess.Color) -> PovScore:
     is_mate = isinstance(value, str)
     number = int(value.removeprefix("#")) if is_mate else value
-    if type(number) is not int or abs(number) > _MOST_SCORE:
+    if type(number) is not int or abs(number) > MOST_SCORE:
         raise ValueError(f"{value!r} is not a score")
     return PovScore(Mate(number) if is_mate else Cp(number), turn)
