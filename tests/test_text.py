@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.text import one_line
+from knightadder.text import one_line, tell
 
 
 @given(st.text(st.characters()), st.integers(1, 50))
@@ -39,3 +42,10 @@ def test_printable_text_stays(text: str) -> None:
 )
 def test_what_is_not_printable_is_escaped(text: str, line: str) -> None:
     assert one_line(text) == line
+
+
+def test_a_line_is_written_at_once_so_that_no_other_thread_writes_into_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=written.append))
+    tell("two\nlines")
+    assert [text for text in written if text] == ["knightadder: two lines\n"]

@@ -9,7 +9,8 @@ MOST = 1000  # maximum length of a line for the user: enough for a path and a re
 
 def tell(text: str) -> None:
     """Show the user a line on standard error, after the name of the program."""
-    print(f"knightadder: {one_line(text, MOST)}", file=sys.stderr)
+    # The line end is a part of the text, because another thread may write between two writes.
+    print(f"knightadder: {one_line(text, MOST)}\n", end="", file=sys.stderr)
 
 
 def one_line(text: str, most: int = 300) -> str:
