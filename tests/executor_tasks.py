@@ -101,19 +101,21 @@ class Keeper:
     """
 
     def __init__(self, folder):
-        self.folder, self.closed = folder, threading.Event()
+        self.folder, self.closed, self.changing = folder, threading.Event(), threading.Lock()
+        self.file = folder / f"{os.getpid()}-{threading.get_ident()}"
 
     def __reduce__(self):
         return Keeper, (self.folder,)
 
     def __call__(self, item):
-        assert not self.closed.is_set()
-        self.file = self.folder / f"{os.getpid()}-{threading.get_ident()}"
-        self.file.touch()
+        with self.changing:  # `close` may come in the middle
+            assert not self.closed.is_set()
+            self.file.touch()
         if item == 0:
             self.closed.wait()
         return str(item).encode()
 
     def close(self):
-        self.closed.set()
-        self.file.unlink(missing_ok=True)
+        with self.changing:
+            self.closed.set()
+            self.file.unlink(missing_ok=True)
