@@ -238,8 +238,9 @@ def test_the_games_are_the_same_by_processes_and_a_cluster_whose_workers_are_kil
 
         def kill_one(standings):
             if standings.games in (3, 6, 9):
-                processes = client.run(os.getpid, on_error="ignore").values()
-                os.kill(next(process for process in processes if process), signal.SIGKILL)
+                processes = []  # none while all that were killed before are being replaced
+                eventually(lambda: processes.extend(client.run(os.getpid, on_error="ignore").values()) or processes)
+                os.kill(processes[0], signal.SIGKILL)
                 killed.append(True)
 
         killed = []
@@ -292,7 +293,7 @@ def test_ctrl_c_ends_the_engines(cluster, by_cluster, play, tmp_path):
 
 def test_a_match_with_clocks_on_a_cluster(cluster, match, tmp_path):
     """The limits are those of the log: without a cluster, they would be others."""
-    clocks = ("--games", 2, "--each", "tc=600", "--max-moves", 9)
+    clocks = ("--games", 2, "--each", "tc=600000", "--max-moves", 9)
     status, games, err = match("m", *clocks, "--cluster", cluster.scheduler_address, "--reference-nps", 1000)
     assert (status, len(games)) == (0, 2)
     note = r"^knightadder: \S.*, process \d+: \d+ knps, so time limits are multiplied by (\S+)$"
