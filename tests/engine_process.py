@@ -20,11 +20,13 @@ def run_without_reader(command: Sequence[str], text: bytes) -> tuple[int, bytes]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     process.stdout.close()
-    process.stdin.write(text)
-    process.stdin.flush()
+    with contextlib.suppress(BrokenPipeError):  # it has already noticed, and ended
+        process.stdin.write(text)
+        process.stdin.flush()
     status = process.wait(TIMEOUT)
     errors = process.stderr.read()
-    process.stdin.close()
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
     process.stderr.close()
     return status, errors
 

@@ -146,7 +146,7 @@ children = []
 for _ in range(6):
     time.sleep(0.01)
     if not (child := os.fork()):
-        signal.alarm(60)  # a fork in the middle of the loading used to leave a locked lock
+        signal.alarm(150)  # a fork in the middle of the loading used to leave a locked lock
         with knightadder.Engine() as engine:
             assert engine.play(board, Limit(nodes=100)).move in board.legal_moves
         os._exit(0)
