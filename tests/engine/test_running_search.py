@@ -321,6 +321,7 @@ def test_with_several_lines_the_soft_limit_is_not_scaled(searcher: Searcher, mon
 
 def test_only_the_latest_verdict_counts_at_a_ponder_hit(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
+    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
     monkeypatch.setattr(running_search, "scale", lambda progress: 0.0 if len(progress.scores) < 3 else 1e9)
     listener = searcher.start(Limits(ponder=True, wtime=1), KIWIPETE)
     listener.wait_for_lines(4)

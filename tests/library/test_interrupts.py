@@ -16,7 +16,7 @@ import chess, knightadder
 from chess.engine import Limit
 
 board = chess.Board()
-knightadder.legal_moves(board)
+knightadder.legal_moves(board), knightadder.analyse_many  # imported now: Ctrl-C may turn an import into another error
 """
 
 COUNTS = """
