@@ -1,5 +1,6 @@
 """The UCI loop, in this process and against an engine that only pretends to think."""
 
+import math
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -126,6 +127,12 @@ class Conversation(LoopTalk):
         if self.engine.thread is not None:
             self.engine.thread.join(TIMEOUT)
         return rest
+
+
+@pytest.fixture(autouse=True)
+def no_lines_of_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, no line says in between for how long the engine has been loading."""
+    monkeypatch.setattr(uci_conversation, "TICK", math.inf)
 
 
 @pytest.fixture
@@ -530,6 +537,16 @@ def test_what_waits_for_loading_is_still_carried_out(last: list[str]) -> None:
     talk.wait_until_input_ended()
     talk.may_finish.set()
     assert talk.wait_for_end() == ["readyok", format_info(LINE), "bestmove e2e4 ponder e7e5"]
+
+
+def test_an_engine_that_is_loaded_after_quit_need_not_be_ready() -> None:
+    talk = SlowConversation()
+    talk.engine.ready = False
+    talk.send("isready", "quit")
+    talk.wait_until_input_ended()
+    talk.may_finish.set()
+    assert talk.wait_for_end() == ["readyok"]
+    talk.end_input()
 
 
 def test_a_failure_to_load_is_said_and_ends_the_process(

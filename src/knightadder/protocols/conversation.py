@@ -273,7 +273,11 @@ class Conversation(ABC):
     def _quit(self, text: str) -> None:
         """Exit when all earlier commands are done; later commands are ignored."""
         self._input_ended = self._leaving = True
-        if all(map(self._asks_whether_ready, self._waiting)):  # no search follows, so the engine need not be ready
+        self._hurry()
+
+    def _hurry(self) -> None:
+        """Shorten the wait before the exit, if no search follows: the engine then need not be ready."""
+        if all(map(self._asks_whether_ready, self._waiting)):
             if self._connection.engine is not None:
                 self._connection.engine.hurry()
             elif self._connection.loader.progress is not None:
@@ -299,6 +303,8 @@ class Conversation(ABC):
             self._waiting.clear()
             self._input_ended = True
         else:
+            if self._leaving:
+                self._hurry()
             self._engine_loaded(self._engine.problem)
 
 
