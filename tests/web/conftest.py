@@ -73,6 +73,14 @@ def server(shared_server):
 
 
 @pytest.fixture
+def own_server():
+    """Give a server without the tabs of tests before, which the shared one may still be ending."""
+    with BoardServer().running() as server:
+        server.make_engine = StandInEngine
+        yield server
+
+
+@pytest.fixture
 def engine(server):
     """Give the engine of the tabs of this test."""
     engine = StandInEngine()

@@ -68,14 +68,14 @@ def test_messages_that_are_too_large_or_binary_end_the_tab(server, engine):
         tab.settle()
 
 
-def test_there_are_only_so_many_tabs(server):
+def test_there_are_only_so_many_tabs(own_server):
     engines = [StandInEngine() for _ in range(MAX_TABS)]
-    server.make_engine = iter(engines).__next__
+    own_server.make_engine = iter(engines).__next__
     with contextlib.ExitStack() as tabs:
         for _ in engines:
-            tabs.enter_context(open_tab(server))
+            tabs.enter_context(open_tab(own_server))
         with (
-            connect_to(server.address) as last,
+            connect_to(own_server.address) as last,
             pytest.raises(ConnectionClosed) as end,
         ):
             last.recv(PATIENCE)
@@ -83,7 +83,7 @@ def test_there_are_only_so_many_tabs(server):
     assert all(engine.closed.wait(PATIENCE) for engine in engines)
 
 
-def test_a_tab_counts_until_its_engine_is_closed(server, monkeypatch):
+def test_a_tab_counts_until_its_engine_is_closed(own_server, monkeypatch):
     monkeypatch.setattr("knightadder.web.site.tabs.MAX_TABS", 1)
     closing, may_close = threading.Event(), threading.Event()
 
@@ -92,13 +92,13 @@ def test_a_tab_counts_until_its_engine_is_closed(server, monkeypatch):
             closing.set()
             may_close.wait(PATIENCE)
 
-    server.make_engine = SlowToClose
-    with open_tab(server):
+    own_server.make_engine = SlowToClose
+    with open_tab(own_server):
         pass
     assert closing.wait(PATIENCE)
-    assert not _opens(server)
+    assert not _opens(own_server)
     may_close.set()
-    while not _opens(server):  # in a moment
+    while not _opens(own_server):  # in a moment
         pass
 
 

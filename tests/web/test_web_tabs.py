@@ -145,12 +145,14 @@ def test_only_so_many_tabs_are_kept(server, engines, monkeypatch):
             assert tab.session["continued"] is True
 
 
-def test_tabs_that_are_kept_make_room_for_new_ones(server, engines, monkeypatch):
+def test_tabs_that_are_kept_make_room_for_new_ones(own_server, monkeypatch):
+    engine = StandInEngine()
+    own_server.make_engine = iter([engine, StandInEngine()]).__next__
     monkeypatch.setattr(tabs, "MAX_TABS", 1)
-    with open_tab(server, name="gone") as tab:
+    with open_tab(own_server, name="gone") as tab:
         _lose(tab)
-    eventually(lambda: _is_let_in(server))  # once the server has noticed the loss
-    assert engines[0].closed.is_set()
+    eventually(lambda: _is_let_in(own_server))  # once the server has noticed the loss
+    assert engine.closed.is_set()
 
 
 def _is_let_in(server):
