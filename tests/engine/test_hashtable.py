@@ -1,6 +1,7 @@
 """The hash table's memory."""
 
 import ctypes
+import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -57,21 +58,26 @@ def start_at_most(count: int) -> Callable[[threading.Thread], None]:
 
 @pytest.fixture
 def slow_table(monkeypatch: pytest.MonkeyPatch) -> HashTable:
-    """A table of 64 MB in which two threads clear 8 MB each at a time, the first of them 0.01 s after this."""
-    go_on = threading.Event()
+    """A table of 64 MB in which two threads clear 8 MB each at a time, the first of them once their end is awaited."""
+    go_on, wait = threading.Event(), memory.Clearing.wait
+
+    def wait_and_let_go_on(clearing: memory.Clearing, timeout: float = math.inf) -> bool:
+        if timeout:
+            go_on.set()
+        return wait(clearing, timeout)
 
     class Slow(np.ndarray):
         def fill(self, value: object) -> None:
             assert go_on.wait(60)
             super().fill(value)
 
+    monkeypatch.setattr(memory.Clearing, "wait", wait_and_let_go_on)
     monkeypatch.setattr(memory, "processors", lambda: 2)
     table = HashTable(64)
     words(table)[:] = 3
     table._words = table._words.view(Slow)
     table.begin_clearing()
     assert not table.wait(0)
-    threading.Timer(0.01, go_on.set).start()
     return table
 
 
