@@ -104,6 +104,19 @@ def test_a_file_of_games(file, analysts, capsys):
     assert sorted(path.name for path in file.parent.iterdir()) == ["games.annotated.pgn", "games.pgn"]
 
 
+def test_marks_of_another_annotator_that_differ_are_counted(file, analysts, capsys):
+    file.write_text(SCHOLAR.replace("1. e4 e5", "1. e4! e5").replace("Nf6", "Nf6 $2"), "utf-8")
+    out = file.with_name("games.annotated.pgn")
+    assert annotate(file, "--summary", file.with_name("table.csv")) == 0
+    assert capsys.readouterr().out == (
+        f"{out}: 1 game annotated; earlier marks of 2 moves are kept, but differ from the engine's\n"
+    )
+    first, *_, last, _ = read(out)[0].mainline()
+    assert (first.nags, last.nags) == ({chess.pgn.NAG_GOOD_MOVE}, {chess.pgn.NAG_MISTAKE})
+    [row] = csv.DictReader(io.StringIO(file.with_name("table.csv").read_text("utf-8")))
+    assert (row["white_great"], row["black_blunders"]) == ("0", "1")
+
+
 @pytest.mark.parametrize(
     ("arguments", "limit"),
     [

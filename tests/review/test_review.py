@@ -10,6 +10,7 @@ from chess.engine import Cp, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate, positions
 from game_texts import read_game
 
+from knightadder import __version__
 from knightadder.opening_names import Opening
 from knightadder.pgn.games import text_of
 from knightadder.review.accuracy import play, rescale
@@ -190,6 +191,21 @@ def test_to_annotate_twice_is_to_annotate_once():
     again = read_game(once)
     annotate(again, reviewed(again, 2))
     assert text_of(again) == once
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("Knightadder 0.1.0", False),
+        ("Stockfish 16 (Knightadder 0.1.0)", False),
+        ("Me, with Knightadder 0.1.0", True),
+        ("Knightadder", True),
+    ],
+)
+def test_the_annotator_is_the_one_whose_evaluations_are_there(written, kept):
+    game = read_game(f'[Annotator "{written}"]\n\n1. d4 d5 *')
+    annotate(game, reviewed(game), "Berserk 13")
+    assert game.headers["Annotator"] == (written if kept else f"Berserk 13 (Knightadder {__version__})")
 
 
 def test_several_lines_without_the_move_that_was_played():

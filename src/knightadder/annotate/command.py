@@ -163,9 +163,9 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
             going_on(saved),
             _new_pictures(files.graphs) if files.graphs else contextlib.nullcontext() as pictures,
         ):
-            rows = _write(files, journal, engine is not None, pictures, arguments, same)
+            rows, differing = _write(files, journal, engine is not None, pictures, arguments, same)
         journal.remove()
-    return _report(files, rows)
+    return _report(files, rows, differing)
 
 
 # --- arguments -----------------------------------------------------------------------------------------------------
@@ -338,8 +338,9 @@ def _write(
     pictures: Path | None,
     arguments: argparse.Namespace,
     about: dict[str, Any],
-) -> list[Row]:
-    """Write the games, their moves, their graphs and the table of games; return the table's rows.
+) -> tuple[list[Row], int]:
+    """Write the games, their moves, their graphs and the table of games; return the table's rows, and how many moves
+    keep a mark that differs from the engine's.
 
     If a file cannot be written, the other files stay unchanged, so that the same command can continue. `is_other` says
     whether the evaluations are from an external engine. `pictures` is the folder for the graphs.
@@ -353,7 +354,7 @@ def _write(
     from knightadder.review.review import review
     from knightadder.review.summary import row
 
-    rows = []
+    rows, differing = [], 0
     with contextlib.ExitStack() as stack:
         force = arguments.force
         stream = stack.enter_context(_replacing(files.out, force))
@@ -378,7 +379,7 @@ def _write(
                             f"{damage} ({error}): remove its line to repeat the game, or give --restart to begin again"
                         ) from None
                     found = review(board, evaluations, unchanged if is_other else rescale)
-                    annotate(game, found, entry.get("engine"), arguments.explain)
+                    differing += annotate(game, found, entry.get("engine"), arguments.explain)
                     written = remarks(text) + text_of(game)
                     rows.append(row(text.number, text.line, game.headers, found))
                     if write_moves:
@@ -402,7 +403,7 @@ def _write(
         if files.out != STANDARD:
             with _writing(files.out):
                 stream.flush()
-    return rows
+    return rows, differing
 
 
 @contextlib.contextmanager
@@ -448,7 +449,7 @@ def _replacing(file: Path, force: bool) -> Iterator[TextIO]:
         yield stream
 
 
-def _report(files: _Files, rows: Sequence[Row]) -> int:
+def _report(files: _Files, rows: Sequence[Row], differing: int) -> int:
     from knightadder.review.summary import players_table
 
     annotated = [row for row in rows if row.fault is None]
@@ -459,5 +460,7 @@ def _report(files: _Files, rows: Sequence[Row]) -> int:
 
         Console(file=stream).print(players_table(rows))
     copied = f", {broken} copied unchanged" if broken else ""
-    print(f"{where}{counted(len(annotated), 'game')} annotated{copied}", file=stream)
+    earlier = f"earlier marks of {counted(differing, 'move')}"
+    kept = f"; {earlier} are kept, but differ from the engine's" if differing else ""
+    print(f"{where}{counted(len(annotated), 'game')} annotated{copied}{kept}", file=stream)
     return 0 if annotated else _EXIT_FAILED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import chess.pgn
@@ -13,11 +14,13 @@ from knightadder.review.review import Review
 
 # The marks !, ?, !!, ??, !? and ?!, of which a move can have only one.
 _MARKS = frozenset(range(1, 7))
+_OWN = re.compile(r"(.+ \()?Knightadder [0-9][^ ()]*\)?")  # the header Annotator as the program writes it
 _MISSED = "Missed chance."  # written into the comment, because PGN has no glyph for it
 
 
-def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, explain: bool = True) -> None:
-    """Write the review of the main line of a game into the game and its headers.
+def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, explain: bool = True) -> int:
+    """Write the review of the main line of a game into the game and its headers; return how many moves keep a mark that
+    differs from the review.
 
     Existing comments, marks, variations and opening names are kept; evaluations are replaced. Better lines become
     variations at each bad move. With `explain`, comments explain bad moves and name missed chances. `engine` is the
@@ -32,6 +35,8 @@ def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, ex
             if missed and _MISSED not in node.comment:
                 node.comment = f"{node.comment} {_MISSED}".lstrip()
     write_headers(game.headers, review, engine)
+    wanted = [{judgement.nag} if judgement else set() for judgement in review.judgements]
+    return sum(move.nags & _MARKS != mark for move, mark in zip(line[1:], wanted, strict=True))
 
 
 def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
@@ -72,7 +77,8 @@ def write_headers(headers: chess.pgn.Headers, review: Review, engine: str | None
         if all(_value(headers, name) in ("", value) for name, value in opening.items()):
             proposed |= opening
     for name, value in proposed.items():
-        if not _value(headers, name):
+        # The Annotator of an earlier run is replaced, because its evaluations are replaced.
+        if not _value(headers, name) or (name == "Annotator" and _OWN.fullmatch(headers[name])):
             headers[name] = value
     for side, play in (("White", review.white), ("Black", review.black)):
         if play:
