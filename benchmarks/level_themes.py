@@ -19,7 +19,7 @@ from knightadder import Engine
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import read_puzzles
 
-LEVELS = (500, 1000, 1500, 2000, 2500)
+LEVELS = (500, 1000, 1250, 1500, 1750, 2000, 2250, 2500)
 THEMES = (
     *("mateIn1", "mateIn2", "mateIn3", "backRankMate", "hangingPiece", "fork", "pin", "skewer", "discoveredAttack"),
     *("trappedPiece", "advancedPawn", "deflection", "sacrifice", "defensiveMove", "quietMove", "zugzwang"),
