@@ -32,8 +32,8 @@ class Limits:
 
     Clocks, increments and ``movetime`` are in milliseconds, ``mate`` is in moves. A clock may be zero or negative when
     the flag is about to fall. ``movestogo`` is None in sudden death. With ``infinite``, the search goes on until it is
-    stopped, even if nothing is left to search. With ``ponder``, no limit ends the search before the ponder
-    hit: ``movetime`` and a move's longest time by the clock count from there, all other limits from the start.
+    stopped, even if nothing is left to search. With ``ponder``, no limit ends the search before the ponder hit.
+    ``movetime`` and a move's longest time by the clock count from the ponder hit, all other limits from the start.
     ``searchmoves`` are UCI strings; if empty, every legal move is searched.
     """
 

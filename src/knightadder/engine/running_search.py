@@ -62,7 +62,7 @@ class Search:
     """A player's search of one position.
 
     The game must not change during the search. `report` receives analysis from the search's own threads, and `done`
-    receives the result once. `progress` is what the search before has passed on; the attribute is that of this search.
+    receives the result once. The argument `progress` comes from the search before; the attribute is this search's own.
     """
 
     def __init__(
@@ -355,7 +355,7 @@ class Search:
             lines = [chosen]
         if changed:
             self._report_last(_descending(lines))
-        return self._played_out(lines[0])  # the expected reply is that of the reported line
+        return self._played_out(lines[0])  # the expected reply belongs to the reported line
 
     def _report_last(self, lines: Sequence[Variation]) -> None:
         """Report the lines at the end of the search, beginning with the line to play."""

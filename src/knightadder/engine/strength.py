@@ -10,10 +10,10 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 # Elo, nodes per move, share of plain quiet moves that are overlooked, and maximum error of evaluations in centipawns.
-# Between the rows, the logarithm of the nodes and the other numbers are interpolated linearly. The scale is that of
-# Stockfish 15.1's UCI_Elo, if Stockfish may search as deeply as it needs (one ply more than its level). The rows from
-# 1350 to 2500 were measured against Stockfish, and the lower rows against each other (see the strength log). The row
-# for 3000 is extrapolated: twice the nodes are assumed to gain 85 Elo.
+# Between the rows, the logarithm of the nodes and the other numbers are interpolated linearly. The scale is Stockfish
+# 15.1's UCI_Elo, if Stockfish may search as deeply as it needs (one ply more than its level). The rows from 1350 to
+# 2500 were measured against Stockfish, and the lower rows against each other (see the strength log). The row for 3000
+# is extrapolated: twice the nodes are assumed to gain 85 Elo.
 _CALIBRATION = (
     (500, 39, 0.62, 300.0),
     (750, 70, 0.50, 260.0),

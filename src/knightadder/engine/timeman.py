@@ -83,8 +83,8 @@ class Progress:
         return _STABLE + (_UNSTABLE - _STABLE) * _STABILITY_DECAY**self.stable_for
 
     def of_next_search(self, plies: int) -> "Progress":
-        """Return the progress with which the next search begins, so many plies later: 2 for the side's next move, 0 for
-        the same move after a wrong guess of the opponent's. In other positions it is a different game.
+        """Return the progress with which the next search begins, `plies` later: 2 for the side's next move, 0 for the
+        same move after a wrong guess of the opponent's. Any other number means a different game.
         """
         if plies == 2 and self.scores:
             return Progress(before=replace(self, before=None))

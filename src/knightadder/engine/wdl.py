@@ -1,8 +1,8 @@
 """Probabilities of win, draw and loss for a score, by the two-parameter logistic model that engines commonly use.
 
 A side with a score of x centipawns wins with the probability 1 / (1 + exp((a - x) / b)). It loses with the probability
-that the other side wins with the score -x. The remaining probability is that of a draw. So a is the score at which a
-side wins half of its games, and b is the spread. Both are polynomials in the material on the board.
+that the other side wins with the score -x. The rest is the probability of a draw. So a is the score at which a side
+wins half of its games, and b is the spread. Both are polynomials in the material on the board.
 https://github.com/official-stockfish/WDL_model describes the method. `knightadder tune wdl` fits the constants to
 games.
 """

@@ -48,7 +48,7 @@ def options_of(values: options.Options) -> dict[str, Option]:
 
 
 def texts_of(settings: Mapping[str, Setting]) -> dict[str, str]:
-    """Return options as UCI writes them; TypeError if `settings` is no mapping, OptionError if an option is invalid."""
+    """Return options as UCI writes them; TypeError for anything but a mapping, OptionError if an option is invalid."""
     if not isinstance(settings, Mapping):
         raise TypeError(f"options must be a mapping of names to values, not {settings!r:.60}")
     return {name: _text(name, value) for name, value in settings.items()}

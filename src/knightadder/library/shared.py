@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 def tables_of(evaluation: str | None = None) -> np.record:
     """Return the core's read-only tables for an evaluation: ``"classical"``, ``"pesto"`` or ``"nnue"``.
 
-    The default is that of the engine. If its network is damaged or missing, a warning says so, and ``"classical"`` is
+    The default is the engine's. If its network is damaged or missing, a warning says so, and ``"classical"`` is
     used. OptionError if the given evaluation does not exist, or its network is damaged or missing; EngineError if the
     core cannot be loaded.
     """
