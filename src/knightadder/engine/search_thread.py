@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.deepening import forget, overlooks_at_root, start_search
+from knightadder.core.api.deepening import overlooks_at_root, start_search
 from knightadder.core.api.playing import play_expected
 from knightadder.engine.core_scores import DECISIVE, EXACT, INFINITE, LOWER, MATE_FOUND, UPPER
 from knightadder.engine.game import Game, array_of, copy_game
@@ -119,10 +119,6 @@ class SearchThread:
         state["tablebases_address"], state["probe_men"] = probing.address, probing.men
         state["probe_depth"], state["fifty_moves"] = probing.depth, probing.fifty_moves
         self._prepared = True
-
-    def forget(self) -> None:
-        """Clear everything that the thread has learnt from earlier searches."""
-        forget(self.worker)
 
     # --- Results so far; they are exact between two iterations -------------------------------------------------------
 

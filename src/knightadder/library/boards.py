@@ -66,9 +66,8 @@ def _impossible_in(board: chess.Board) -> tuple[str, ...]:
 
 
 def _warn(what: str, notes: tuple[str, ...]) -> None:
-    if not notes:
-        return
-    warn(f"{what}: {'; '.join(notes)}")
+    if notes:
+        warn(f"{what}: {'; '.join(notes)}")
 
 
 def warn(message: str) -> None:

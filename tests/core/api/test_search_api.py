@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from core_helpers import NO_LIMIT, TABLE, TABLES, random_positions, set_up
 
-from knightadder.core.api.deepening import deepen
+from knightadder.core.api.deepening import deepen, forget
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.engine.game import Game
 from knightadder.engine.search_thread import Root, SearchThread, Variation
@@ -25,7 +25,7 @@ def thread_for(position: object, nodes: int = NO_LIMIT, stop: int = 0, worker: n
     TABLE.age()
     root = Root(TABLES, game.copy(), game.legal_moves(), TABLE, np.full(1, stop, np.uint64))
     thread = SearchThread(root, game.record if worker is None else worker)
-    thread.forget()
+    forget(thread.worker)
     thread.prepare(nodes)
     return thread
 

@@ -47,8 +47,8 @@ PLAYED = record(
     ("points", np.int64),  # half points that the mover scored against rated opponents
     ("last", np.int64),  # date of the latest game
 )
-#: A wanted position: how many there are of each piece (``men[0]`` is `ANY` for any material), and what is on each
-#: square: a piece as in ``core/layout.py``, 0 for an empty square, or `ANY`.
+#: A wanted position: the number of each piece (``men[0]`` is `ANY` for any material), and the content of each square: a
+#: piece as in ``core/layout.py``, 0 for an empty square, or `ANY`.
 WANTED = record(("men", np.int64, 16), ("squares", np.uint8, 64))
 ANY = 255  # any content of a square, or any material
 

@@ -154,8 +154,8 @@ def set_check_squares(tables, pos, squares):
 
 @inlined
 def gives_direct_check(pos, squares, move):
-    """Return whether a quiet move gives check with the moved piece. In `squares`, from `set_check_squares`, the
-    from-square is occupied; this does not matter, because no slider moves along a line on which it already gives check.
+    """Return whether a quiet move gives check with the moved piece, by the `squares` of `set_check_squares`. They count
+    the from-square as occupied. That does not matter: no slider moves along a line on which it already gives check.
     """
     return squares[moved_type(pos, move)] & bit(target_of(move)) != ZERO
 

@@ -1,5 +1,5 @@
-"""Forsyth-Edwards Notation (FEN) read by compiled code, for many positions: a hundred times as fast as `fen`. The code
-is that of `fen`, but only `fen` says why it rejects a text.
+"""Forsyth-Edwards Notation (FEN) read by compiled code, for many positions: a hundred times as fast as `fen`. It runs
+the reader of `fen`, but does not say why a text is rejected.
 """
 
 import numpy as np

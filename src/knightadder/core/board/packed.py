@@ -63,7 +63,7 @@ Packed = record_type(PACKED)
 
 @kernel
 def pack(pos, record, ply, score, result):
-    """Write a position with at most 32 men into a record.
+    """Write a position with at most 32 pieces into a record.
 
     `ply` counts from White's first move, ply 0. Move numbers above 65,535 become 65,535. `score` is in centipawns from
     White's view, with mates as the core encodes them. `result` is `LOSS`, `DRAW` or `WIN` for White.

@@ -74,7 +74,7 @@ def threats(tables, worker, pos, trace, us):
 
 @inlined
 def _space(pos, side, other, own, pawns, us):
-    """Return the number of safe squares behind a side's pawns, weighted by its number of men (after Stockfish)."""
+    """Return the number of safe squares behind a side's pawns, weighted by its number of pieces (after Stockfish)."""
     safe = (_SPACE_WHITE if us == WHITE else _SPACE_BLACK) & ~pawns & ~other.attacks[PAWN]
     behind = forward(us ^ 1, pawns)
     behind |= forward(us ^ 1, behind)

@@ -36,11 +36,11 @@ def _mix(word):
 
 
 @inlined
-def _product(men, factor):
+def _product(pieces, factor):
     """Return the 128-bit product of a set of pieces and a factor, folded to 64 bits. In a product, each bit affects
     only the bits above it. So the lower half alone would hardly distinguish pieces on the last ranks.
     """
-    return men * factor ^ multiply_high(men, factor)
+    return pieces * factor ^ multiply_high(pieces, factor)
 
 
 @inlined

@@ -39,7 +39,7 @@ from .transposition import (
 
 @inlined
 def _nearer_to(beta, score):
-    """Return a score above beta moved halfway towards beta: by how much a score exceeds beta is uncertain."""
+    """Return a score above beta, moved halfway towards beta: the amount by which it exceeds beta is uncertain."""
     return (score + beta) // 2 if abs(score) < DECISIVE else score
 
 

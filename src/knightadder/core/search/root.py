@@ -82,9 +82,9 @@ def keep_line(worker):
 
 @inlined
 def restore_line(worker, lines):
-    """Restore the kept line in a stopped search for one of several lines, if its move now has a lower score and no
-    other move has proved better: moves that were not tried may now be better than this move. A search for one line
-    restores it only if the move now loses by force, as in Stockfish, because another move may not lose.
+    """Restore the kept line after a stopped search, if its move is still the best but has a lower score than before: a
+    move that was not tried may be better. If only one line is searched, the move must also lose by force, as in
+    Stockfish.
     """
     root_move, kept = worker.root_moves[worker.pv_index], worker.root_moves[_KEPT]
     untried = root_move.move == kept.move and root_move.score < kept.previous_score

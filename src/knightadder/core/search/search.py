@@ -58,6 +58,7 @@ from .transposition import (
     MATE_FOUND,
     NO_EVAL,
     UPPER,
+    cuts_off,
     entry_cuts_off,
     entry_depth,
     entry_move,
@@ -151,7 +152,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
     best_score, max_score = -INFINITE, INFINITE
     if excluded == NO_MOVE and not is_root and may_probe(worker, pos, depth):
         score, bound = probe_score(tables, worker, ply)
-        if bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha):
+        if cuts_off(score, bound, alpha, beta):
             store(worker, pos.key, NO_MOVE, score, np.int64(MAX_PLY), bound, ply, was_pv)
             return score
         if bound == LOWER:
@@ -246,7 +247,8 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
         prunable_quiet = prunable and is_quiet and not in_check
         if prunable_quiet:
             quiet_count += 1
-            # Late move pruning and futility pruning: later quiet moves are no better. Most that give check came first.
+            # Late move pruning and futility pruning: later quiet moves are no better. Moves that give check are exempt,
+            # but the move picker puts most of them first, so after enough moves it need not look for more.
             too_late = quiet_count > late_move_count(tables, depth, improving)
             if (too_late or futile) and not gives_direct_check(pos, frame.check_squares, move):
                 if too_late:

@@ -94,8 +94,13 @@ def entry_was_pv(data):
 
 @inlined
 def entry_cuts_off(data, ply, alpha, beta):
-    """Return whether the score of an entry decides the node: it is exact, or a bound outside the window."""
-    score, bound = entry_score(data, ply), entry_bound(data)
+    """Return whether the score of an entry decides the node, see `cuts_off`."""
+    return cuts_off(entry_score(data, ply), entry_bound(data), alpha, beta)
+
+
+@inlined
+def cuts_off(score, bound, alpha, beta):
+    """Return whether a score decides the node: it is exact, or a bound outside the window."""
     return bound == EXACT or (bound == LOWER and score >= beta) or (bound == UPPER and score <= alpha)
 
 
