@@ -218,6 +218,13 @@ def test_accuracy_by_time_left(games):
     assert [game.lost_on_time for game in games] == [True, False, False]
 
 
+def test_no_time_is_left_of_a_time_control_that_the_clocks_contradict():
+    # Anna has a minute left before her second move, so "more than half" of 90 seconds would be false.
+    text = '[TimeControl "90+30"]\n\n1. e4 {[%clk 1:29:00]} e5 2. Nf3 {[%clk 0:01:00]} Nc6 3. Bc4 *'
+    [game] = studies([GameOfPlayer(0, "a.pgn", True, next(texts_of(text.encode())))])
+    assert len(game.moves) == 3 and figures.by_time_left([game]) == {}
+
+
 def test_mistakes_by_kind(games):
     found = {kind.kind: kind for kind in figures.kinds(games)}
     assert found["hangs"].worst[1].move.san == "Qf6"

@@ -112,6 +112,15 @@ def test_times_are_the_differences_of_the_clocks() -> None:
     assert (rows[5].clock, rows[5].time_spent, rows[7].clock) == (61, 122, None)
 
 
+def test_a_time_control_in_minutes_is_not_the_first_clock() -> None:
+    text = '[TimeControl "90+30"]\n\n1. e4 {[%clk 1:30:20]} e5 {[%clk 1:29:00]} 2. Nf3 {[%clk 1:30:10]} *'
+    assert move_times(read_game(text)) == [
+        MoveTime(None, 5420, None),
+        MoveTime(None, 5340, None),
+        MoveTime(5420, 5410, 40),
+    ]
+
+
 def test_a_clock_that_gains_a_new_period_tells_no_time() -> None:
     text = '[TimeControl "2/60:300"]\n\n1. e4 {[%clk 0:00:50]} e5 2. Nf3 {[%clk 0:05:10]} *'
     assert [time.spent for time in move_times(read_game(text))] == [10, None, None]

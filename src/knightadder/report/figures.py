@@ -13,7 +13,7 @@ from knightadder.foreign import rating_or_none
 from knightadder.pgn.games import result_of
 from knightadder.report.averages import Mean, mean, performance
 from knightadder.report.study import Mistake, StudiedGame
-from knightadder.review.clocks import move_times, time_control
+from knightadder.review.clocks import control_of, move_times
 from knightadder.review.move_table import AnnotatedMove
 from knightadder.review.phase import PHASES
 from knightadder.rules import POINTS
@@ -153,13 +153,13 @@ def player_game(study: StudiedGame) -> PlayerGame:
     scored = POINTS.get(result_of(game))
     points = scored if scored is None or white else 1 - scored
     opponent = "Black" if white else "White"
-    control = time_control(headers.get("TimeControl", ""))
+    base, _ = control_of(game)
     times = move_times(game)
     if all(time.after is None for time in times):  # only the initial time is known, so there is no clock
-        control = None
+        base = None
     colour = chess.COLOR_NAMES[white]
     moves = tuple(
-        PlayerMove(move, _time_left(time.before, control[0] if control else None))
+        PlayerMove(move, _time_left(time.before, base))
         for move, time in zip(study.moves, times, strict=True)
         if move.colour == colour and move.accuracy is not None
     )

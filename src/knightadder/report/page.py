@@ -272,7 +272,9 @@ def _times(games: Sequence[PlayerGame]) -> str:
     rows = figures.by_time_left(games)
     timed = sum(any(each.time_left for each in game.moves) for game in games)
     if not rows:
-        return "<p>The games have no clocks ([%clk] and the tag TimeControl), so the time left is unknown.</p>"
+        return (
+            "<p>The games have no clocks ([%clk] and the tag TimeControl in seconds), so the time left is unknown.</p>"
+        )
     lost = sum(game.lost_on_time for game in games)
     words = f"{timed} of {_games(len(games))} {'has' if timed == 1 else 'have'} clocks. {_weakest(rows)}"
     trouble = rows.get(TROUBLE)

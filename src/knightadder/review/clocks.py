@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 import chess.pgn
 
@@ -27,9 +28,20 @@ def time_control(text: str) -> tuple[float, float] | None:
     return (float(match[1]), float(match[2] or 0)) if match else None
 
 
+def control_of(game: chess.pgn.Game) -> tuple[float | None, float]:
+    """Return the initial time and the increment of a game, in seconds, from its tag TimeControl. The initial time is
+    None if it is unknown, or if the first clocks show more time: then it is probably in minutes, as in 90+30.
+    """
+    base, increment = time_control(game.headers.get("TimeControl", "")) or (None, 0.0)
+    clocks = [clock for node in islice(game.mainline(), 2) if (clock := node.clock()) is not None]
+    if base is not None and max(clocks, default=0.0) > base + increment + _ROUNDING:
+        base = None
+    return base, increment
+
+
 def move_times(game: chess.pgn.Game) -> list[MoveTime]:
     """Return the times of the main line's moves, as written in the game, or else computed from clocks and increment."""
-    base, increment = time_control(game.headers.get("TimeControl", "")) or (None, 0.0)
+    base, increment = control_of(game)
     clocks: dict[bool, float | None] = {True: base, False: base}
     moved: set[bool] = set()
     found = []
