@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from on_page import (
     analyse_tab,
     choose_game,
@@ -237,6 +238,28 @@ def test_a_file_that_is_loaded_right_after_a_new_board_comes_back_with_all_its_g
     expect(page.locator("#toast")).to_contain_text("your moves are back")
     choose_game(page, "2. C - ?")
     expect_moves(page, "d4", "d5")
+
+
+@pytest.mark.parametrize(
+    ("steps_back", "first", "second", "moves"),
+    [(0, "1. E - ?", "2. F - ?", ["Nf3"]), (1, "1. A - ?", "2. C - ?", ["d4", "d5"])],
+)
+def test_of_two_files_loaded_at_once_each_comes_back_with_its_own_games(page, link, steps_back, first, second, moves):
+    analyse_tab(page)
+    link.slow = True
+    paste(page, FILE)
+    paste(page, '[White "E"]\n\n1. c4 *\n\n[White "F"]\n\n1. Nf3 *\n')
+    link.deliver()
+    expect(page.locator("#games")).to_have_text("1. E - ?")
+    for _ in range(steps_back):
+        page.locator("#undo").click()
+    expect(page.locator("#games")).to_have_text(first)
+    link.lose(forgotten=True)
+    expect(page.locator("#lost")).to_be_visible()
+    page.clock.run_for(500)
+    expect(page.locator("#toast")).to_contain_text("your moves are back")
+    choose_game(page, second)
+    expect_moves(page, *moves)
 
 
 def test_moves_wait_until_the_page_has_those_of_a_new_server(page, link):

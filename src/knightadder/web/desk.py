@@ -39,6 +39,7 @@ class GameFile:
     places: dict[int, SavedPlace] = field(default_factory=dict)  # places of the games from before the restart
     desks: dict[int, Desk] = field(default_factory=dict)  # desks of the games that have been on the board
     began: int | None = None  # the ply at which the game against the engine began; None if it is not such a game
+    sent: int | None = None  # the page's number for the content that it sent
     number: int = field(default_factory=_numbers.__next__)  # identifies the file for the page
 
 

@@ -198,11 +198,14 @@ class CheckFen(_Message):
 
 
 class LoadPgn(_Message):
-    """Load a game from a PGN, by its index from 0. With `raw`, each character is a byte of an unknown encoding."""
+    """Load a game from a PGN, by its index from 0. With `raw`, each character is a byte of an unknown encoding.
+    `number` is the page's number for this PGN.
+    """
 
     pgn: str
     index: _Index = 0
     raw: bool = False
+    number: _Whole = 0
 
     def content(self) -> bytes:
         """Return the bytes of the file, or the text in UTF-8; MessageError if that fails."""

@@ -442,7 +442,7 @@ class Session:
         self._refuse_in_game("no game can be loaded")
         content = message.content()
         loaded = await _load(content, message.index)
-        desk = Desk(loaded.tree, None, GameFile(content, loaded.titles), message.index)
+        desk = Desk(loaded.tree, None, GameFile(content, loaded.titles, sent=message.number), message.index)
         await self._change_to(desk.follow(self._desk, "the loaded game"))
         self._tell_problems(loaded)
 

@@ -40,7 +40,7 @@ def nodes_view(reviews: Reviews, nodes: Iterable[chess.pgn.GameNode]) -> View:
 def games_view(desk: Desk) -> View:
     """Describe the games that the tab can choose from, which of them is on the board, and where that game is saved."""
     titles = [[title.players, title.result, title.event, title.date] for title in desk.file.titles]
-    return {**place_view(desk), "type": "games", "titles": titles, "began": desk.file.began}
+    return {**place_view(desk), "type": "games", "titles": titles, "began": desk.file.began, "sent": desk.file.sent}
 
 
 def place_view(desk: Desk) -> View:

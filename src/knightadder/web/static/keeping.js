@@ -9,13 +9,15 @@ export class Keeping {
     this.tell = tell;
     this.full = false; // whether the browser has refused to store a game
     this.texts = new Map(); // the server's number for a file -> {pgn, raw}
-    this.sent = null; // the file that was last sent to the server
+    this.sent = new Map(); // the page's number for a file that the server has not loaded yet -> {pgn, raw}
+    this.last = 0; // the highest of these numbers
     this.forget();
   }
 
   /** Forget the files of the previous server after a new server has started. */
   forget() {
     this.texts.clear();
+    this.sent.clear();
     this.file = this.index = null;
     this.edited = {}; // game index -> PGN of each game that differs from the file
     this.places = {}; // game index -> the game's place among the user's saved games
@@ -33,8 +35,14 @@ export class Keeping {
 
   /** Continue with the stored games after a new server has loaded them. */
   restored({ pgn, raw, edited, places }) {
-    this.sent = { pgn, raw };
-    this.restoring = { edited, places };
+    this.restoring = { text: { pgn, raw }, edited, places };
+  }
+
+  /** Return the page's number for a file that it sends to the server. The server answers with this number. */
+  send(file) {
+    this.last += 1;
+    this.sent.set(this.last, file);
+    return this.last;
   }
 
   /** Whether a file and a game that the server has put on the board replace other ones. */
@@ -43,11 +51,12 @@ export class Keeping {
   }
 
   /** Store the file and the game that the server has put on the board. `file` is the server's number for the file. */
-  open({ file, index, titles, place, began }, pgn, path) {
+  open({ file, sent, index, titles, place, began }, pgn, path) {
     const same = file === this.file;
     if (!same) {
-      if (!this.texts.has(file)) this.texts.set(file, titles.length > 1 ? this.sent : null);
-      if (titles.length) this.sent = null; // otherwise the file is not the one that was sent, which comes later
+      const text = this.restoring?.text ?? this.sent.get(sent) ?? null;
+      if (!this.texts.has(file)) this.texts.set(file, titles.length > 1 ? text : null);
+      for (const number of this.sent.keys()) if (number <= sent) this.sent.delete(number); // the earlier ones were refused
       this.edited = this.restoring?.edited ?? {};
       this.places = this.restoring?.places ?? {};
       this.restoring = null;

@@ -175,8 +175,7 @@ function send(type, fields = {}) {
 /** Load a game, and show the tab where it can be analysed. */
 function loadPgn(pgn, raw) {
   if (mode === "play" && !game?.running) choose("analyse");
-  keeping.sent = { pgn, raw };
-  return send("load_pgn", { pgn, raw });
+  return send("load_pgn", { pgn, raw, number: keeping.send({ pgn, raw }) });
 }
 
 function write() {
@@ -223,10 +222,7 @@ socket.on("resources", (message) => {
 socket.on("strength", (message) => setup.setStrengths(message));
 socket.on("engine", ({ state, text }) => setEngineState(state, text));
 socket.on("error", ({ text, about }) => {
-  if (about === "load_pgn") {
-    wantedPly = 0;
-    keeping.sent = null;
-  }
+  if (about === "load_pgn") wantedPly = 0;
   const returning = about === "restore" || (about === null && saved?.asked); // null: the message was malformed
   if (about === "load_pgn") transfer.refused(text);
   else if (returning) transfer.open(Object.values(saved?.edited ?? {})[0] ?? "", `The game could not be brought back: ${text}`);
