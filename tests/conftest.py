@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from knightadder import progress
 
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 COMPILING = tuple(f"tests/core/{folder}/" for folder in ("board", "evaluation", "search", "syzygy"))
 
 # No example fails because the machine is busy. The same examples in each run, unless --hypothesis-profile=random.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
-settings.register_profile("random", deadline=None, print_blob=True)
+patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("repeatable", patient, derandomize=True)
+settings.register_profile("random", patient, print_blob=True)
 settings.load_profile("repeatable")
 
 
