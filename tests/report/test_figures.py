@@ -19,7 +19,8 @@ from report_games import GAMES, use_pool
 from knightadder.engine.errors import EngineError
 from knightadder.pgn.games import BrokenGame, parse, texts_of
 from knightadder.report import figures
-from knightadder.report.figures import player_game
+from knightadder.report.figures import PlayerGame, player_game
+from knightadder.report.page import write_page
 from knightadder.report.study import GameOfPlayer, GameStudy, studied
 from knightadder.review.accuracy import rescale
 from knightadder.review.game_evaluation import SearchedPosition, to_json
@@ -251,6 +252,36 @@ def test_openings(games):
     for spot in spots:
         assert spot.fen == spot.played.fen and spot.reached == spot.times == 1
         assert spot.lost == pytest.approx(spot.played.points_lost)
+
+
+def of_opening(name, results):
+    """Give games of an opening with these points, and no moves."""
+    return [PlayerGame(True, points, "?", None, "", "", name, None, (), (), False, False) for points in results]
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        # Five wins in five games are nothing strange if there are 13 other openings with a point in two games.
+        ({"A": [1] * 5, "B": [1, 0, 0, 0, 0, 1], **{name: [1, 0, 1, 0, 1, 0] for name in "CDEFGHIJKLMN"}}, "may be"),
+        ({"A": [1] * 15, "B": [0] * 15, **{name: [1, 0] * 10 for name in "CDEF"}}, "is more than"),
+        ({"A": [0.5] * 9, "B": [0.5] * 9}, "may be"),
+    ],
+)
+def test_the_strongest_of_many_openings_may_be_so_by_chance(results, said):
+    games = [game for name, points in results.items() for game in of_opening(name, points)]
+    about = {"files": ["a.pgn"], "limit": {"nodes": 1}, "engine": None}
+    assert f"The difference {said} chance." in write_page("Anna", games, about, 0)
+
+
+def test_openings_of_equal_strength_seldom_differ():
+    chance, differing = Random(1), 0
+    for _ in range(40):
+        games = []
+        for name in "ABCDEFGHIJKLMNOP":
+            games += of_opening(name, [chance.choice([1, 0.5, 0]) for _ in range(chance.randrange(5, 20))])
+        differing += figures.differ(figures.openings(games))
+    assert differing <= 6  # two are expected; more than six come once in 100 such tests
 
 
 def test_puzzles_have_one_solution(games):

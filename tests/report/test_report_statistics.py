@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from knightadder.report.averages import mean, performance
+from knightadder.report.averages import mean, performance, share
 
 
 def test_an_average_of_one_value_a_game_has_the_usual_error():
@@ -14,6 +14,17 @@ def test_an_average_of_one_value_a_game_has_the_usual_error():
     assert found.value == statistics.mean(values)
     assert found.margin == pytest.approx(1.96 * statistics.stdev(values) / 2)
     assert (found.count, found.games) == (4, 4)
+
+
+def test_a_few_results_that_are_the_same_are_not_certain():
+    found = share([1.0] * 5)
+    assert (found.value, found.count) == (1, 5)
+    # Two wins and two losses are added. The exact 95 % interval of five wins in five games is 48 to 100 %.
+    assert found.margin == pytest.approx(1.96 * statistics.stdev([1] * 7 + [0] * 2) / 3)
+    assert 0.2 < found.margin < 0.52
+    many = [1.0, 0.5, 0.0, 1.0] * 250
+    assert share(many).margin == pytest.approx(mean([each] for each in many).margin, rel=0.01)
+    assert share([1.0]).margin is None and share([]) is None
 
 
 def test_moves_of_a_game_count_together():

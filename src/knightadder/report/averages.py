@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knightadder.elo_formula import score_of_elo
 
@@ -37,6 +38,19 @@ def mean(games: Iterable[Sequence[float]]) -> Mean | None:
     spread = sum((sum(game) - value * len(game)) ** 2 for game in filled)
     error = math.sqrt(spread * len(filled) / (len(filled) - 1)) / count
     return Mean(value, _SIGMAS * error, count, len(filled))
+
+
+def share(points: Sequence[float]) -> Mean | None:
+    """Return the average of results, 0 to 1 point per game; None without games.
+
+    The interval is computed with two wins and two losses more, as Agresti and Coull propose. So a few results that
+    are all the same do not look certain.
+    """
+    found = mean([point] for point in points)
+    if found is None or found.margin is None:
+        return found
+    more = [*points, 1.0, 1.0, 0.0, 0.0]
+    return replace(found, margin=_SIGMAS * statistics.stdev(more) / math.sqrt(len(more)))
 
 
 def expected(rating: float, opponent: float) -> float:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import chess
 import chess.pgn
+import numpy as np
 
 from knightadder.foreign import rating_or_none
 from knightadder.pgn.games import result_of
-from knightadder.report.averages import Mean, mean, performance
+from knightadder.report.averages import Mean, mean, performance, share
 from knightadder.report.study import Mistake, StudiedGame
 from knightadder.review.clocks import control_of, move_times
 from knightadder.review.move_table import AnnotatedMove
@@ -27,6 +29,9 @@ _OPENING_PLIES = 30  # number of plies that count as a game's opening
 _LEAST_LOST = 0.1  # an opening goes wrong in a position only if at least this many expected points are lost there
 # Before openings are compared, this many games with the player's average score are added to each.
 _PRIOR_GAMES = 4
+# How often results are dealt anew to openings, and the share of deals that counts as rare. Smaller differences of two
+# figures are rounding errors.
+_DEALS, _RARE, _EQUAL = 2000, 0.05, 1e-9
 _GOOD = 5.0  # a move solves a puzzle if it lowers the win percentage by less than this
 _MOST_GOOD = 2  # maximum number of moves that solve a puzzle
 _LEAST_GAIN = 10.0  # minimum difference in win percentage between a puzzle's solution and the move played
@@ -130,7 +135,8 @@ class OpeningResults:
     opening: str
     white: bool
     results: Results
-    order: float  # points per game, drawn toward the player's average
+    order: float  # points per game, drawn toward the player's `average`
+    average: float
     spot: Spot | None
 
 
@@ -213,7 +219,7 @@ def results(games: Sequence[PlayerGame]) -> Results:
         wins=points.count(1.0),
         draws=points.count(0.5),
         losses=points.count(0.0),
-        share=mean([point] for point in points),
+        share=share(points),
         performance=performance(rated),
         rated=len(rated),
         accuracy=mean([game.accuracy] for game in games if game.accuracy is not None),
@@ -302,9 +308,33 @@ def openings(games: Sequence[PlayerGame]) -> list[OpeningResults]:
     for (opening, white, _), group in groups.items():
         told = results(group)
         known = average.value if average else 0.5
-        order = (told.points + known * _PRIOR_GAMES) / (told.games + _PRIOR_GAMES)
-        found.append(OpeningResults(opening, white, told, order, _spot(group)))
+        order = _drawn(told.points, told.games, known)
+        found.append(OpeningResults(opening, white, told, order, known, _spot(group)))
     return sorted(found, key=lambda each: (-each.results.games, each.opening, each.white))
+
+
+def _drawn(points: Any, games: Any, average: float) -> Any:
+    """Return points per game, drawn toward the player's average; of numbers or arrays."""
+    return (points + average * _PRIOR_GAMES) / (games + _PRIOR_GAMES)
+
+
+def differ(rows: Sequence[OpeningResults]) -> bool:
+    """Return whether the best and the worst of these openings (at least two) differ by more than chance.
+
+    The results are dealt to the openings anew, many times. The openings differ if the best and the worst are then
+    rarely so far apart. This test takes into account that these two are the extremes of perhaps many openings.
+    """
+    told = [row.results for row in rows]
+    points = np.concatenate([[1.0] * each.wins + [0.5] * each.draws + [0.0] * each.losses for each in told])
+    games = np.array([each.games for each in told])
+    starts = np.cumsum(games) - games
+    distance = np.ptp([row.order for row in rows]) - _EQUAL
+    chance = np.random.default_rng(1)
+    reached = 1  # the results as they are
+    for _ in range(_DEALS):
+        chance.shuffle(points)
+        reached += np.ptp(_drawn(np.add.reduceat(points, starts), games, rows[0].average)) >= distance
+    return bool(reached < _RARE * (_DEALS + 1))
 
 
 def _spot(games: Sequence[PlayerGame]) -> Spot | None:

@@ -386,19 +386,12 @@ def _openings(games: Sequence[PlayerGame]) -> str:
         worst = enough or rows[:_SHOWN_SPOTS]
     else:
         strong, weak = enough[-1], enough[0]
-        said = f"<p>Strongest: {_named(strong)}. Weakest: {_named(weak)}. {_difference(strong, weak)}</p>"
+        difference = f"The difference {'is more than' if figures.differ(enough) else 'may be'} chance."
+        said = f"<p>Strongest: {_named(strong)}. Weakest: {_named(weak)}. {difference}</p>"
         worst = enough[:_SHOWN_SPOTS]
     spots = "".join(_spot(each) for each in worst if each.spot)
     where = "Where points were lost in the opening" if len(enough) < 2 else "Where the weakest openings go wrong"
     return f"{said}{table}{rest}" + (f'<h3>{where}</h3><div class="pair">{spots}</div>' if spots else "")
-
-
-def _difference(strong: OpeningResults, weak: OpeningResults) -> str:
-    """Return a sentence about whether the scores of two openings differ by more than chance explains."""
-    high, low = strong.results.share, weak.results.share
-    if high and low and high.value - (high.margin or 1) > low.value + (low.margin or 1):
-        return "The difference is more than chance."
-    return "The difference may be chance."
 
 
 def _named(each: OpeningResults) -> str:
@@ -445,12 +438,13 @@ def _method(about: Mapping[str, Any]) -> str:
         "Lichess.</li>"
         "<li>Expected points lost are the drop in Win% by the player's moves, as a share of a point.</li>"
         "<li>± is half of the 95 % interval, computed from the spread between games. Where two intervals overlap, "
-        "the difference may be chance.</li>"
+        "the difference may be chance. For the interval of a score, two wins and two losses are added.</li>"
         "<li>The performance is the rating for which Elo's formula expects the points scored against the rated "
         "opponents. If all these games were won, or all lost, there is no performance.</li>"
         "<li>The time left depends on the phase: moves with much time left are mostly opening moves.</li>"
         "<li>In the order of the openings, the score of an opening with few games is drawn toward the player's "
-        "average.</li>"
+        "average. The strongest and the weakest differ by more than chance if random exchanges of results between the "
+        "openings rarely (in 5 %) make the best and the worst so different.</li>"
         "<li>The phases are as on Lichess: they depend on the number of remaining pieces, on sparse back ranks, and "
         "on how mixed the pieces of both sides are.</li>"
         "<li>The kind of a mistake is derived only from the engine's best lines before and after it. A named kind is "
