@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from knightadder.library.engine_pool import EnginePool as EnginePool
     from knightadder.library.engine_pool import PoolBusyError as PoolBusyError
     from knightadder.library.explorer import Explorer as Explorer
-    from knightadder.library.explorer import GameFilter as GameFilter
     from knightadder.library.explorer_results import ExplorerGame as ExplorerGame
     from knightadder.library.explorer_results import ExplorerMove as ExplorerMove
     from knightadder.library.frames import to_frame as to_frame
     from knightadder.library.game_arrays import GameArrays as GameArrays
     from knightadder.library.game_arrays import Games as Games
     from knightadder.library.game_arrays import read_games as read_games
+    from knightadder.library.game_filter import GameFilter as GameFilter
     from knightadder.library.many import analyse_iter as analyse_iter
     from knightadder.library.many import analyse_many as analyse_many
     from knightadder.library.positions import Evaluation as Evaluation
@@ -95,7 +95,7 @@ _MODULES = {  # public name to its module
     "Explorer": "library.explorer",
     "ExplorerMove": "library.explorer_results",
     "ExplorerGame": "library.explorer_results",
-    "GameFilter": "library.explorer",
+    "GameFilter": "library.game_filter",
     "to_frame": "library.frames",
     "read_games": "library.game_arrays",
     "Games": "library.game_arrays",

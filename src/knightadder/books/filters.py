@@ -12,8 +12,9 @@ from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.text import one_line
 
 if TYPE_CHECKING:
-    from knightadder.library.explorer import Explorer, GameFilter
+    from knightadder.library.explorer import Explorer
     from knightadder.library.explorer_results import ExplorerGame
+    from knightadder.library.game_filter import GameFilter
 
 _SPEEDS = ("ultrabullet", "bullet", "blitz", "rapid", "classical", "correspondence")  # the same as in the explorer
 
@@ -50,7 +51,7 @@ def add_filters(command: argparse.ArgumentParser) -> None:
 
 def read_filter(arguments: argparse.Namespace) -> GameFilter:
     """Return the filter of a command; OptionError if a value is wrong."""
-    from knightadder.library.explorer import GameFilter
+    from knightadder.library.game_filter import GameFilter
 
     return GameFilter(
         arguments.min_rating,

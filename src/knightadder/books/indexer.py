@@ -23,8 +23,8 @@ from knightadder.foreign import NotNegative, converted, rating_or_none
 from knightadder.library import explorer_file
 from knightadder.library.blocks import blocks_of
 from knightadder.library.dates import date_code
-from knightadder.library.explorer import SPEEDS
 from knightadder.library.explorer_file import CHUNK, digests_of, pack_chunk, short_keys
+from knightadder.library.game_filter import SPEEDS
 from knightadder.pgn.bulk import keys_in
 from knightadder.pgn.game_records import GameRecord, read_records, spans
 from knightadder.pgn.games import tell_left_out, tell_notes
