@@ -262,7 +262,8 @@ def of_opening(name, results):
 @pytest.mark.parametrize(
     ("results", "said"),
     [
-        # Five wins in five games are nothing strange if there are 13 other openings with a point in two games.
+        # The intervals of A and B do not overlap, but they are two of 14 openings.
+        ({"A": [1] * 7 + [0], "B": [0] * 7 + [1], **{name: [1, 0, 1, 0, 1, 0] for name in "CDEFGHIJKLMN"}}, "may be"),
         ({"A": [1] * 5, "B": [1, 0, 0, 0, 0, 1], **{name: [1, 0, 1, 0, 1, 0] for name in "CDEFGHIJKLMN"}}, "may be"),
         ({"A": [1] * 15, "B": [0] * 15, **{name: [1, 0] * 10 for name in "CDEF"}}, "is more than"),
         ({"A": [0.5] * 9, "B": [0.5] * 9}, "may be"),
