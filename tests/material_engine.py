@@ -1,5 +1,5 @@
 """A UCI engine that sees what `FakeAnalyst` sees. Arguments: ``no-hash``, ``no-wdl``, ``silent`` (no scores),
-``huge`` (scores and depths beyond all limits).
+``huge`` (numbers beyond all limits).
 """
 
 import sys
@@ -9,7 +9,7 @@ import chess.engine
 from fake_analyst import FakeAnalyst
 
 board, lines, show_wdl = chess.Board(), 1, False
-factor = 10_000 if "huge" in sys.argv else 1
+factor = 1_000_000 if "huge" in sys.argv else 1
 
 for text in sys.stdin:
     words = text.split()
@@ -38,8 +38,8 @@ for text in sys.stdin:
         for depth in (6, 7):
             for rank, line in enumerate(found, 1):
                 score = line.score.relative
-                value = f"mate {score.mate()}" if score.is_mate() else f"cp {factor * score.score()}"
-                wdl = " wdl 0 1000 0" if show_wdl else ""
+                value = f"mate {factor * score.mate()}" if score.is_mate() else f"cp {factor * score.score()}"
+                wdl = f" wdl 0 {factor * 1000} 0" if show_wdl else ""
                 if "silent" not in sys.argv:
                     print(f"info depth {factor * depth} multipv {rank} score {value}{wdl} nodes 9 pv {line.move.uci()}")
         # The beginning of an iteration that does not end: its line is not one of those of the iteration before.

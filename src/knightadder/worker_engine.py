@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import chess
 import chess.engine
-from chess.engine import Cp, InfoDict, PovScore, PovWdl, Wdl
+from chess.engine import Cp, InfoDict, Mate, PovScore, PovWdl, Wdl
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound
@@ -111,15 +111,20 @@ def _last_complete(infos: Iterable[InfoDict], wanted: int) -> list[InfoDict]:
 
 
 def line_of(rank: int, info: InfoDict, fen: str) -> Line:
-    """Return a line of analysis from an engine's information that has a score and moves; `fen` is its position."""
-    score, wdl = _limited(info["score"]), info.get("wdl")
+    """Return a line of analysis from an engine's information that has a score and moves; `fen` is its position.
+    Numbers that no other engine would report are limited, or left out.
+    """
+    score = _limited(info["score"])
+    wdl = info.get("wdl")
+    if wdl is None or not all(0 <= count <= 1000 for count in wdl.relative):
+        wdl = PovWdl(Wdl(0, 0, 0), score.turn)
     return Line(
         rank=rank,
         depth=min(max(info.get("depth", 0), 0), MOST_DEPTH),
         seldepth=info.get("seldepth", 0),
         score=score,
         bound=Bound.LOWER if "lowerbound" in info else Bound.UPPER if "upperbound" in info else Bound.EXACT,
-        wdl=wdl or PovWdl(Wdl(0, 0, 0), score.turn),
+        wdl=wdl,
         nodes=info.get("nodes", 0),
         nps=info.get("nps", 0),
         hashfull=info.get("hashfull", 0),
@@ -131,8 +136,10 @@ def line_of(rank: int, info: InfoDict, fen: str) -> Line:
 
 
 def _limited(score: PovScore) -> PovScore:
-    """Limit a score to `MOST_SCORE`, because some engines report a mate as a million centipawns."""
-    centipawns = score.relative.score()
-    if centipawns is None:
-        return score
-    return PovScore(Cp(min(max(centipawns, -MOST_SCORE), MOST_SCORE)), score.turn)
+    """Limit a score to `MOST_SCORE` centipawns or moves. Some engines report a mate as a million centipawns."""
+    centipawns, mate = score.relative.score(), score.relative.mate()
+    if centipawns is not None:
+        return PovScore(Cp(min(max(centipawns, -MOST_SCORE), MOST_SCORE)), score.turn)
+    if mate:
+        return PovScore(Mate(min(max(mate, -MOST_SCORE), MOST_SCORE)), score.turn)
+    return score  # checkmate on the board

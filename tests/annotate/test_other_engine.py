@@ -145,11 +145,16 @@ def test_an_engine_that_gives_no_score(analyst):
         analyst.analyse(chess.Board(), Limit(nodes=5))
 
 
-def test_scores_and_depths_beyond_all_limits_are_limited(file):
+def test_numbers_beyond_all_limits_are_limited(file):
     # Some engines report a mate as a million centipawns.
-    assert cli.main(["annotate", str(file), "--nodes", "5", "--engine", f"cmd={engine_command('huge')}"]) == 0
+    arguments = ["annotate", str(file), "--nodes", "5", "--engine", f"cmd={engine_command('huge')}"]
+    assert cli.main(arguments) == 0
     written = file.with_name("games.annotated.pgn").read_text("utf-8")
     assert "[%eval 0.00,1000]" in written and "[%eval 1000.00,1000]" in written and "[%eval -1000.00,1000]" in written
+    file.write_text("1. f3 e5 2. g4 *\n", "utf-8")
+    assert cli.main([*arguments, "--force"]) == 0
+    written = file.with_name("games.annotated.pgn").read_text("utf-8")
+    assert "[%eval #-100000,1000]" in written
 
 
 def test_workers_with_different_engines_are_refused(file, monkeypatch):

@@ -2,7 +2,7 @@
 
 from chess.engine import PovScore
 
-# Maximum score of a line in centipawns, and its maximum depth in plies.
+# Maximum score of a line, in centipawns or in moves to mate, and its maximum depth in plies.
 MOST_SCORE, MOST_DEPTH = 100_000, 1000
 
 
