@@ -359,7 +359,7 @@ socket.on("position", (message) => {
   }
   if (!editor.isOpen) showPosition();
   if (!board.waiting) typed.answered();
-  stopEngines();
+  if (mode === "play") stopEngines(); // the analysis may have begun after the user had left the tab "Analyse"
 });
 
 socket.on("game", (message) => {
@@ -402,7 +402,7 @@ socket.on("lines", (message) => {
 
 socket.on("other_engine", (message) => {
   other.take(message);
-  stopEngines();
+  if (mode === "play") stopEngines();
 });
 socket.on("other_lines", (message) => editor.isOpen || other.show(message, position?.node));
 socket.on("hint", (message) => hint.take(message));
@@ -620,8 +620,7 @@ byId("play-here").addEventListener("click", () => {
   choose("play");
 });
 byId("edit").addEventListener("click", () => {
-  if (position.analysing) analyse(false);
-  if (other.on) switchOther(false);
+  stopEngines();
   editor.open(position.fen);
   showPanels();
 });
@@ -673,14 +672,13 @@ function choose(name) {
   mode = name;
   sessionStorage.setItem("mode", mode);
   if (editor.isOpen) closeEditor();
-  stopEngines();
+  if (mode === "play") stopEngines();
   reopenEditor();
   showPanels();
 }
 
-/** Turn the engines off on the tab "Play", even one that had not started when the user left the tab "Analyse". */
+/** Turn off the engines that analyse. */
 function stopEngines() {
-  if (mode !== "play") return;
   if (position?.analysing) analyse(false);
   if (other.on) switchOther(false);
 }

@@ -252,14 +252,13 @@ def run(arguments: argparse.Namespace) -> int:
         _draw(arguments)
         return 0
     check_name(arguments.name)
+    outputs = {"--out": arguments.out, "--export": arguments.export}
     if folder:
         with needed_by("train", "train"):
             from knightadder.workshop.train.run import FILES
-        outputs = {"--out": arguments.out, "--export": arguments.export}
         check_outputs(outputs, [folder / name for name in FILES], "the state of the run")
-    for file in (arguments.out, arguments.export):
-        if file:
-            check_new(file, arguments.force, made=folder)
+    for file in filter(None, outputs.values()):
+        check_new(file, arguments.force, made=folder)
     if arguments.imported:
         if arguments.games or arguments.export or folder or not arguments.out:
             raise OptionError("--import needs --out, and excludes games, --state and --export")
