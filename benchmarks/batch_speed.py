@@ -13,14 +13,7 @@ from collections.abc import Callable
 import chess
 from chess.engine import Limit
 
-from knightadder import (
-    Engine,
-    analyse_many,
-    evaluate_many,
-    legal_moves,
-    pack,
-    perft,
-)
+from knightadder import Engine, analyse_many, evaluate_many, legal_moves, pack, perft
 from knightadder.engine.bench import run_bench
 from knightadder.engine.engine import Engine as Core
 

@@ -59,22 +59,18 @@ class Engine:
         self._must_be_idle()
         self._search = None  # a search refers to the old hash table
         option, value = self.options.read(name, text)
-        if option.name == "BookFile":
-            self._open_book(str(value))
-        elif option.name in ("EvalType", "EvalFile"):
-            self._change_evaluation(option.name, str(value))
+        match option.name, value:
+            case "Hash", int(megabytes) if megabytes != self._table.megabytes:
+                self._replace_table(megabytes)
+            case "Threads", int(threads) if threads != len(self._workers):
+                self._workers = _new_workers(threads)
+            case "Clear Hash", _:
+                self._table.begin_clearing()
+            case "BookFile", str(file):
+                self._open_book(file)
+            case "EvalType" | "EvalFile", str(choice):
+                self._change_evaluation(option.name, choice)
         self.options.set(name, text)
-        try:
-            if option.name == "Hash" and self.options.hash_mb != self._table.megabytes:
-                self._replace_table(self.options.hash_mb)
-            elif option.name == "Threads" and self.options.threads != len(self._workers):
-                self._workers = _new_workers(self.options.threads)
-        except EngineError:
-            self.options.set("Hash", str(self._table.megabytes))
-            self.options.set("Threads", str(len(self._workers)))
-            raise
-        if option.name == "Clear Hash":
-            self._table.begin_clearing()
         return self._open_tablebases() if option.name == "SyzygyPath" else []
 
     @property
