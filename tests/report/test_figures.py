@@ -219,6 +219,29 @@ def test_accuracy_by_time_left(games):
     assert [game.lost_on_time for game in games] == [True, False, False]
 
 
+@pytest.mark.parametrize(
+    ("tag", "end", "lost"),
+    [
+        ('[Termination "Time forfeit"]', "0-1", True),
+        ('[Termination "Bert won on time"]', "0-1", True),
+        ('[Termination "Bert won by resignation"]', "0-1", False),
+        ("", "{[%clk 0:00:01] Anna forfeits on time} 0-1", True),
+        ("", "{Anna resigns} 0-1", False),
+        ('[Termination "?"]', "{[%clk 0:00:01]} 0-1", None),
+        ("", "g4 Qh4# 0-1", False),
+        ("", "{Anna forfeits on time} 1-0", False),
+    ],
+)
+def test_whether_a_game_was_lost_on_time_may_be_unknown(tag, end, lost):
+    text = f'{tag}\n[White "Anna"]\n[TimeControl "60+0"]\n\n1. f3 {{[%clk 0:00:59]}} e5 2. {end}'
+    text = text if "g4" in end else text.replace("2. ", "")
+    games = studies([GameOfPlayer(0, "a.pgn", True, next(texts_of(text.encode())))])
+    assert games[0].lost_on_time is lost
+    page = write_page("Anna", games, {"files": ["a.pgn"], "limit": {"nodes": 1}, "engine": None}, 0)
+    assert f"{'1 game was' if lost else '0 games were'} lost on time." in page
+    assert ("Of 1 game that was lost, the files do not say how." in page) == (lost is None)
+
+
 def test_no_time_is_left_of_a_time_control_that_the_clocks_contradict():
     # Anna has a minute left before her second move, so "more than half" of 90 seconds would be false.
     text = '[TimeControl "90+30"]\n\n1. e4 {[%clk 1:29:00]} e5 2. Nf3 {[%clk 0:01:00]} Nc6 3. Bc4 *'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,9 @@ _PRIOR_GAMES = 4
 # How often results are dealt anew to openings, and the share of deals that counts as rare. Smaller differences of two
 # figures are rounding errors.
 _DEALS, _RARE, _EQUAL = 2000, 0.05, 1e-9
+# Words of servers about the end of a game: on time, or otherwise.
+_ON_TIME = re.compile(r"\b(forfeits|loses|lost|wins|won) on time\b|\b(ran|runs) out of time\b", re.I)
+_OTHERWISE = re.compile(r"\b(resigns|resigned|checkmated|forfeits)\b", re.I)
 _GOOD = 5.0  # a move solves a puzzle if it lowers the win percentage by less than this
 _MOST_GOOD = 2  # maximum number of moves that solve a puzzle
 _LEAST_GAIN = 10.0  # minimum difference in win percentage between a puzzle's solution and the move played
@@ -68,7 +72,7 @@ class PlayerGame:
     accuracy: float | None  # the player's accuracy in the game
     moves: tuple[PlayerMove, ...]  # the player's moves that have an evaluation
     mistakes: tuple[Mistake, ...]  # the player's mistakes and blunders
-    lost_on_time: bool
+    lost_on_time: bool | None  # None if unknown
     chess960: bool
 
 
@@ -183,9 +187,19 @@ def player_game(study: StudiedGame) -> PlayerGame:
         accuracy=play.accuracy if play else None,
         moves=moves,
         mistakes=study.mistakes,
-        lost_on_time=points == 0 and "time" in headers.get("Termination", "").lower(),
+        lost_on_time=_is_lost_on_time(game) if points == 0 else False,
         chess960=headers.is_chess960(),
     )
+
+
+def _is_lost_on_time(game: chess.pgn.Game) -> bool | None:
+    """Return whether a decided game ended on time, from the tag Termination or from the last comment, as FICS writes
+    it; None if they do not say how the game ended.
+    """
+    end, termination = game.end(), _known(game.headers.get("Termination", "")).lower()
+    if "time" in termination or _ON_TIME.search(end.comment):
+        return True
+    return False if termination or _OTHERWISE.search(end.comment) or end.board().is_checkmate() else None
 
 
 def _start_of(game: chess.pgn.Game) -> str:

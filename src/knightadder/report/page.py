@@ -275,12 +275,15 @@ def _times(games: Sequence[PlayerGame]) -> str:
         return (
             "<p>The games have no clocks ([%clk] and the tag TimeControl in seconds), so the time left is unknown.</p>"
         )
-    lost = sum(game.lost_on_time for game in games)
+    lost = sum(game.lost_on_time is True for game in games)
+    unknown = sum(game.lost_on_time is None for game in games)
     words = f"{timed} of {_games(len(games))} {'has' if timed == 1 else 'have'} clocks. {_weakest(rows)}"
     trouble = rows.get(TROUBLE)
     share = trouble.moves / sum(each.moves for each in rows.values()) if trouble else 0
     words += f" Time trouble: {_percent(share)} of the moves were made with less than a tenth of the time left; "
     words += f"{_games(lost)} {'was' if lost == 1 else 'were'} lost on time."
+    if unknown:
+        words += f" Of {_games(unknown)} that {'was' if unknown == 1 else 'were'} lost, the files do not say how."
     return f"<p>{words}</p>{_image(quality_plot(rows), words)}{_quality_table(rows)}"
 
 
