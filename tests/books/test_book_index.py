@@ -217,6 +217,19 @@ def test_a_failure_leaves_the_old_index(games, out, capsys, monkeypatch) -> None
     assert capsys.readouterr().err.endswith(complaint)
 
 
+def test_a_truncated_file_of_games_is_not_a_damaged_index(games, out, capsys) -> None:
+    cut = games.with_name("cut.pgn.gz")
+    cut.write_bytes(gzip.compress(games.read_bytes())[:-20])
+    complaint = f"knightadder: cannot read {cut}: Compressed file ended before the end-of-stream marker was reached\n"
+    assert run(cut, "-o", out) == 2
+    assert capsys.readouterr().err == complaint
+    assert run(games, "-o", out) == 0
+    capsys.readouterr()
+    assert run(cut, "-o", out) == 2
+    assert capsys.readouterr().err.endswith(complaint)
+    assert sum(played(out).values()) == 2
+
+
 def test_a_run_that_was_killed_at_its_start_is_repeated(games, out) -> None:
     out.touch()  # a killed run, or a full disk, leaves an empty file
     assert run(games, "-o", out, "--plies", 2) == 0

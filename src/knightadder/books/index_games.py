@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare, positive
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.files import locked, writing
 from knightadder.progress import reading_progress
 from knightadder.runs import going_on
@@ -99,6 +99,8 @@ def _connected(out: Path, new: bool) -> Iterator[sqlite3.Connection]:
             # This lets other processes read the index during a transaction.
             database.execute("PRAGMA cache_spill = OFF")
             yield database
+    except EngineError:  # not about the index, although it may be a ValueError; for example, a game file is truncated
+        raise
     except (sqlite3.Error, ValueError) as error:
         code = getattr(error, "sqlite_errorcode", 1)
         if not new and code & 0xFF in _DAMAGE:
