@@ -12,6 +12,8 @@ from chromium import MISSING, find_chromium
 from page_link import Link
 from stand_in_engine import StandInEngine
 
+from knightadder.web import keeper
+
 # What modules of tests share as long as they follow one another: to start it anew takes seconds.
 _shared = contextlib.ExitStack()
 
@@ -22,6 +24,12 @@ def own_data_folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, _shared:  # which ends here if the run is broken off
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_hurry_to_save(monkeypatch):
+    """However slow the disk is, no tab says that another program uses the games."""
+    monkeypatch.setattr(keeper, "_PATIENCE", PATIENCE)
 
 
 @cache

@@ -14,6 +14,7 @@ from stand_in_engine import StandInEngine
 from waiting import eventually
 
 from knightadder import cli
+from knightadder.web import keeper
 from knightadder.web.messages import MessageError
 from knightadder.web.saved_games import SavedGames
 
@@ -315,7 +316,8 @@ def test_other_tabs_work_while_requests_for_the_games_wait(server, saved):
     assert tab.sans == ["e4"]
 
 
-def test_a_tab_works_while_its_game_waits_for_the_locked_file(server, saved):
+def test_a_tab_works_while_its_game_waits_for_the_locked_file(server, saved, monkeypatch):
+    monkeypatch.setattr(keeper, "_PATIENCE", 0.1)
     with contextlib.closing(sqlite3.connect(saved.file)) as lock, open_tab(server) as tab:
         number = saved.put("1. d4 *", {}).number
         lock.execute("BEGIN EXCLUSIVE")
