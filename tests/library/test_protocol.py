@@ -1,6 +1,7 @@
 """`popen` gives coroutines what python-chess's `popen_uci` does."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 
 import chess
@@ -9,6 +10,7 @@ import pytest
 from chess.engine import EngineError, EngineTerminatedError, Limit
 
 from knightadder import Engine, UciProtocol, popen
+from knightadder.engine import running_search
 
 BOARD = chess.Board()
 LONG, SHORT = Limit(nodes=10**15), Limit(nodes=100)
@@ -49,7 +51,9 @@ def test_the_names_of_python_chess_are_there() -> None:
     within_time(work)
 
 
-def test_an_analysis_is_read_and_ended() -> None:
+def test_an_analysis_is_read_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
+
     async def work(engine: UciProtocol) -> None:
         with await engine.analysis(BOARD) as analysis:
             async for info in analysis:
