@@ -107,6 +107,8 @@ def _fit_zero(observed: Sequence[float], values: Sequence[float]) -> list[float]
     def secular(x: float) -> float:
         return sum(p * value / (1 + x * value) for p, value in zip(observed, values, strict=True))
 
-    # The equation has exactly one solution between the poles of the extreme values.
-    x = float(brentq(secular, -1 / max(values) + 1e-9, -1 / min(values) - 1e-9, xtol=1e-14))
+    # The equation has exactly one solution between the poles of the extreme values. Within this margin of a pole, the
+    # term of the extreme value outweighs all others.
+    margin = min(observed) / (2 * max(max(values), -min(values)))
+    x = float(brentq(secular, -1 / max(values) + margin, -1 / min(values) - margin, xtol=1e-14))
     return [p / (1 + x * value) for p, value in zip(observed, values, strict=True)]
