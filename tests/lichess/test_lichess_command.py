@@ -99,10 +99,16 @@ def test_signals_end_the_bot(monkeypatch, number):
         (["--token-file", "missing"], "cannot read missing"),
         (["--config", "missing"], "cannot read missing"),
         (["--log", "missing/bot.log"], "cannot write missing/bot.log"),
+        (
+            ["--config", "bot.toml", "--log", "./bot.toml"],
+            "--log bot.toml: this file contains the settings",
+        ),
+        (["--token-file", "bot.toml", "--log", "bot.toml"], "this file contains the settings or the token"),
     ],
 )
 def test_bad_arguments_are_one_line(capsys, tmp_path, monkeypatch, arguments, complaint):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot.toml").touch()
     assert run(*arguments) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)

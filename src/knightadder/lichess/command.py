@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import declare, named_values, not_negative
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
-from knightadder.files import writing
+from knightadder.files import check_outputs, writing
 from knightadder.signals import handling
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     command.set_defaults(run=run)
     command.add_argument("--config", type=Path, default=None, metavar="FILE.toml", help="TOML file with settings")
-    command.add_argument("--log", default=None, metavar="FILE", help="also append the log to this file")
+    command.add_argument("--log", type=Path, default=None, metavar="FILE", help="also append the log to this file")
     command.add_argument("--verbose", action="store_true", default=False, help="log every move and chat message")
     command.add_argument(
         "--upgrade", action="store_true", default=False, help="turn the account into a bot account, and exit"
@@ -162,6 +162,8 @@ def run(arguments: argparse.Namespace) -> int:
         if name not in ("run", "config", "log", "verbose", "upgrade", "options")
     }
     settings = read_settings(arguments.config, {**given, "options": named_values(getattr(arguments, "options", []))})
+    read = [file for file in (arguments.config, settings.token_file) if file]
+    check_outputs({"--log": arguments.log}, read, "the settings or the token")
     clock, ending = Timer(), threading.Event()
     token = read_token(settings.token_file)
     with (
@@ -238,7 +240,7 @@ def _interrupts(bot: Bot, ending: threading.Event) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _logging(file: str | None, verbose: bool) -> Iterator[None]:
+def _logging(file: Path | None, verbose: bool) -> Iterator[None]:
     """Log to standard error, and to a file if given; one line per event."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if file is not None:
