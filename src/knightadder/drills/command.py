@@ -110,7 +110,7 @@ def _run_left(arguments: argparse.Namespace) -> int:
     with game_files(arguments.files) as files:
         copies = Copies()
         records = (record for name, file in files for record in sound_records(file, name))
-        games = (record.game() for record in records if record and not copies.has(record))
+        games = (record for record in records if record and not copies.has(record))
         reached, left = departures(games, arguments.player, repertoires)
     copies.tell()
     print(f"{counted(reached, 'game')} of {arguments.player[0]} reached a repertoire.")

@@ -13,7 +13,8 @@ import chess.pgn
 
 from knightadder.drills.drill import Drill, position_key
 from knightadder.opening_names import opening_at
-from knightadder.pgn.games import PgnGame, result_of, sound_games
+from knightadder.pgn.game_records import GameRecord
+from knightadder.pgn.games import sound_games
 from knightadder.rules import POINTS
 from knightadder.text import one_line, plain_name
 
@@ -109,7 +110,7 @@ class Departure:
 
 
 def departures(
-    games: Iterable[PgnGame], names: Sequence[str], repertoires: Mapping[bool, Mapping[str, Sequence[str]]]
+    games: Iterable[GameRecord], names: Sequence[str], repertoires: Mapping[bool, Mapping[str, Sequence[str]]]
 ) -> tuple[int, list[Departure]]:
     """Return how many games reached a position of a repertoire, and the departures, the most frequent first.
     `names` are all spellings of the player's name. `repertoires` contains UCI moves by colour and `position_key`.
@@ -119,7 +120,7 @@ def departures(
     reached = 0
     for game in games:
         for white, tag in ((True, "White"), (False, "Black")):
-            if plain_name(game.headers.get(tag, "")) in wanted and (repertoire := repertoires.get(white)):
+            if plain_name(game.tags.get(tag, "")) in wanted and (repertoire := repertoires.get(white)):
                 left = _leave(game, white, repertoire)
                 if left is None:
                     continue
@@ -128,34 +129,30 @@ def departures(
                 if played:
                     kept = found.setdefault((departure.own, key), departure)
                     kept.played[played] += 1
-                    scored = POINTS.get(result_of(game))
+                    scored = POINTS.get(game.result)
                     if scored is not None:
                         kept.points.append(scored if white else 1 - scored)
     return reached, sorted(found.values(), key=lambda each: (-each.games, each.before))
 
 
-def _leave(
-    game: chess.pgn.Game, white: bool, repertoire: Mapping[str, Sequence[str]]
-) -> tuple[str, Departure, str] | None:
+def _leave(game: GameRecord, white: bool, repertoire: Mapping[str, Sequence[str]]) -> tuple[str, Departure, str] | None:
     """Find where a game finally leaves a repertoire; return the position's key, the departure, and the move played.
     None if the game never reached the repertoire. The move is empty if the game ended within the repertoire.
     """
-    board, reached, last = game.board(), False, None
+    board, reached = game.board(), False
     inside = board.turn != white and _answers_a_move(board, repertoire)  # if the opponent begins
     # The position, the move played there, and the moves of the repertoire if the player left it.
     left: tuple[chess.Board, chess.Move, Sequence[str] | None] | None = None
-    for move in game.mainline_moves():
-        if not move:
-            break
+    for move in game.moves:
         if board.turn == white:
             moves = repertoire.get(position_key(board))
             if moves is not None:
                 reached, inside = True, board.uci(move) in moves
                 left = None if inside else (board.copy(), move, moves)
-            elif inside and last is not None:
+            elif inside and board.move_stack:
                 reached, inside = True, False
-                left = (*last, None)
-        last = board.copy(), move
+                past = board.copy()
+                left = (past, past.pop(), None)
         board.push(move)
     if left is None:
         return ("", Departure("", False, ()), "") if reached else None
