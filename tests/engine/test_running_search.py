@@ -277,6 +277,7 @@ def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
     listener.wait_for_lines(3)
     searcher.engine.ponderhit()
     assert listener.result.best_move in legal(KIWIPETE)
+    assert searcher.engine.wait(TIMEOUT)
     # Without pondering the first iteration is the last.
     assert searcher.search(Limits(wtime=1, btime=1), KIWIPETE).infos[-1].depth == 1
 
