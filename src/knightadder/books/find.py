@@ -38,7 +38,7 @@ def add_commands(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "the players have similar names. The index is not changed.",
     )
     command.add_argument("file", type=Path, metavar="GAMES.sqlite", help="index of games, made by `book index`")
-    command.set_defaults(run=run_duplicates)
+    command.set_defaults(run=_run_duplicates)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_duplicates(arguments: argparse.Namespace) -> int:
+def _run_duplicates(arguments: argparse.Namespace) -> int:
     """Run the subcommand ``duplicates`` and return the exit status; OptionError if the file cannot be read."""
     from knightadder.library.explorer import Explorer
 

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     used = 0
     with game_files(arguments.files) as files:
         for name, file in files:
-            read, bad = add_games(file, arguments.plies, points, played, name)
+            read, bad = _add_games(file, arguments.plies, points, played, name)
             used += read
             if bad:
                 tell(f"{name}: {bad} games left out: unreadable or without a result")
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def add_games(
+def _add_games(
     file: Path,
     plies: int,
     points: dict[int, Counter[int]],

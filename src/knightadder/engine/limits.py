@@ -4,15 +4,15 @@ import operator
 from dataclasses import dataclass
 
 # Maximum value of each field. No real limit is larger, and sums of such values fit into the 64 bits of the core.
-LARGEST = 10**15
+_LARGEST = 10**15
 # Maximum depth of perft in plies. No machine can count deeper, and the core has room for this many plies.
 MAX_PERFT_DEPTH = 60
 # Default depth of the benchmark, in plies.
 BENCH_DEPTH = 13
 # Minimum value of each field. A clock may be below zero when the flag is about to fall.
 LEAST = {
-    "wtime": -LARGEST,
-    "btime": -LARGEST,
+    "wtime": -_LARGEST,
+    "btime": -_LARGEST,
     "winc": 0,
     "binc": 0,
     "movestogo": 1,
@@ -54,7 +54,7 @@ class Limits:
         for name, least in LEAST.items():
             number = getattr(self, name)
             if number is not None:
-                object.__setattr__(self, name, min(max(operator.index(number), least), LARGEST))
+                object.__setattr__(self, name, min(max(operator.index(number), least), _LARGEST))
 
     @property
     def unlimited(self) -> bool:

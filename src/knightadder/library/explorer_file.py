@@ -100,7 +100,7 @@ def _merge(database: sqlite3.Connection, runs: Sequence[int]) -> None:
         for key, listed, played in database.execute(
             f"SELECT key, games, moves FROM common WHERE {among} ORDER BY run", (first, last, *span)
         ):
-            found = unpack_list(listed, played)
+            found = _unpack_list(listed, played)
             keys.append(np.full(len(found[0]), key))
             games.append(found[0])
             moves.append(found[1])
@@ -187,7 +187,7 @@ def _inflated(body: bytes) -> tuple[NDArray[np.uint8], int]:
     return raw, size
 
 
-def unpack_list(games: bytes, moves: bytes) -> tuple[Games, Moves]:
+def _unpack_list(games: bytes, moves: bytes) -> tuple[Games, Moves]:
     """Return a list that has a separate row; ValueError if it is damaged."""
     if not isinstance(games, bytes) or not isinstance(moves, bytes) or len(games) != 2 * len(moves) or len(moves) % 2:
         raise ValueError("a list of games is damaged")
@@ -198,7 +198,7 @@ def find_lists(database: sqlite3.Connection, key: int) -> list[tuple[Games, Move
     """Return the games and moves of a position, in parts, ordered by game number; ValueError if a part is damaged."""
     found: list[tuple[int, Games, Moves]] = []
     for run, games, moves in database.execute("SELECT run, games, moves FROM common WHERE key = ?", (key,)):
-        found.append((run, *unpack_list(games, moves)))
+        found.append((run, *_unpack_list(games, moves)))
     part, wanted = key >> _REST_BITS, key & ((1 << _REST_BITS) - 1)
     for run, body in database.execute("SELECT run, body FROM rare WHERE part = ?", (part,)):
         raw, size = _inflated(body)

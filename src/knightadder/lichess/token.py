@@ -7,7 +7,7 @@ from pathlib import Path
 from knightadder.engine.errors import OptionError
 from knightadder.files import reading
 
-VARIABLE = "LICHESS_TOKEN"
+_VARIABLE = "LICHESS_TOKEN"
 
 
 def read_token(file: str) -> str:
@@ -18,9 +18,9 @@ def read_token(file: str) -> str:
         with reading(file):
             text, place = Path(file).expanduser().read_text("utf-8", "replace"), file
     else:
-        text, place = os.environ.get(VARIABLE, ""), VARIABLE
+        text, place = os.environ.get(_VARIABLE, ""), _VARIABLE
         if not text.strip():
-            raise OptionError(f"no token: set {VARIABLE}, or give a file that contains the token with --token-file")
+            raise OptionError(f"no token: set {_VARIABLE}, or give a file that contains the token with --token-file")
     token = text.strip()
     if not re.fullmatch(r"[!-~]+", token):  # visible ASCII, which an HTTP header can contain
         raise OptionError(f"{place} contains no valid token: expected one word of visible ASCII characters")

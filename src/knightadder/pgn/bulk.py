@@ -51,11 +51,11 @@ class GameBlock:
     def game_text(self, index: int) -> GameText:
         """Return the text of a game, as the careful reader returns it."""
         game = self.games[index]
-        text = decoded_lines(self.text[game["start"] : game["end"]].tobytes())
+        text = _decoded_lines(self.text[game["start"] : game["end"]].tobytes())
         return GameText(self.number + index, int(game["line"]), text.strip("\n"))
 
 
-def decoded_lines(raw: bytes) -> str:
+def _decoded_lines(raw: bytes) -> str:
     r"""Decode the lines of a game that the core has read. They end with ``\n`` or ``\r\n``."""
     raw = raw.replace(b"\r\n", b"\n")
     if raw.isascii():

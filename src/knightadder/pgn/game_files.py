@@ -27,7 +27,7 @@ _OPENERS: dict[bytes, Callable[[BinaryIO], object]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
-    **dict.fromkeys(_ZSTD, lambda stream: io.BufferedReader(ZstdReader(stream))),
+    **dict.fromkeys(_ZSTD, lambda stream: io.BufferedReader(_ZstdReader(stream))),
 }
 _PACKED = {b"PK\x03\x04": "zip", b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "rar"}
 _LONGEST_START = 8
@@ -151,7 +151,7 @@ def decoded_part(line: bytes, part: slice) -> str:
     return line[part].decode()
 
 
-class ZstdReader(io.RawIOBase):
+class _ZstdReader(io.RawIOBase):
     """The decompressed content of a zstd file; EOFError if the file is truncated."""
 
     def __init__(self, stream: BinaryIO) -> None:

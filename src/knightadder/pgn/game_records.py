@@ -202,7 +202,7 @@ class GameRecord:
     @property
     def evals(self) -> list[chess.engine.Score | None]:
         """The evaluation after each move (``[%eval ...]``), White's view, up to 300 pawns or 499 moves; or None."""
-        return [None if score == NO_SCORE else score_of(score) for score in self.raw_scores.tolist()]
+        return [None if score == NO_SCORE else _score_of(score) for score in self.raw_scores.tolist()]
 
     @cached_property
     def comments(self) -> list[str]:
@@ -384,7 +384,7 @@ def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
         yield together[0]._block, slice(first, first + len(together))
 
 
-def score_of(value: int) -> chess.engine.Score:
+def _score_of(value: int) -> chess.engine.Score:
     """Return the score that the core encodes as this number."""
     if abs(value) < _LEAST_MATE:
         return chess.engine.Cp(value)

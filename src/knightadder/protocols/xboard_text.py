@@ -93,10 +93,10 @@ def format_thinking(info: Info, moves: Sequence[str]) -> str:
     marked after the moves: ``!`` means at least, ``?`` at most.
     """
     mark = {Bound.EXACT: "", Bound.LOWER: " !", Bound.UPPER: " ?"}[info.bound]
-    return f"{info.depth} {score_number(info.score)} {info.time_ms // 10} {info.nodes} {' '.join(moves)}{mark}"
+    return f"{info.depth} {_score_number(info.score)} {info.time_ms // 10} {info.nodes} {' '.join(moves)}{mark}"
 
 
-def score_number(score: Score) -> int:
+def _score_number(score: Score) -> int:
     """Return a score as one number: centipawns, or 100000 plus the moves to mate, negative for the mated side."""
     if score.mate is None:
         return score.cp or 0

@@ -19,7 +19,7 @@ COLUMNS = (
 )
 
 
-def write_pgn(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
+def _write_pgn(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
     """Write puzzles as games that start from the puzzle's position and have the solution as their moves."""
     for puzzle in puzzles:
         game = chess.pgn.Game()
@@ -39,7 +39,7 @@ def write_pgn(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
         stream.write(f"{game_text(game, columns=None)}\n\n")
 
 
-def write_epd(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
+def _write_epd(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
     """Write puzzles as lines of EPD: the first move (bm), the solution (pv), id, themes (c0) and rating (c1)."""
     for puzzle in puzzles:
         board = puzzle.solution.board()
@@ -69,8 +69,8 @@ def write_csv(puzzles: Iterable[Puzzle], stream: TextIO) -> None:
 
 
 WRITERS: dict[str, Callable[[Iterable[Puzzle], TextIO], None]] = {
-    ".pgn": write_pgn,
-    ".epd": write_epd,
+    ".pgn": _write_pgn,
+    ".epd": _write_epd,
     ".csv": write_csv,
 }
 

@@ -240,7 +240,7 @@ def results(games: Sequence[PlayerGame]) -> Results:
     )
 
 
-def qualities(games: Sequence[PlayerGame], key: Callable[[PlayerMove], str | None]) -> dict[str, Quality]:
+def _qualities(games: Sequence[PlayerGame], key: Callable[[PlayerMove], str | None]) -> dict[str, Quality]:
     """Return the quality of each group of the player's moves; `key` returns a move's group, or None to leave it out."""
     groups: dict[str, list[list[AnnotatedMove]]] = defaultdict(list)
     for game in games:
@@ -265,13 +265,13 @@ def _quality(games: Sequence[Sequence[AnnotatedMove]], count: int) -> Quality:
 
 def by_phase(games: Sequence[PlayerGame]) -> dict[str, Quality]:
     """Return the quality of the moves of each phase, in the order of the phases."""
-    found = qualities(games, lambda each: each.move.phase)
+    found = _qualities(games, lambda each: each.move.phase)
     return {phase: found[phase] for phase in PHASES if phase in found}
 
 
 def by_time_left(games: Sequence[PlayerGame]) -> dict[str, Quality]:
     """Return the quality of the moves in each group of `TIME_LEFT`."""
-    found = qualities(games, lambda each: each.time_left)
+    found = _qualities(games, lambda each: each.time_left)
     return {words: found[words] for _, words in TIME_LEFT if words in found}
 
 

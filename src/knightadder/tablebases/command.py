@@ -7,7 +7,7 @@ from pathlib import Path
 
 from knightadder.tablebases.names import MOST_MEN
 
-LICHESS = "https://tablebase.lichess.ovh/tables/standard/"
+_LICHESS = "https://tablebase.lichess.ovh/tables/standard/"
 
 _DOWNLOAD = f"""\
 Fetch the Syzygy tables with up to {MOST_MEN} men, about 1 GB. Undamaged files in the folder are kept, and an
@@ -15,7 +15,7 @@ interrupted download continues. Each file is checked by the checksum that it con
 """
 _URL_HELP = (
     "address of the files, or of the folders 3-4-5-wdl and 3-4-5-dtz that contain them "
-    f"(default: the mirror of Lichess, {LICHESS})"
+    f"(default: the mirror of Lichess, {_LICHESS})"
 )
 
 
@@ -50,7 +50,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         action="store_true",
         help="do not fetch the DTZ tables, which make up more than half of the download",
     )
-    kind.add_argument("--url", default=LICHESS, help=_URL_HELP)
+    kind.add_argument("--url", default=_LICHESS, help=_URL_HELP)
     kind.set_defaults(run=_download)
 
 

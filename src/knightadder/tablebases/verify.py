@@ -17,7 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status: 1 if a folder or a file is bad."""
     from rich.filesize import decimal
 
-    files, problems = find_files(arguments.folders or [SHIPPED])
+    files, problems = _find_files(arguments.folders or [SHIPPED])
     for problem in problems:
         tell(problem)
     bad = done = 0
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if bad or problems else 0
 
 
-def find_files(folders: Iterable[Path]) -> tuple[dict[Path, int], list[str]]:
+def _find_files(folders: Iterable[Path]) -> tuple[dict[Path, int], list[str]]:
     """Return the Syzygy files in folders, but not in their subfolders, and their sizes in bytes, 0 if unknown.
     Return also a message for each folder that contains no tables or cannot be read.
     """

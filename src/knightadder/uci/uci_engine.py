@@ -25,7 +25,7 @@ from knightadder.uci.client import resolve_command
 PATIENCE = 120.0
 # Seconds without any ``info`` after which an engine without a time limit counts as hung. Deep in a search, some engines
 # say nothing for minutes.
-SILENCE = 900.0
+_SILENCE = 900.0
 _LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
 # Maximum length of a line in bytes; longer lines are ignored. The time in which python-chess reads a line grows with
 # the square of its length: for 1 MB, it blocks the event loop for half a minute.
@@ -218,7 +218,7 @@ class UciEngine(Closing):
         news = chess.engine.INFO_BASIC | chess.engine.INFO_SCORE | chess.engine.INFO_PV
         try:
             allowed = None if limit is None else limit.time
-            async with asyncio.timeout(SILENCE if allowed is None else allowed + PATIENCE) as wait:
+            async with asyncio.timeout(_SILENCE if allowed is None else allowed + PATIENCE) as wait:
                 starting = asyncio.create_task(engine.analysis(board, limit, info=news, **more))
                 try:
                     analysis = self._analysis = await asyncio.shield(starting)
@@ -226,7 +226,7 @@ class UciEngine(Closing):
                         raise self._error
                     async for info in analysis:
                         if allowed is None:
-                            wait.reschedule(asyncio.get_running_loop().time() + SILENCE)
+                            wait.reschedule(asyncio.get_running_loop().time() + _SILENCE)
                         on_info(info)
                     best = (await analysis.wait()).move
                     self._idle = True

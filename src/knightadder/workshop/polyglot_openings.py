@@ -10,7 +10,7 @@ import chess
 
 from knightadder.engine.book import Book
 
-MOST_LINES = 10_000
+_MOST_LINES = 10_000
 MOST_PLIES = 60  # default maximum of plies in a line, because some books contain cycles
 _DRAWS = 10_000  # stop after this many draws without a new line: the missing lines are too rare to matter
 
@@ -24,7 +24,7 @@ class _Node:
     following: dict[str, _Node] = field(default_factory=dict)
 
 
-def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = MOST_LINES) -> list[str]:
+def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = _MOST_LINES) -> list[str]:
     """Draw at most `most` different lines from a book, in algebraic notation; they depend only on the arguments.
 
     A line ends after `plies` plies, or where the book has no move. At each position, a move is chosen with a

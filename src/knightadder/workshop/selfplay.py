@@ -39,7 +39,7 @@ DRAW_FROM = 80  # ply from which draws are possible, counted from the start of t
 
 _STOP_SECONDS = 0.2  # seconds until a search with a clock notices that its game was aborted
 
-MATE_SCORE = 30_000  # centipawns that stand for a mate, far beyond `RESIGN_SCORE`
+_MATE_SCORE = 30_000  # centipawns that stand for a mate, far beyond `RESIGN_SCORE`
 
 
 class StoppedError(Exception):
@@ -175,7 +175,7 @@ class _ClockSide(_Side):
         elif score.mate is None:
             value = score.cp or 0
         else:
-            value = MATE_SCORE if score.mate > 0 else -MATE_SCORE
+            value = _MATE_SCORE if score.mate > 0 else -_MATE_SCORE
         return game.find(result.best_move), value
 
 

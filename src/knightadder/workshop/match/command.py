@@ -187,7 +187,7 @@ def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Stand
                     journal.remove()
         finally:
             if standings.games:
-                print_tables(standings, match)
+                _print_tables(standings, match)
                 if rows:
                     print(_rows(standings, match))
     return match, standings
@@ -473,7 +473,7 @@ def _display(standings: Standings, match: Match, interval: int) -> Iterator[Show
         yield show_table
 
 
-def print_tables(standings: Standings, match: Match) -> None:
+def _print_tables(standings: Standings, match: Match) -> None:
     """Print all results of a match, what the figures mean, and whether its test is decided."""
     from rich.console import Console
 

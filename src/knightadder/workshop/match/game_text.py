@@ -34,7 +34,7 @@ _HEADER_LINE = re.compile(rb'^(?:\xef\xbb\xbf)?\[\w+[ \t]+"', re.MULTILINE)
 _LAST_LINE = re.compile(rb"^(?:[^\[\n].*)?(?:1-0|0-1|1/2-1/2|\*)[ \t\r]*$", re.MULTILINE)
 
 
-def move_comment(move: PlayedMove) -> str:
+def _move_comment(move: PlayedMove) -> str:
     """Return a move's score (for the side that moved), depth, time and nodes: ``+0.31/12 0.052s n=20011``."""
     if move.info is None:
         return f"{move.seconds:.3f}s"
@@ -69,7 +69,7 @@ def game_text(fixture: Fixture, game: MatchGame, white: Competitor, black: Compe
     for uci in game.opening.moves:
         node = node.add_variation(board.push_uci(uci), comment="book")
     for move in game.moves:
-        node = node.add_variation(board.push_uci(move.uci), comment=move_comment(move))
+        node = node.add_variation(board.push_uci(move.uci), comment=_move_comment(move))
     node.comment = f"{node.comment}, {game.reason}" if node.comment else game.reason
     return text_of(text, columns=None)
 

@@ -49,7 +49,7 @@ def elo_text(interval: Interval) -> str:
     return f"{interval.value:+.1f} ± {error:.1f}"
 
 
-def llr_text(score: HeadToHead, sprt: Sprt) -> str:
+def _llr_text(score: HeadToHead, sprt: Sprt) -> str:
     """Return the log-likelihood ratio, with the bounds and hypotheses of its test, as text."""
     return f"{_llr(score, sprt)} ({sprt.lower:.2f}, {sprt.upper:.2f}) {sprt.hypotheses} {sprt.model}"
 
@@ -73,7 +73,7 @@ def progress_line(standings: Standings, total: int | None, sprt: Sprt | None) ->
         f"LOS {likelihood_of_superiority(counts):.1%}",
     ]
     if sprt:
-        parts.append(f"LLR {llr_text(score, sprt)}")
+        parts.append(f"LLR {_llr_text(score, sprt)}")
     return "  ".join(parts)
 
 
@@ -116,7 +116,7 @@ def _score(score: HeadToHead, sprt: Sprt | None) -> Table:
     table.add_row("Elo", f"{elo_text(elo_interval(counts))}, normalized {normalized_elo(counts):+.1f}")
     table.add_row("LOS", f"{likelihood_of_superiority(counts):.1%}")
     if sprt:
-        table.add_row("LLR", Text(llr_text(score, sprt)))
+        table.add_row("LLR", Text(_llr_text(score, sprt)))
     return table
 
 

@@ -55,7 +55,7 @@ def draw(weights: Flat, shape: Shape, scale: int, games: Sequence[Path], wanted:
     sample = look(weights, shape, scale, read_positions(games, wanted))
     rows = shape.parts(weights)[0].reshape(shape.king_buckets, INPUTS, shape.width).mean(axis=0)
     chosen = choose(rows, sample, _DRAWN)
-    figures = {WORTH: draw_worth(sample), NEURONS: draw_neurons(rows, sample, chosen)}
+    figures = {WORTH: draw_worth(sample), NEURONS: _draw_neurons(rows, sample, chosen)}
     for name, figure in figures.items():
         save_figure(figure, folder / name, _DOTS_PER_INCH, pil_kwargs={"optimize": True})
     return [folder / name for name in figures]
@@ -204,7 +204,7 @@ def _draw_ranges(axes: Axes, sample: NetworkStatistics) -> None:
     axes.grid(axis="x", alpha=0.3)
 
 
-def draw_neurons(feature_weights: NDArray[Any], sample: NetworkStatistics, chosen: Sequence[int]) -> Figure:
+def _draw_neurons(feature_weights: NDArray[Any], sample: NetworkStatistics, chosen: Sequence[int]) -> Figure:
     """Draw the weights of each neuron on twelve boards: the six types of the side's pieces, and of the other side's."""
     boards = np.where(sample.shares > 0, feature_weights[:, chosen].T, np.nan).reshape(-1, 2, 6, 8, 8)
     most = float(np.nanpercentile(abs(boards), 98)) or 1.0

@@ -140,7 +140,7 @@ class Losses:
         draw_losses(folder / _PLOT, "Training", "million positions", places, self.curves, yscale="log")
 
 
-def save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place, seconds: float) -> None:
+def _save_checkpoint(folder: Path, trainer: Trainer, losses: Losses, place: Place, seconds: float) -> None:
     """Write the state of a run, completely or not at all; OptionError if that fails.
     `place` is where the stream of positions continues, and `seconds` the duration of the run so far.
     """
@@ -155,7 +155,7 @@ def _arrays(trainer: Trainer) -> list[str]:
     return ["weights", "means", "squares", *(["averaged"] if trainer.averaged is not trainer.weights else [])]
 
 
-def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
+def _load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
     """Continue from the state in a run's folder, if any; return the losses and the place in the stream."""
     file = folder / _CHECKPOINT
     if not file.exists():
@@ -174,7 +174,7 @@ def load_checkpoint(folder: Path, trainer: Trainer) -> tuple[Losses, Place]:
         raise OptionError(f"{file} is damaged: remove it to begin again") from None
 
 
-def seconds_of(folder: Path) -> int:
+def _seconds_of(folder: Path) -> int:
     """Return the duration of a run so far, in seconds; 0 if it is unknown."""
     with contextlib.suppress(OSError, ValueError):
         return int(parse_json((folder / _TIME).read_bytes(), dict[str, NotNegative])["seconds"])
@@ -192,7 +192,7 @@ def weights_of(folder: Path) -> tuple[Flat, Shape, int]:
     if not (folder / _CHECKPOINT).exists():
         raise OptionError(f"{folder} has no weights yet")
     with Trainer(shape, np.zeros(shape.size, np.float32), 1, scale, 0, average=average) as trainer:
-        load_checkpoint(folder, trainer)
+        _load_checkpoint(folder, trainer)
         return trainer.averaged, shape, scale
 
 
@@ -226,13 +226,13 @@ def train(
     Training continues from a checkpoint in the folder, or else starts with the trainer's weights. `held_out` contains
     the positions for validation. After each step, `update` receives the number of positions trained on, and a text.
     """
-    losses, place = load_checkpoint(folder, trainer)
+    losses, place = _load_checkpoint(folder, trainer)
     size, steps = length(settings, selection.positions)
     distiller, validation = _distiller(settings, held_out, trainer)
     between = max(1, min(_POINT_POSITIONS // size, steps // _POINTS))
     recent: list[float] = []
     text = ""
-    saved, taken = time.monotonic(), seconds_of(folder)
+    saved, taken = time.monotonic(), _seconds_of(folder)
     begun = saved
     if trainer.steps >= steps:
         return losses
@@ -252,7 +252,7 @@ def train(
                 recent.clear()
                 if trainer.steps == steps or time.monotonic() - saved >= _SAVE_SECONDS:
                     saved = time.monotonic()
-                    save_checkpoint(folder, trainer, losses, place, taken + saved - begun)
+                    _save_checkpoint(folder, trainer, losses, place, taken + saved - begun)
                     losses.plot(folder)
                 text = "  ".join(f"{name} {curve[-1]:.5f}" for name, curve in losses.curves.items())
             update(trainer.steps * size, text)
