@@ -4,6 +4,7 @@ import re
 
 from on_page import (
     analyse_tab,
+    choose_game,
     click_move,
     drag_move,
     expect_moves,
@@ -108,6 +109,27 @@ def test_collapsed_variations_survive_a_reload_and_belong_to_their_game(page, li
     page.clock.run_for(500)
     expect(page.locator("#toast")).to_contain_text("your moves are back")
     expect_moves(page, *collapsed)
+
+
+def test_after_a_reload_and_a_restart_the_whole_file_comes_back(page, link):
+    load_pgn(page, '[White "A"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 d5 *\n\n[White "E"]\n\n1. c4 *\n')
+    expect_moves(page, "e4")
+    choose_game(page, "2. C - ?")
+    expect_moves(page, "d4", "d5")
+    click_move(page, "g1", "f3")
+    expect_moves(page, "d4", "Nf3", "d5")
+    choose_game(page, "1. A - ?")
+    expect_moves(page, "e4")
+    page.reload()
+    expect_moves(page, "e4")
+    link.lose(forgotten=True)
+    expect(page.locator("#lost")).to_be_visible()
+    page.clock.run_for(500)
+    expect(page.locator("#toast")).to_contain_text("your moves are back")
+    choose_game(page, "3. E - ?")
+    expect_moves(page, "c4")
+    choose_game(page, "2. C - ?")
+    expect_moves(page, "d4", "Nf3", "d5")
 
 
 def test_the_analysis_goes_on_after_a_reload(page):

@@ -14,7 +14,13 @@ export class Keeping {
     this.forget();
   }
 
-  /** Forget the files of the previous server after a new server has started. */
+  /** Take the name of the server. Unless the tab's session on it continues, forget the files of the previous server. */
+  connected({ server, continued }) {
+    this.server = server;
+    if (!continued) this.forget();
+  }
+
+  /** Forget the files of the previous server. */
   forget() {
     this.texts.clear();
     this.sent.clear();
@@ -34,8 +40,14 @@ export class Keeping {
   }
 
   /** Continue with the stored games after a new server has loaded them. */
-  restored({ pgn, raw, edited, places }) {
-    this.restoring = { text: { pgn, raw }, edited, places };
+  restored(saved) {
+    this.restoring = saved;
+  }
+
+  /** What this tab has stored of a file of the server before a reload; null if nothing is stored of this file. */
+  reloaded(file) {
+    const known = this.file === null ? this.read("file", { server: "", number: 0 }) : null;
+    return known?.server === this.server && known.number === file ? this.saved() : null;
   }
 
   /** Return the page's number for a file that it sends to the server. The server answers with this number. */
@@ -51,23 +63,26 @@ export class Keeping {
   }
 
   /** Store the file and the game that the server has put on the board. `file` is the server's number for the file. */
-  open({ file, sent, index, titles, place, began }, pgn, path) {
+  open({ file, sent, index, titles, place, began }, game, path) {
     const same = file === this.file;
+    const reloaded = this.reloaded(file);
     if (!same) {
-      const text = this.restoring?.text ?? this.sent.get(sent) ?? null;
+      const known = this.restoring ?? reloaded;
+      const text = (known?.pgn ? known : this.sent.get(sent)) ?? null;
       if (!this.texts.has(file)) this.texts.set(file, titles.length > 1 ? text : null);
       for (const number of this.sent.keys()) if (number <= sent) this.sent.delete(number); // the earlier ones were refused
-      this.edited = this.restoring?.edited ?? {};
-      this.places = this.restoring?.places ?? {};
+      this.edited = known?.edited ?? {};
+      this.places = known?.places ?? {};
       this.restoring = null;
     }
-    if (!same || index !== this.index) this.first = pgn;
+    if (!same || index !== this.index) this.first = reloaded ? null : game; // the page may have missed the last change
     Object.assign(this, { file, index });
-    if (!same) this.write("file", this.texts.get(file));
+    const { pgn, raw } = this.texts.get(file) ?? { pgn: "", raw: false };
+    if (!same) this.write("file", { pgn, raw, server: this.server, number: file });
     this.write("began", began);
     this.write("index", index);
     this.keepPlace({ file, index, place });
-    this.keep(pgn, path);
+    this.keep(game, path);
   }
 
   /** Store a game's place among the user's saved games. */

@@ -207,7 +207,7 @@ socket.on("closed", ({ reason, cause }) => {
 socket.on("session", (message) => {
   const { continued } = message;
   saved = continued ? null : keeping.saved();
-  if (!continued) keeping.forget();
+  keeping.connected(message);
   if (!continued) premove.set(null);
   interrupted = !continued && game?.running ? game.user : null;
   const restarted = server !== message.server;
