@@ -17,6 +17,14 @@ _MATCH = ("match", "--engine", "name=a", "--engine", "name=b", "--each", "nodes=
     [
         ((*_SPSA, "--plot", "new.png", "--state", "./new.png"), "--plot new.png: this is also the file of --state"),
         ((*_MATCH, "--state", "new.pgn", "--pgn", "./new.pgn"), "--pgn new.pgn: this is also the file of --state"),
+        (
+            (*_MATCH, "--pgn", "link", "--openings", "file=games.pgn"),
+            "--pgn link: this file contains the openings",
+        ),
+        (
+            (*_MATCH, "--pgn", "./games.pgn", "--engines", "games.pgn"),
+            "--pgn games.pgn: this file contains the engines",
+        ),
         ((*_MATCH, "--pgn", "new", "--log-engine", "./new"), "--log-engine new: this is also the file of --pgn"),
         (
             ("report", "games.pgn", "--player", "A", "--out", "new.html", "--drills-file", "./new.html"),

@@ -24,6 +24,12 @@ def add_openings(command: argparse._ActionsContainer) -> None:
     )
 
 
+def book_file(words: Iterable[str]) -> Path | None:
+    """Return the file of the book that ``--openings`` describes; None for the package's own lines."""
+    values = KeyValues.read(words, _KEYS, "--openings")
+    return Path(values["file"]) if "file" in values else None
+
+
 def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
     """Return the book that ``--openings`` describes; see `opening_book.load_book` for the words and their defaults.
     The file may also be a Polyglot book, see `polyglot_openings.draw_lines`.
@@ -31,7 +37,7 @@ def read_book(words: Iterable[str], chess960: bool = False) -> OpeningBook:
     from knightadder.workshop.opening_book import FORMATS, ORDERS, load_book
 
     values = KeyValues.read(words, _KEYS, "--openings")
-    file = Path(values["file"]) if "file" in values else None
+    file = book_file(words)
     form = values.choice("format", (*FORMATS, _POLYGLOT), None)
     order = values.choice("order", ORDERS, ORDERS[0])
     plies, seed = values.whole("plies", None, 1), values.whole("seed", 1)

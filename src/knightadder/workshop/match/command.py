@@ -20,7 +20,7 @@ from knightadder.extras import install_command, needed_by
 from knightadder.files import check_outputs
 from knightadder.runs import going_on, state_beside
 from knightadder.text import tell
-from knightadder.workshop.book_argument import add_openings, read_book
+from knightadder.workshop.book_argument import add_openings, book_file, read_book
 from knightadder.workshop.match.speed import REFERENCE
 from knightadder.workshop.match.time_control import PATIENCE
 
@@ -171,7 +171,9 @@ def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Stand
     from knightadder.workshop.match.standings import Standings
     from knightadder.workshop.match.statistics.elo import HAS_SCIPY
 
-    check_outputs({"--state": arguments.state, "--pgn": arguments.pgn, "--log-engine": arguments.log_engine})
+    outputs = {"--state": arguments.state, "--pgn": arguments.pgn, "--log-engine": arguments.log_engine}
+    check_outputs(outputs, filter(None, [book_file(arguments.openings)]), "the openings")
+    check_outputs(outputs, filter(None, [arguments.engines]), "the engines")
     match, state = Match(arguments), _state(arguments)
     if not HAS_SCIPY:
         tell(f"SciPy is not installed, so Elo errors and ratings are left out: {install_command('workshop')}")
