@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 
 import chess
 import chess.engine
-from chess.engine import Cp, InfoDict, Mate, PovScore, PovWdl, Wdl
+from chess.engine import InfoDict, PovWdl, Wdl
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound
 from knightadder.library.board_engine import Engine
 from knightadder.library.results import Analysis, Line
-from knightadder.library.scores import MOST_DEPTH, MOST_SCORE
+from knightadder.library.scores import MOST_DEPTH, limited
 from knightadder.uci.uci_engine import UciEngine
 
 _SHOW_WDL = "UCI_ShowWDL"
@@ -114,7 +114,7 @@ def line_of(rank: int, info: InfoDict, fen: str) -> Line:
     """Return a line of analysis from an engine's information that has a score and moves; `fen` is its position.
     Numbers that no other engine would report are limited, or left out.
     """
-    score = _limited(info["score"])
+    score = limited(info["score"])
     wdl = info.get("wdl")
     if wdl is None or not all(0 <= count <= 1000 for count in wdl.relative):
         wdl = PovWdl(Wdl(0, 0, 0), score.turn)
@@ -133,13 +133,3 @@ def line_of(rank: int, info: InfoDict, fen: str) -> Line:
         pv=tuple(info["pv"]),
         fen=fen,
     )
-
-
-def _limited(score: PovScore) -> PovScore:
-    """Limit a score to `MOST_SCORE` centipawns or moves. Some engines report a mate as a million centipawns."""
-    centipawns, mate = score.relative.score(), score.relative.mate()
-    if centipawns is not None:
-        return PovScore(Cp(min(max(centipawns, -MOST_SCORE), MOST_SCORE)), score.turn)
-    if mate:
-        return PovScore(Mate(min(max(mate, -MOST_SCORE), MOST_SCORE)), score.turn)
-    return score  # checkmate on the board

@@ -1,9 +1,19 @@
-"""Scores as text, in a separate module so that the web board can start without the rest of the library."""
+"""Scores as text, and their limits; a separate module, so that the web board starts without the rest of the library."""
 
-from chess.engine import PovScore
+from chess.engine import Cp, Mate, PovScore
 
 # Maximum score of a line, in centipawns or in moves to mate, and its maximum depth in plies.
 MOST_SCORE, MOST_DEPTH = 100_000, 1000
+
+
+def limited(score: PovScore) -> PovScore:
+    """Limit a score to `MOST_SCORE` centipawns or moves. Some engines report a mate as a million centipawns."""
+    centipawns, mate = score.relative.score(), score.relative.mate()
+    if centipawns is not None:
+        return PovScore(Cp(min(max(centipawns, -MOST_SCORE), MOST_SCORE)), score.turn)
+    if mate:
+        return PovScore(Mate(min(max(mate, -MOST_SCORE), MOST_SCORE)), score.turn)
+    return score  # checkmate on the board
 
 
 def score_text(score: PovScore) -> str:

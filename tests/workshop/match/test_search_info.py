@@ -20,14 +20,16 @@ def test_a_whole_line_is_read():
 
 
 def test_scores_compare_as_numbers():
-    scores = ["mate -1", "mate -2", "cp -30000", "cp 0", "cp 12", "cp 30000", "mate 2", "mate 1"]
+    huge = 10**19
+    losing = ["mate -1", "mate -2", f"mate -{huge}", f"cp -{huge}", "cp -30000"]
+    scores = [*losing, "cp 0", "cp 12", "cp 30000", f"cp {huge}", f"mate {huge}", "mate 2", "mate 1"]
     values = [parse_info(f"info depth 1 score {score}").value() for score in scores]
     assert values == sorted(set(values))
 
 
 @pytest.mark.parametrize(
     ("score", "value", "text"),
-    [("cp 31", 31, "+0.31"), ("cp 0", 0, "+0.00"), ("mate 3", 99_997, "+M3"), ("mate -4", -99_996, "-M4")],
+    [("cp 31", 31, "+0.31"), ("cp 0", 0, "+0.00"), ("mate 3", 199_998, "+M3"), ("mate -4", -199_997, "-M4")],
 )
 def test_scores_as_number_and_text(score, value, text):
     info = parse_info(f"info depth 3 score {score}")

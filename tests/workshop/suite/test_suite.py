@@ -223,6 +223,15 @@ def test_only_the_first_of_several_lines_counts(capsys, suite):
     assert (answer["solved"], answer["end"]["depth"]) == (False, 1)
 
 
+@pytest.mark.parametrize(("score", "told"), [("mate ", "#+100000"), ("mate -", "#-100000"), ("cp ", "+100000")])
+def test_numbers_beyond_all_limits_are_limited(capsys, suite, score, told):
+    huge = "9" * 20
+    suite.add(f"{ONE} bm g4;", [f"info depth {huge} nodes {huge} score {score}{huge} pv g2g4", "bestmove g2g4"])
+    [found] = _json(capsys, suite.arguments("--nodes", "5"))["suites"]
+    [answer] = found["answers"]
+    assert (answer["score"], answer["end"]["depth"], answer["end"]["nodes"]) == (told, 1000, 2**63 - 1)
+
+
 def test_an_engine_without_a_move_misses(capsys, suite):
     suite.add(f"{ONE} bm g4;", ["bestmove (none)"])
     [answer] = _json(capsys, suite.arguments("--depth", "3"))["suites"][0]["answers"]

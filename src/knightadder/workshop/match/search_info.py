@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import chess
 
 from knightadder.engine.info import Bound, Score
+from knightadder.library.scores import MOST_SCORE
 from knightadder.text import one_line
 
 ILLEGAL = "illegal PV move"
@@ -26,6 +27,7 @@ MATE_NOT_MATE = "PV of a mate ends without mate"
 NOT_HEAD = "best move is not the first move of the last PV"
 MATE_SIGN = "both engines say that they give mate, or both that they get mated"
 
+_MATE = 2 * MOST_SCORE + 1  # the value of a mate in no moves: the longest mate is greater than all centipawns
 _SHOWN = 80  # maximum length of an engine's line in a warning
 _BOUNDS = {"lowerbound": Bound.LOWER, "upperbound": Bound.UPPER}
 
@@ -45,7 +47,7 @@ class InfoLine:
         """Return the score as a number: in centipawns; a mate is greater, in absolute value, than all centipawns."""
         mate = self.score.mate
         if mate is not None:
-            return 100_000 - mate if mate > 0 else -100_000 - mate
+            return _MATE - mate if mate > 0 else -_MATE - mate
         return self.score.cp or 0
 
     def text(self) -> str:
@@ -73,7 +75,7 @@ def parse_info(line: str) -> InfoLine | None:
                 numbers[word] = int(words[position + 1])
                 position += 1
             elif word == "score":
-                value = int(words[position + 2])
+                value = min(max(int(words[position + 2]), -MOST_SCORE), MOST_SCORE)
                 score = Score(cp=value) if words[position + 1] == "cp" else Score(mate=value)
                 position += 2
             elif word in _BOUNDS:

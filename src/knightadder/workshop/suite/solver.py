@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 import chess.engine
 
 from knightadder.engine.errors import EngineError
-from knightadder.foreign import parse_json
+from knightadder.foreign import MOST, parse_json
+from knightadder.library.scores import MOST_DEPTH, limited
 from knightadder.uci.uci_engine import UciEngine
 from knightadder.workshop.problems import Problem
 
@@ -78,9 +79,10 @@ class Solver:
             line = info.get("pv")
             if not line or info.get("multipv", 1) > 1:
                 return
-            end = SearchMoment(info.get("depth", 0), info.get("time", 0.0), info.get("nodes", 0))
+            depth, nodes = min(info.get("depth", 0), MOST_DEPTH), min(info.get("nodes", 0), MOST)
+            end = SearchMoment(depth, info.get("time", 0.0), nodes)
             if "score" in info:
-                own = info["score"].pov(board.turn)
+                own = limited(info["score"]).pov(board.turn)
                 mate, score = own.mate(), str(own)
             found = (found or end) if problem.solved_by(line[0], mate) else None
 
