@@ -33,7 +33,7 @@ from knightadder.workshop.train.weights import Flat, Shape, enlarge, initial_wei
 FORMAT = 2  # runs of format 1 contained all their positions
 
 _SETTINGS, _CHECKPOINT, _PLOT, _TIME = "settings.json", "checkpoint.npz", "loss.png", "time.json"
-FILES = (_SETTINGS, _CHECKPOINT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # the files that a run needs to continue
+FILES = (_SETTINGS, _CHECKPOINT, _PLOT, _TIME, GAMES, VALIDATION, CHECKSUMS)  # the files in a run's folder
 
 _POINT_POSITIONS = 4_000_000  # maximum number of positions between two points of the loss curve: a few seconds
 _SAVE_SECONDS = 30  # seconds between checkpoints: writing the state and drawing the curve takes almost a second
