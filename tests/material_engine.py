@@ -1,5 +1,5 @@
-"""A UCI engine that sees what `FakeAnalyst` sees. Arguments: ``no-hash``, ``no-wdl``, ``silent`` (no scores),
-``huge`` (numbers beyond all limits).
+"""A UCI engine that sees what `FakeAnalyst` sees. Arguments: ``no-hash``, ``small-hash``, ``large-hash``, ``no-wdl``,
+``silent`` (no scores), ``huge`` (numbers beyond all limits).
 """
 
 import sys
@@ -17,7 +17,8 @@ for text in sys.stdin:
         print("id name Material 2.1")
         print("option name MultiPV type spin default 1 min 1 max 9")
         if "no-hash" not in sys.argv:
-            print("option name Hash type spin default 16 min 1 max 64")
+            least, most = (64, 512) if "large-hash" in sys.argv else (1, 8) if "small-hash" in sys.argv else (1, 64)
+            print(f"option name Hash type spin default {least} min {least} max {most}")
         if "no-wdl" not in sys.argv:
             print("option name UCI_ShowWDL type check default false")
         print("uciok", flush=True)

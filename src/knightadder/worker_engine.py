@@ -21,16 +21,17 @@ _SHOW_WDL = "UCI_ShowWDL"
 class WorkerEngine:
     """The engine of a worker, which starts when it is first needed. It can be pickled before that.
 
-    `command` starts an external engine; None means this engine. `options` are its UCI options, among them ``Hash``.
-    `other` is the external engine, and `own_options` are the options of this engine besides ``Hash``. `said` holds this
-    engine's messages about these options.
+    `command` starts an external engine; None means this engine. `options` are its UCI options. Without ``Hash`` among
+    them, the size of its hash table is `hash_mb`, or the nearest size that an external engine supports. `other` is the
+    external engine, and `own_options` are the options of this engine besides ``Hash``. `said` holds this engine's
+    messages about these options.
     """
 
-    def __init__(self, command: str | None, options: Mapping[str, str]) -> None:
-        self.other = None if command is None else UciAnalyst(command, options)
+    def __init__(self, command: str | None, options: Mapping[str, str], hash_mb: int = 16) -> None:
+        self.other = None if command is None else UciAnalyst(command, options, hash_mb)
         self.own_options = {} if self.other else {name: value for name, value in options.items() if name != "Hash"}
         self.said: list[str] = []
-        self._hash_mb = int(options["Hash"])
+        self._hash_mb = int(options.get("Hash", hash_mb))
         self._own: Engine | None = None
 
     def get(self) -> Engine | UciAnalyst:
@@ -56,15 +57,21 @@ def open_engine(hash_mb: int) -> Engine:
 
 class UciAnalyst(UciEngine):
     """A UCI engine that analyses as `knightadder.Engine` does; parameters and errors are as for `UciEngine`. The option
-    ``UCI_ShowWDL`` is switched on if the engine has it, and ``Hash`` is left out if the engine has none.
+    ``UCI_ShowWDL`` is switched on if the engine has it, and ``Hash`` is left out if the engine has none. `hash_mb` is
+    as for `WorkerEngine`.
     """
 
-    def __init__(self, command: str, options: Mapping[str, str]) -> None:
+    def __init__(self, command: str, options: Mapping[str, str], hash_mb: int = 16) -> None:
         super().__init__(command, options)
+        self._hash_mb = hash_mb
         self._game = object()
 
     def _configuration(self, engine: chess.engine.UciProtocol) -> dict[str, str]:
         options = self._options | {_SHOW_WDL: "true"}
+        if "Hash" in engine.options and "Hash" not in options:
+            known = engine.options["Hash"]
+            size = max(self._hash_mb, known.min or 0)
+            options["Hash"] = str(size if known.max is None else min(size, known.max))
         return {key: value for key, value in options.items() if key in engine.options or key not in ("Hash", _SHOW_WDL)}
 
     def new_game(self) -> None:

@@ -157,6 +157,17 @@ def test_numbers_beyond_all_limits_are_limited(file):
     assert "[%eval #-100000,1000]" in written
 
 
+@pytest.mark.parametrize(("hash_of_engine", "bound"), [("small-hash", "at most 8"), ("large-hash", "at least 64")])
+@pytest.mark.parametrize("words", [("annotate",), ("report", "--player", "One"), ("puzzles",)])
+def test_only_a_hash_size_that_the_user_gives_can_be_refused(file, capsys, hash_of_engine, bound, words):
+    name, *more = words
+    out = str(file.with_name("out.html" if name == "report" else "out.pgn"))
+    arguments = [name, str(file), *more, "--nodes", "5", "--out", out, "--engine", engine_command(hash_of_engine)]
+    assert cli.main([*arguments, "--hash", "16"]) == 2
+    assert bound in capsys.readouterr().err
+    assert cli.main([*arguments, "--restart"]) == 0
+
+
 def test_workers_with_different_engines_are_refused(file, monkeypatch):
     from knightadder.annotate import workers
 

@@ -107,7 +107,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         default="svg",
         help="file format of the evaluation graphs (default: svg)",
     )
-    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table, in MB")
+    declare(command, "--hash", help=f"size of each process's hash table, in MB (default: {_HASH_MB})")
     declare(command, "--syzygy", "--eval", "--eval-file", "--engine", "--force", "--restart")
     command.set_defaults(run=run)
 
@@ -286,7 +286,7 @@ def _evaluate(
     if not first:
         return
     _check_new(files, arguments.force)
-    evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, WorkerEngine(engine, options))
+    evaluator = BlockEvaluator(chess.engine.Limit(**limit), arguments.multipv, WorkerEngine(engine, options, _HASH_MB))
     known = journal.entries(lambda entry: entry.get("engine")) if engine else []
     named: str | None = next((name for name in known if isinstance(name, str)), None)
 

@@ -44,7 +44,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     declare(command, "--nodes", default=_NODES, help="number of nodes to search in each position")
     add_workers(command, help="number of worker processes (default: one for each processor core)")
-    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table, in MB")
+    declare(command, "--hash", help=f"size of each process's hash table, in MB (default: {_HASH_MB})")
     declare(command, "--syzygy", "--eval", "--eval-file")
     declare(
         command,
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             "options": options,
             "engine": engine,
         }
-        maker = PuzzleMaker(arguments.nodes, WorkerEngine(engine, options))
+        maker = PuzzleMaker(arguments.nodes, WorkerEngine(engine, options, _HASH_MB))
         with (
             Journal(unfinished, same, arguments.restart) as journal,
             going_on(

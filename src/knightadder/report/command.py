@@ -60,7 +60,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare_file(command)
     declare_limits(command, _NODES)
     add_workers(command, help="number of worker processes (default: one for each processor core)")
-    declare(command, "--hash", default=_HASH_MB, help="size of each process's hash table, in MB")
+    declare(command, "--hash", help=f"size of each process's hash table, in MB (default: {_HASH_MB})")
     declare(command, "--syzygy", "--eval", "--eval-file", "--engine", "--force", "--restart")
     command.set_defaults(run=run)
 
@@ -148,7 +148,7 @@ def _study(
         "engine": engine,
         "options": options,
     }
-    task = GameStudy(chess.engine.Limit(**limit), WorkerEngine(engine, options))
+    task = GameStudy(chess.engine.Limit(**limit), WorkerEngine(engine, options, _HASH_MB))
     processes = min(arguments.concurrency or processors(), len(items))
     kept: dict[int, bytes] = {}
 
