@@ -1,4 +1,4 @@
-"""Collect material and results from the games in docs/games, into docs/small_engine/material.csv.
+"""Collect material and results from the games of 2026-11-26 in docs/games, into docs/small_engine/material.csv.
 
 Each row is a difference in material: how many more pawns, knights, bishops, rooks and queens one side has than the
 other. The last three numbers are that side's wins, draws and losses. Only quiet positions count: neither the last move
@@ -45,7 +45,7 @@ def collect(game: chess.pgn.Game, counts: dict[tuple[int, ...], list[int]]) -> N
 
 def main() -> None:
     counts: dict[tuple[int, ...], list[int]] = {}
-    for file in sorted((ROOT / "docs" / "games").glob("*.pgn.xz")):
+    for file in sorted((ROOT / "docs" / "games").glob("2026-11-26-*.pgn.xz")):
         with io.TextIOWrapper(lzma.open(file), "utf-8") as stream:
             while game := chess.pgn.read_game(stream):
                 collect(game, counts)
