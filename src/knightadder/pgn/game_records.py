@@ -135,7 +135,7 @@ class GameRecord:
 
     @property
     def digest(self) -> int:
-        """A 64-bit number that copies of the game share: those with the same players, place, date, result and moves."""
+        """A 64-bit number, the same for games with the same players, place, date, result and moves."""
         identity = [*(self.tags.get(name, "") for name in _IDENTITY), self.result]
         raw = "\0".join(identity).encode("utf-8", "surrogatepass") + self.codes.tobytes()
         return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little", signed=True)
