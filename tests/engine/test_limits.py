@@ -1,5 +1,7 @@
 """Limits: which searches end by themselves."""
 
+from dataclasses import replace
+
 import pytest
 
 from knightadder.engine.limits import Limits
@@ -45,3 +47,35 @@ def test_numbers_out_of_range_are_moved_to_its_end(name: str) -> None:
     for number in ("5", 5.5):
         with pytest.raises(TypeError):
             Limits(**{name: number})
+
+
+@pytest.mark.parametrize(
+    ("expected", "now", "kept"),
+    [
+        (Limits(nodes=300), Limits(nodes=300), True),
+        (Limits(nodes=300), Limits(nodes=200_000), False),
+        (Limits(nodes=300), Limits(nodes=300, searchmoves=("e2e4",)), False),
+        (Limits(nodes=300), Limits(nodes=300, wtime=60_000), False),
+        (Limits(movetime=600), Limits(movetime=50), False),
+        (Limits(movetime=1000), Limits(movetime=2000), False),  # an exact time
+        (Limits(movetime=50), Limits(depth=14), False),
+        (Limits(wtime=10_000, btime=5000, winc=10), Limits(wtime=9000, btime=100, winc=10), True),
+        (Limits(wtime=10_000, btime=5000, winc=10), Limits(wtime=20_000, btime=5000, winc=10), True),
+        (Limits(wtime=10_000, btime=5000, winc=10), Limits(wtime=8000, btime=5000, winc=10), False),
+        (Limits(wtime=10_000, btime=5000, winc=10), Limits(wtime=10_000, btime=5000), False),
+        (Limits(wtime=10_000, btime=5000), Limits(wtime=10_000, btime=5000, movestogo=3), False),
+        (Limits(wtime=10_000, btime=5000, movestogo=3), Limits(wtime=10_000, btime=5000, movestogo=3), True),
+        (Limits(wtime=10_000, btime=5000), Limits(movetime=1000), False),
+        (Limits(wtime=-1000, btime=5000), Limits(wtime=-1000, btime=5000), True),  # the flag is not claimed
+    ],
+)
+def test_pondering_becomes_the_search_only_with_the_limits_that_were_expected(
+    expected: Limits, now: Limits, kept: bool
+) -> None:
+    for ponder in (False, True):
+        assert replace(expected, ponder=ponder).may_become(now, 0) == kept
+        assert _turned(expected).may_become(_turned(now), 1) == kept
+
+
+def _turned(limits: Limits) -> Limits:
+    return replace(limits, wtime=limits.btime, btime=limits.wtime, winc=limits.binc, binc=limits.winc)

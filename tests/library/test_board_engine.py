@@ -22,8 +22,6 @@ from chess.engine import Cp, Limit, Mate
 
 import knightadder
 from knightadder import Bound, Engine, EngineError, EnginePool, OptionError, PositionError, SimpleEngine
-from knightadder.engine.limits import Limits
-from knightadder.library.board_engine import _are_kept
 
 SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -157,28 +155,18 @@ def test_a_ponder_hit_goes_on_with_the_search(engine: Engine, moves: list[str], 
     assert second.move is not None and board.is_legal(second.move)
 
 
-@pytest.mark.parametrize(
-    ("expected", "limit", "kept"),
-    [
-        (Limits(nodes=300), Limits(nodes=300), True),
-        (Limits(nodes=300), Limits(nodes=200_000), False),
-        (Limits(movetime=600), Limits(movetime=50), False),
-        (Limits(movetime=50), Limits(depth=14), False),
-        (Limits(nodes=300), Limits(nodes=300, searchmoves=("e2e4",)), False),
-        (Limits(wtime=60_000, btime=60_000), Limits(wtime=59_000, btime=20_000), True),  # the opponent has thought
-        (Limits(wtime=60_000, btime=60_000, movestogo=20), Limits(wtime=59_000, btime=20_000, movestogo=19), True),
-        (Limits(wtime=60_000, btime=60_000), Limits(wtime=300, btime=60_000), False),
-        (Limits(wtime=60_000, btime=60_000), Limits(wtime=60_000, btime=60_000, winc=100), False),
-        (Limits(nodes=300), Limits(nodes=300, wtime=60_000), False),
-    ],
-)
-def test_a_ponder_hit_needs_the_limit_that_was_expected(expected: Limits, limit: Limits, kept: bool) -> None:
-    assert _are_kept(expected, limit, chess.WHITE) == kept
-    assert _are_kept(_turned(expected), _turned(limit), chess.BLACK) == kept
-
-
-def _turned(limits: Limits) -> Limits:
-    return replace(limits, wtime=limits.btime, btime=limits.wtime, winc=limits.binc, binc=limits.winc)
+@pytest.mark.parametrize(("first", "second"), [(20, 19), (1, None)], ids=["20 moves to go", "the last move"])
+def test_a_ponder_hit_counts_the_moves_to_go_down(engine: Engine, first: int, second: int | None) -> None:
+    board = chess.Board()
+    limit = Limit(nodes=20_000, white_clock=60, black_clock=60, remaining_moves=first)
+    played = engine.play(board, limit, ponder=True)
+    assert played.move and played.ponder
+    searching = engine._pondering
+    assert searching is not None
+    board.push(played.move)
+    board.push(played.ponder)
+    answer = engine.play(board, replace(limit, remaining_moves=second))
+    assert answer.line is searching.feed.result().best
 
 
 def test_after_a_ponder_hit_the_new_limit_counts(engine: Engine) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.limits import Limits
-from knightadder.protocols.xboard_clock import GameClocks, still_good
+from knightadder.protocols.xboard_clock import GameClocks
 
 
 def clock(**commands: str) -> GameClocks:
@@ -57,24 +57,6 @@ def test_the_engine_keeps_its_clock_itself_while_nobody_tells() -> None:
     assert told.limits(0, 1).wtime == 9000
     told.spend(1000, 2)
     assert told.limits(0, 2).wtime == 9000 - 1000 + 3000 + 60_000
-
-
-@pytest.mark.parametrize(
-    ("now", "good"),
-    [
-        (Limits(wtime=10_000, btime=5000, winc=10), True),
-        (Limits(wtime=9500, btime=5000, winc=10), True),
-        (Limits(wtime=20_000, btime=5000, winc=10), True),
-        (Limits(wtime=8000, btime=5000, winc=10), False),
-        (Limits(wtime=10_000, btime=100, winc=10), True),
-        (Limits(wtime=10_000, btime=5000), False),
-        (Limits(wtime=10_000, btime=5000, winc=10, movestogo=3), False),
-        (Limits(movetime=1000), False),
-    ],
-)
-def test_pondering_goes_on_as_a_search_unless_the_clock_shows_less_than_thought(now: Limits, good: bool) -> None:
-    then = Limits(wtime=10_000, btime=5000, winc=10, ponder=True)
-    assert still_good(then, now, 0) == good
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The limits of a search: the fields of the UCI command ``go``."""
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Maximum value of each field. No real limit is larger, and sums of such values fit into the 64 bits of the core.
 _LARGEST = 10**15
@@ -9,6 +9,8 @@ _LARGEST = 10**15
 MAX_PERFT_DEPTH = 60
 # Default depth of the benchmark, in plies.
 BENCH_DEPTH = 13
+# Maximum share of its clock that a side may have lost, compared to the clock that pondering expected.
+_MAX_CLOCK_LOSS = 0.1
 # Minimum value of each field. A clock may be below zero when the flag is about to fall.
 LEAST = {
     "wtime": -_LARGEST,
@@ -61,3 +63,22 @@ class Limits:
         """Whether only ``stop`` ends the search, because it is ``infinite`` or has no limit."""
         limits = (self.wtime, self.btime, self.depth, self.nodes, self.mate, self.movetime)
         return self.infinite or all(limit is None for limit in limits)
+
+    def clock(self, side: int) -> int | None:
+        """Return the clock of a side, 0 for White. If it is unknown, the other side's clock counts, because some
+        interfaces send only one.
+        """
+        own, other = (self.wtime, self.btime) if side == 0 else (self.btime, self.wtime)
+        return other if own is None else own
+
+    def may_become(self, now: "Limits", side: int) -> bool:
+        """Return whether pondering for a side's move with these limits may go on as the search with the limits `now`.
+
+        The side's clock may have lost a little, or gained time. All other limits must be equal, except the opponent's
+        clock.
+        """
+        before, after = self.clock(side), now.clock(side)
+        if (before is None) != (after is None) or (before or 0) - (after or 0) > _MAX_CLOCK_LOSS * abs(before or 0):
+            return False
+        others, others_now = (replace(each, wtime=None, btime=None, ponder=False) for each in (self, now))
+        return others == others_now

@@ -102,15 +102,14 @@ def allot(limits: Limits, side: int, overhead: int, ply: int) -> TimeBudget:
     hard = None
     if limits.movetime is not None:
         hard = float(max(limits.movetime - overhead, 1))
-    own, other = (limits.wtime, limits.btime) if side == 0 else (limits.btime, limits.wtime)
-    clock = other if own is None else own  # some interfaces send the clock of only one side
+    clock = limits.clock(side)
     if clock is None:
         return TimeBudget(None, hard)
 
-    increment = max(limits.winc if side == 0 else limits.binc, 0)
+    increment = limits.winc if side == 0 else limits.binc
     left = max(clock - overhead, 1)
     moves = None
-    if limits.movestogo is not None and limits.movestogo > 0:
+    if limits.movestogo is not None:
         moves = min(limits.movestogo, _HORIZON)
         # Each of the other moves up to the time control has an overhead, too.
         left = max(left - overhead * (moves - 1), 1)

@@ -39,7 +39,6 @@ from knightadder.library.stream import LOST, Feed, Stream
 if TYPE_CHECKING:
     from knightadder.engine.engine import Engine as Core
 
-_CLOCK_KEPT = 0.9  # minimum share of the expected clock for which pondering continues as the next search
 _THREADS_END = 1.0  # maximum seconds to wait for the threads of a search that has ended or been stopped
 
 _loading = threading.RLock()
@@ -347,7 +346,7 @@ class Engine(Unique):
             if (
                 pondering
                 and pondering.position == position_of(board)
-                and _are_kept(pondering.limits, limits, board.turn)
+                and pondering.limits.may_become(limits, int(not board.turn))
             ):
                 self._pondering = None
                 if not pondering.feed.ending:
@@ -424,21 +423,14 @@ def _caller() -> _Caller:
 
 
 def _after_move(limit: chess.engine.Limit, mover: chess.Color, seconds: float) -> chess.engine.Limit:
-    """Return a limit with the current clock of the side that has just moved."""
+    """Return the limit that is expected for the next search of the side that has just moved."""
+    if limit.remaining_moves is not None:
+        limit = replace(limit, remaining_moves=limit.remaining_moves - 1 or None)
     if mover == chess.WHITE and limit.white_clock is not None:
         return replace(limit, white_clock=limit.white_clock - seconds + (limit.white_inc or 0))
     if mover == chess.BLACK and limit.black_clock is not None:
         return replace(limit, black_clock=limit.black_clock - seconds + (limit.black_inc or 0))
     return limit
-
-
-def _are_kept(expected: Limits, limits: Limits, mover: chess.Color) -> bool:
-    """Return whether limits are as expected. Moves to go may differ; the mover's clock may have lost a little."""
-    now, then = (limits.wtime, expected.wtime) if mover else (limits.btime, expected.btime)
-    if (now is None) != (then is None) or (now or 0) < _CLOCK_KEPT * (then or 0):
-        return False
-    rest, expected_rest = [replace(each, wtime=None, btime=None, movestogo=None) for each in (limits, expected)]
-    return rest == expected_rest
 
 
 def _load(options: Options) -> "Core":

@@ -1,14 +1,9 @@
 """Time controls of the Chess Engine Communication Protocol, and the limits of a search under them."""
 
-from dataclasses import replace
-
 from knightadder.engine.limits import Limits
 from knightadder.protocols.xboard_text import parse_clock, parse_depth, parse_level, parse_seconds
 
 _MINUTES = 5  # minutes per game, if no time control has been set
-# When the expected move has been played, pondering continues as the search for a move. But if the clock now shows
-# less than this share of the time that pondering assumed, a new search is started.
-_ENOUGH = 0.9
 
 
 class GameClocks:
@@ -71,18 +66,3 @@ class GameClocks:
             depth=self.depth,
             ponder=ponder,
         )
-
-
-def still_good(then: Limits, now: Limits, side: int) -> bool:
-    """Return whether a search for a side's move that began with the limits `then` may continue under `now`."""
-    if _other_limits(then) != _other_limits(now):
-        return False
-    clocks = (then.wtime, now.wtime) if side == 0 else (then.btime, now.btime)
-    return all(
-        (before is None) == (after is None) and (before is None or after is None or after >= before * _ENOUGH)
-        for before, after in (clocks, (then.movetime, now.movetime))
-    )
-
-
-def _other_limits(limits: Limits) -> Limits:
-    return replace(limits, wtime=None, btime=None, movetime=None, ponder=False)

@@ -17,7 +17,7 @@ from knightadder.engine.options import OPTIONS
 from knightadder.engine.settlement import Settlement
 from knightadder.protocols.castling import write_moves
 from knightadder.protocols.lines import Output
-from knightadder.protocols.xboard_clock import GameClocks, still_good
+from knightadder.protocols.xboard_clock import GameClocks
 from knightadder.protocols.xboard_game import XBoardGame
 from knightadder.protocols.xboard_search import Aim, SearchDone, XBoardSearch
 from knightadder.protocols.xboard_text import OFFERED, format_ending, format_thinking, option_value, parse_option
@@ -377,7 +377,7 @@ class XBoardPlayer:
         if move is None:
             self._output.write(f"Illegal move: {one_line(text)}")
             return
-        if search is not None and search.expected == move and still_good(search.limits, self._limits(), self._side):
+        if search is not None and search.expected == move and search.limits.may_become(self._limits(), self._side):
             self._turn_since = time.monotonic()
             search.aim = Aim.MOVE
             game.push(move, silent=True)
