@@ -201,6 +201,54 @@ def test_what_a_killed_process_has_left_behind_is_removed_by_the_next_one(tmp_pa
     assert sorted(tmp_path.iterdir()) == sorted([file, *others])
 
 
+def refusing(monkeypatch, times):
+    """Refuse to rename a file that many times, as Windows does while another program has it open."""
+
+    def replace(source, target):
+        refused.append(source)
+        if len(refused) <= times:
+            raise PermissionError(errno.EACCES, "Access is denied")
+        real(source, target)
+
+    real, refused = Path.replace, []
+    monkeypatch.setattr(Path, "replace", replace)
+
+
+def test_a_file_that_another_program_has_open_for_a_moment_is_replaced(tmp_path, monkeypatch):
+    file = tmp_path / "f"
+    file.write_text("old")
+    refusing(monkeypatch, 2)
+    check_new(file, force=True)
+    refusing(monkeypatch, 2)
+    write_whole(file, b"new")
+    assert file.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_that_another_program_has_open_is_refused_before_the_work(tmp_path, monkeypatch):
+    file = tmp_path / "f"
+    file.write_text("old")
+    monkeypatch.setattr("knightadder.files._PATIENCE", 0)
+    refusing(monkeypatch, 1000)
+    message = re.escape(f"cannot write {file}: Access is denied; perhaps another program has it open")
+    for write in (lambda: check_new(file, force=True), lambda: write_whole(file, b"new")):
+        with pytest.raises(OptionError, match=f"^{message}$"):
+            write()
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_write_protected_file_is_refused_before_the_work(tmp_path):
+    file = tmp_path / "f"
+    file.write_text("old")
+    file.chmod(0o444)
+    for write in (lambda: check_new(file, force=True), lambda: write_whole(file, b"new")):
+        with pytest.raises(OptionError, match=f"^{re.escape(f'cannot write {file}: it is write-protected')}$"):
+            write()
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_link_stays_a_link(tmp_path):
     file, link = tmp_path / "f", tmp_path / "link"
     file.write_text("old")

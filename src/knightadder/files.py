@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, TextIO
@@ -22,6 +23,9 @@ from knightadder.signals import terminating_interrupts
 STANDARD = Path("-")  # the name of standard input, or output, in arguments
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # suffixes of compressed files
 _OPEN_FILES = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))  # folders with names of this process's files
+_PATIENCE = 2.0  # seconds to wait for another program that has a file open, such as a virus scanner
+_PAUSE = 0.05  # seconds between two tries
+_WRITABLE = 0o222  # the bits of a file's mode that allow to write; Windows has one such flag for each file
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}  # errors of some network file systems
 
 
@@ -136,13 +140,40 @@ def check_new(file: Path, force: bool, made: Path | None = None) -> None:
         raise OptionError(f"cannot write {file}: it is a folder")
     if is_special(file):
         return
-    if file.exists() and not force:
-        raise _exists(file)
+    if file.exists():
+        if not force:
+            raise _exists(file)
+        _check_unprotected(file)
+        with writing(file):
+            move(file.resolve(), file.resolve())  # fails now if it would fail at the end
     if made and not made.exists() and file.parent.resolve() == made.resolve():
         return
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
     check_writable(file.resolve().parent, file)
+
+
+def _check_unprotected(file: Path) -> None:
+    """Raise OptionError if an existing file is write-protected: Windows does not replace such a file."""
+    with writing(file):
+        if file.exists() and not file.stat().st_mode & _WRITABLE:
+            raise PermissionError(errno.EACCES, "it is write-protected")
+
+
+def move(source: Path, target: Path) -> None:
+    """Rename a file or folder, which replaces a file; OSError if that fails. Windows refuses this while another program
+    has one of them open, for example a virus scanner for a moment, so it is tried again for a while.
+    """
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            source.replace(target)
+            return
+        except PermissionError as error:
+            if time.monotonic() > end:
+                reason = f"{error.strerror}; perhaps another program has it open"
+                raise PermissionError(error.errno, reason) from None
+        time.sleep(_PAUSE)
 
 
 def check_uncompressed(file: Path) -> None:
@@ -202,6 +233,7 @@ def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Pat
             if direct:
                 yield beside
                 return
+            _check_unprotected(file)
             if tidy:
                 remove_left_behind(target.parent, glob.escape(target.name))
             with _held(beside):
@@ -212,7 +244,7 @@ def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Pat
                 os.fsync(stream.fileno())
             with contextlib.suppress(OSError):
                 shutil.copymode(file, beside)
-            beside.replace(target)
+            move(beside, target)
         except OSError as error:
             if isinstance(error, BrokenPipeError) and not direct:
                 raise  # standard output was closed; this error does not concern the file

@@ -32,6 +32,7 @@ from knightadder.files import (
     check_writable,
     doing,
     message_stream,
+    move,
     replacing,
     writing,
 )
@@ -318,10 +319,10 @@ def _new_pictures(folder: Path) -> Iterator[Path]:
         yield beside
         if target.exists():
             for file in beside.iterdir():
-                file.replace(target / file.name)
+                move(file, target / file.name)
             beside.rmdir()
         else:
-            beside.rename(target)
+            move(beside, target)
 
 
 def _check_pictures(folder: Path, pictures: Path) -> None:

@@ -17,7 +17,7 @@ from knightadder import __version__
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.tablebases.checksum import check_checksum, check_header, check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
-from knightadder.files import make_folder, reading, writing
+from knightadder.files import make_folder, move, reading, writing
 from knightadder.foreign import whole_or_none
 from knightadder.progress import progress
 from knightadder.runs import going_on
@@ -102,7 +102,7 @@ class Download:
                     part.unlink()
                 continue
             with writing(target):
-                part.replace(target)
+                move(part, target)
             check_header(target)
             return True
         raise TableError("damaged on the mirror or during the download: its checksum is wrong")
