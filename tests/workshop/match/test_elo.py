@@ -60,10 +60,16 @@ def test_superiority_is_a_probability_that_the_signs_share():
     counts = (10, 40, 100, 60, 20)
     better = elo.likelihood_of_superiority(counts)
     assert better + elo.likelihood_of_superiority(counts[::-1]) == pytest.approx(1)
-    # The normal approximation, drawn instead of computed.
+    # Student's distribution, drawn instead of computed.
     mean, variance = elo.moments(counts)
-    draws = np.random.default_rng(5).normal(mean, math.sqrt(variance / sum(counts)), 200_000)
+    draws = mean + math.sqrt(variance / sum(counts)) * np.random.default_rng(5).standard_t(sum(counts) - 1, 200_000)
     assert better == pytest.approx((draws > 0.5).mean(), abs=2e-3)
+
+
+@pytest.mark.parametrize("wins", range(2, 8))
+def test_superiority_is_certain_to_the_degree_that_the_interval_leaves_out_zero(wins):
+    counts = (0, 0, 3, wins, 0)
+    assert (elo.elo_interval(counts).low > 0) == (elo.likelihood_of_superiority(counts) > (1 + elo.CONFIDENCE) / 2)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from knightadder.elo_formula import elo_of_score
 
 try:
-    from scipy.special import stdtrit
+    from scipy.special import stdtr, stdtrit
 except ModuleNotFoundError:
     HAS_SCIPY = False  # without SciPy, a match shows no errors and no ratings
 else:
@@ -80,9 +80,12 @@ def normalized_elo(counts: Pentanomial) -> float:
 
 
 def likelihood_of_superiority(counts: Pentanomial) -> float:
-    """Return the probability that the first engine is stronger (LOS), by the normal approximation; 0.5 if unknown."""
+    """Return the probability that the first engine is stronger (LOS), by Student's t as for `elo_interval`; 0.5 if
+    unknown. Without SciPy, it is the normal approximation.
+    """
     number = sum(counts)
     mean, variance = moments(counts)
     if not variance:
         return 0.5 if number < 2 or mean == 0.5 else float(mean > 0.5)
-    return NormalDist().cdf((mean - 0.5) / math.sqrt(variance / number))
+    deviations = (mean - 0.5) / math.sqrt(variance / number)
+    return float(stdtr(number - 1, deviations)) if HAS_SCIPY else NormalDist().cdf(deviations)
