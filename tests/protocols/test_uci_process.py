@@ -266,10 +266,16 @@ def test_perft_can_be_stopped(uci: UciProcess) -> None:
     assert uci.search("go depth 2").best_move != "(none)"
 
 
-def test_bench_can_be_stopped(uci: UciProcess) -> None:
+def test_bench_can_be_stopped_and_keeps_the_position(uci: UciProcess) -> None:
+    uci.ask("position startpos moves e2e4 e7e5")
+    before = uci.fen()
     uci.send("bench 60", "stop")
     uci.read_until("info string bench was stopped before its end")
-    assert uci.search("position startpos", "go depth 2").best_move != "(none)"
+    assert uci.fen() == before
+    uci.send("bench 1", "eval")  # `eval` waits for the end
+    uci.read_until("Evaluation")
+    assert uci.fen() == before
+    assert uci.search("go depth 2").best_move != "(none)"
 
 
 # --- python-chess as an interface -------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Uci(Conversation):
         super().__init__(Connection(lines, output, loader))
         self._activity: _Activity | None = None
         self._debug = False
-        self._has_position = True
+        self._setup: tuple[str | None, list[str]] | None = None, []  # the last position; None if it was refused
         self._spoken_to = False
         self._shown_step = "loading"
         self._shown_at = time.monotonic()
@@ -263,15 +263,15 @@ class Uci(Conversation):
 
     def _position(self, text: str) -> None:
         # Otherwise the interface would mistake a search of the previous position for a search of the refused one.
-        self._has_position = False
-        fen, moves = parse_position(text)
-        notes = self._engine.set_position(fen, moves)
-        self._has_position = True
+        self._setup = None
+        setup = parse_position(text)
+        notes = self._engine.set_position(*setup)
+        self._setup = setup
         for note in notes:
             self._say(note)
 
     def _must_have_position(self) -> None:
-        if not self._has_position:
+        if self._setup is None:
             raise EngineError(_NO_POSITION)
 
     def _print(self, text: str) -> None:
@@ -288,7 +288,7 @@ class Uci(Conversation):
             self._must_have_position()
             self._perft(go.perft)
             return
-        if not self._has_position:
+        if self._setup is None:
             self._say(_NO_POSITION)
             self._output.write(format_result(Result(None, None, None)))
             return
@@ -345,7 +345,11 @@ class Uci(Conversation):
                 self._output.write(line)
 
             depth = arguments[0] if arguments else BENCH_DEPTH
-            nodes, seconds = run_bench(self._engine, depth, on_line)
+            try:
+                nodes, seconds = run_bench(self._engine, depth, on_line)
+            finally:
+                if self._setup is not None:
+                    self._engine.set_position(*self._setup)
             return f"{nodes} nodes\n{round(nodes / max(seconds, 1e-9))} nps"
 
         self._start_job("bench", bench)
