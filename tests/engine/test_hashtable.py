@@ -4,14 +4,11 @@ import ctypes
 import math
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from knightadder.core.search.transposition import BUCKET_BYTES, GENERATION_SHIFT, GENERATIONS
-from knightadder.engine import hashtable
-from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
 from knightadder.native import memory
 
@@ -112,16 +109,3 @@ def test_generations_come_round() -> None:
         table.age()
     assert table.generation == 0
     assert len(set(seen)) == GENERATIONS
-
-
-@pytest.mark.parametrize(("limit", "most"), [(str(8 << 20), 8), ("max", 64), ("", 64)])
-def test_a_container_has_as_much_memory_as_its_limit(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str, most: int
-) -> None:
-    file = tmp_path / "memory.max"
-    file.write_text(f"{limit}\n")
-    monkeypatch.setattr(hashtable, "_CONTAINER_LIMITS", (tmp_path / "missing", file))
-    assert HashTable(most).megabytes == most
-    if most < 64:
-        with pytest.raises(OptionError, match=r"^not enough memory for a hash table of 9 MB$"):
-            HashTable(9)

@@ -252,7 +252,7 @@ def _evaluate(
     import chess.engine
 
     from knightadder.annotate.workers import BlockEvaluator, evaluate_games
-    from knightadder.native.processors import processors
+    from knightadder.engine.capacity import processors
     from knightadder.pgn.games import BrokenGame, parse, read_texts
     from knightadder.review.game_evaluation import blocks
     from knightadder.uci.uci_engine import same_engine

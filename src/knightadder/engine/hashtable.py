@@ -1,21 +1,16 @@
 """The memory of the transposition table. The core reads and writes its entries."""
 
-import contextlib
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 
 from knightadder.core.search.transposition import BUCKET_BYTES, ENTRIES, GENERATION_SHIFT, GENERATIONS
+from knightadder.engine import capacity
 from knightadder.engine.errors import OptionError
 from knightadder.native.memory import Clearing, zeroed_bytes
 
 _MEGABYTE = 1 << 20
 _GENERATION = np.uint64((GENERATIONS - 1) << GENERATION_SHIFT)  # the bits of the generation in an entry
-# Linux files with the memory limit of a container in bytes (cgroups, versions 2 and 1). The system kills a process
-# that exceeds the limit.
-_CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 class HashTable:
@@ -74,17 +69,5 @@ class HashTable:
 
 def must_fit(megabytes: int) -> None:
     """Raise an OptionError if the machine does not have that much memory."""
-    if megabytes > _max_megabytes():
+    if megabytes > capacity.megabytes():
         raise OptionError(f"not enough memory for a hash table of {megabytes} MB")
-
-
-def _max_megabytes() -> float:
-    """Return the memory of the machine or container in MiB; infinity if the system does not report it."""
-    try:
-        least = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / _MEGABYTE
-    except (AttributeError, ValueError, OSError):
-        least = math.inf
-    for file in _CONTAINER_LIMITS:
-        with contextlib.suppress(OSError, ValueError):  # the file does not exist, or contains "max"
-            least = min(least, int(file.read_text()) / _MEGABYTE)
-    return least

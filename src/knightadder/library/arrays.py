@@ -16,12 +16,12 @@ from knightadder.core.board import fen
 from knightadder.core.board.packed import PACKED as PACKED
 from knightadder.core.board.packed import record_fen
 from knightadder.core.worker import WORKER
+from knightadder.engine.capacity import processors
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
 from knightadder.library.blocks import Elsewhere, Threads, blocks_of, results_elsewhere
 from knightadder.library.boards import STARTPOS, Position, board_of, fen_of, fen_text, whole
 from knightadder.library.shared import Stock, tables_of
-from knightadder.native.processors import processors
 from knightadder.native.records import new_record
 
 Positions: TypeAlias = Iterable[Position] | NDArray[np.generic]

@@ -14,6 +14,7 @@ from typing import Self
 import chess.engine
 
 from knightadder.closing import Unique
+from knightadder.engine.capacity import processors
 from knightadder.engine.errors import EngineError
 from knightadder.engine.threads import start_thread
 from knightadder.library.board_engine import Engine
@@ -21,7 +22,6 @@ from knightadder.library.boards import Move, Position, whole
 from knightadder.library.engine_options import Folders, Setting
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.waiting import result_of
-from knightadder.native.processors import processors
 
 _BUSY = "all engines of the pool are in use: try again later"
 _CLOSED = "the pool of engines has been closed"

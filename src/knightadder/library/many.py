@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from knightadder.core.api.deepening import forget
 from knightadder.core.worker import WORKER
+from knightadder.engine.capacity import processors
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
 from knightadder.engine.game import Game
@@ -35,7 +36,6 @@ from knightadder.library.engine_options import Folders, folders_of
 from knightadder.library.loading import logger
 from knightadder.library.results import Analysis, analysis_of, line_of
 from knightadder.library.shared import Stock, tables_of
-from knightadder.native.processors import processors
 from knightadder.native.records import new_record
 
 _MOST_MEGABYTES = 16  # default maximum of the hash table

@@ -57,7 +57,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status."""
-    from knightadder.native.processors import processors
+    from knightadder.engine.capacity import processors
     from knightadder.pgn.game_files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, result_of

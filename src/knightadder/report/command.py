@@ -128,7 +128,7 @@ def _study(
     """Study the games and write the page; return the number of games in it."""
     import chess.engine
 
-    from knightadder.native.processors import processors
+    from knightadder.engine.capacity import processors
     from knightadder.pgn.games import BrokenGame, GameText, tell_left_out
     from knightadder.report.figures import player_game
     from knightadder.report.page import write_page

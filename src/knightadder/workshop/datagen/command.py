@@ -203,7 +203,7 @@ def _note_damaged(parts: Parts) -> None:
 
 def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -> None:
     """Play the chunks that are missing, lowest number first."""
-    from knightadder.native.processors import processors
+    from knightadder.engine.capacity import processors
     from knightadder.workshop.datagen.chunk_player import ChunkPlayer, play_chunks
 
     wanted: int = arguments.positions

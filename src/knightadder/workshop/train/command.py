@@ -280,8 +280,8 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
         from knightadder.workshop.train.comparison import compare
         from knightadder.workshop.train.selection import choose, has_positions, load_positions, open_games
 
+    from knightadder.engine.capacity import processors
     from knightadder.engine.loader import compile_core
-    from knightadder.native.processors import processors
 
     settings = settings_of(arguments)
     weights = training.first_weights(settings.shape, settings.scale, arguments.start, arguments.seed)
