@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from on_page import (
     analyse_tab,
     choose_game,
@@ -11,6 +12,7 @@ from on_page import (
     expect_piece,
     expect_shown,
     load_pgn,
+    paste,
     square,
     start_game,
 )
@@ -25,6 +27,14 @@ def _expect_game_goes_on(engine, page):
     click_move(page, "g1", "f3")
     expect_moves(page, "e4", "e5", "Nf3", "Nc6")
     assert engine.options == {"UCI_LimitStrength": True, "UCI_Elo": 1600}
+
+
+def _lose_session(page, link):
+    """Let the server forget the session, so that the page brings its moves back, with other numbers."""
+    link.lose(forgotten=True)
+    expect(page.locator("#lost")).to_be_visible()
+    page.clock.run_for(500)
+    expect(page.locator("#toast")).to_contain_text("your moves are back")
 
 
 def _start_game_with_clock(engine, page):
@@ -104,10 +114,7 @@ def test_collapsed_variations_survive_a_reload_and_belong_to_their_game(page, li
     expect_moves(page, "d4", "d5", "Nf6", "c4", "Nf3", "g6", "f5", "g3")
     page.get_by_role("button", name="Undo").click()
     expect_moves(page, *collapsed)
-    link.lose(forgotten=True)  # the moves of the new session have other numbers
-    expect(page.locator("#lost")).to_be_visible()
-    page.clock.run_for(500)
-    expect(page.locator("#toast")).to_contain_text("your moves are back")
+    _lose_session(page, link)
     expect_moves(page, *collapsed)
 
 
@@ -122,14 +129,79 @@ def test_after_a_reload_and_a_restart_the_whole_file_comes_back(page, link):
     expect_moves(page, "e4")
     page.reload()
     expect_moves(page, "e4")
-    link.lose(forgotten=True)
-    expect(page.locator("#lost")).to_be_visible()
-    page.clock.run_for(500)
-    expect(page.locator("#toast")).to_contain_text("your moves are back")
+    _lose_session(page, link)
     choose_game(page, "3. E - ?")
     expect_moves(page, "c4")
     choose_game(page, "2. C - ?")
     expect_moves(page, "d4", "Nf3", "d5")
+
+
+_FILE = '[White "A"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 d5 *\n'
+_NEXT_FILE = '[White "E"]\n\n1. c4 *\n\n[White "G"]\n\n1. g3 *\n'
+
+
+def _edit_both_games(page):
+    """Load a file, and begin variations in both its games; the first is on the board."""
+    load_pgn(page, _FILE)
+    expect_moves(page, "e4")
+    choose_game(page, "2. C - ?")
+    expect_moves(page, "d4", "d5")
+    click_move(page, "g1", "f3")
+    expect_moves(page, "d4", "Nf3", "d5")
+    choose_game(page, "1. A - ?")
+    expect_moves(page, "e4")
+    click_move(page, "b1", "c3")
+    expect_moves(page, "e4", "Nc3")
+
+
+@pytest.mark.parametrize("reloaded", [False, True], ids=["", "reloaded"])
+def test_a_file_to_which_undoing_leads_back_is_kept_with_its_edits(page, link, reloaded):
+    _edit_both_games(page)
+    load_pgn(page, _NEXT_FILE)
+    expect_moves(page, "c4")
+    if reloaded:
+        page.reload()
+        expect_moves(page, "c4")
+    page.get_by_role("button", name="Undo").click()
+    expect_moves(page, "e4", "Nc3")
+    _lose_session(page, link)
+    expect_moves(page, "e4", "Nc3")
+    choose_game(page, "2. C - ?")
+    expect_moves(page, "d4", "Nf3", "d5")
+
+
+def test_a_file_that_is_sent_after_a_reload_is_not_taken_for_an_earlier_one(page, link):
+    load_pgn(page, _FILE)
+    expect_moves(page, "e4")
+    page.get_by_role("button", name="New board").click()
+    expect_moves(page)
+    page.reload()
+    analyse_tab(page)
+    link.late = True
+    page.get_by_role("button", name="Undo").click()
+    paste(page, _NEXT_FILE)
+    link.deliver()
+    expect_moves(page, "c4")
+    _lose_session(page, link)
+    choose_game(page, "2. G - ?")
+    expect_moves(page, "g3")
+
+
+def test_without_room_in_the_browser_the_game_on_the_board_comes_back_alone(page, link):
+    load_pgn(page, _FILE.replace("d5 *", f"d5 {{{'x' * 2000}}} *"))
+    expect_moves(page, "e4")
+    page.evaluate("""() => {
+        for (let size = 2 ** 22; size >= 1; size /= 2)
+            try {
+                while (true) sessionStorage.setItem(`junk ${sessionStorage.length}`, "x".repeat(size));
+            } catch {}
+    }""")
+    load_pgn(page, _NEXT_FILE.replace("1. g3 *", f"1. g3 {{{'x' * 4000}}} *"))
+    expect_moves(page, "c4")
+    expect(page.locator("#toast")).to_contain_text("This browser cannot store such a large game")
+    _lose_session(page, link)
+    expect_moves(page, "c4")
+    expect(page.locator("#games-field")).to_be_hidden()
 
 
 def test_the_analysis_goes_on_after_a_reload(page):
