@@ -223,10 +223,19 @@ def test_a_truncated_file_of_games_is_not_a_damaged_index(games, out, capsys) ->
     complaint = f"knightadder: cannot read {cut}: Compressed file ended before the end-of-stream marker was reached\n"
     assert run(cut, "-o", out) == 2
     assert capsys.readouterr().err == complaint
+    assert not out.exists()  # rather than an index without games
     assert run(games, "-o", out) == 0
     capsys.readouterr()
     assert run(cut, "-o", out) == 2
     assert capsys.readouterr().err.endswith(complaint)
+    assert sum(played(out).values()) == 2
+
+
+def test_games_read_before_a_truncated_file_are_kept(games, out, capsys) -> None:
+    cut = games.with_name("cut.pgn.gz")
+    cut.write_bytes(gzip.compress(games.read_bytes())[:-20])
+    assert run(games, cut, "-o", out) == 2
+    assert f"2 games are in {out}; the same command continues from there" in capsys.readouterr().err
     assert sum(played(out).values()) == 2
 
 

@@ -19,6 +19,8 @@ CONTROLS = {
     "120+1": "bullet",
     "180+2": "blitz",
     "600+5": "rapid",
+    "15+10": "rapid",  # in minutes
+    "90+30": "classical",
     "40/7200:3600": "classical",
     "18000+60": "classical",
     "21600": "correspondence",
@@ -212,3 +214,11 @@ def test_searches_for_nothing_or_nonsense_are_one_line(explorer) -> None:
             explorer.find(*arguments)
     with pytest.raises(OptionError, match="no game of 'Nobody' is in"):
         explorer.moves("startpos", GameFilter(player="Nobody"))
+
+
+def test_clocks_tell_whether_a_time_control_is_in_minutes(tmp_path):
+    text = '[White "{}"]\n[TimeControl "90+30"]\n[Result "1-0"]\n\n1. e4 {{[%clk {}]}} e5 1-0\n\n'
+    index = make_index(tmp_path, text.format("Slow", "1:30:30") + text.format("Quick", "0:01:58"))
+    with Explorer(index) as explorer:
+        for speed, player in (("classical", "Slow"), ("rapid", "Quick")):
+            assert [game.white for game in explorer.games("startpos", GameFilter(speeds=(speed,)))] == [player]

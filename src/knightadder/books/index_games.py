@@ -17,6 +17,8 @@ from knightadder.runs import going_on
 if TYPE_CHECKING:
     import sqlite3
 
+    from knightadder.books.indexer import Indexer
+
 _PLIES = 60  # default number of plies to index of each game
 
 # SQLite's error codes for a damaged index: ERROR (a function fails), CORRUPT, CONSTRAINT, MISMATCH and NOTADB.
@@ -58,21 +60,27 @@ def run(arguments: argparse.Namespace) -> int:
         load_core()
         new = not out.exists() or (out.is_file() and not out.stat().st_size)  # a run killed early leaves it empty
         plies = arguments.plies or _PLIES if new else _plies(out, arguments.plies)
-        with _connected(out, new) as database:
+        with contextlib.ExitStack() as ending, _connected(out, new) as database:
             if new:
                 _set_up(database, plies)
             indexer = Indexer(database, plies)
+            ending.callback(_remove_empty, out, indexer)
             with (
                 going_on(lambda: f"{indexer.games} games are in {out}" if indexer.games else ""),
                 reading_progress([file for _, file in files]) as updates,
             ):
                 counts = indexer.read(files, updates)
         if not indexer.games:
-            with contextlib.suppress(OSError):
-                out.unlink()
             raise PositionError(f"no game can be indexed: {counts}")
     print(f"{out}: {indexer.games} games; {counts}")
     return 0
+
+
+def _remove_empty(out: Path, indexer: Indexer) -> None:
+    """Remove an index without games: nothing can be asked of it."""
+    if not indexer.games:
+        with contextlib.suppress(OSError):
+            out.unlink()
 
 
 def _plies(out: Path, wanted: int | None) -> int:

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.api.index_queries import INDEXED
-from knightadder.core.board.pgn_reader import RESULTS
+from knightadder.core.board.pgn_reader import NO_CLOCK, RESULTS
 from knightadder.digests import content_digest
+from knightadder.engine.errors import EngineError
 from knightadder.foreign import NotNegative, converted, rating_or_none
 from knightadder.library import explorer_file
 from knightadder.library.blocks import blocks_of
@@ -29,7 +30,7 @@ from knightadder.pgn.bulk import keys_in
 from knightadder.pgn.game_records import GameRecord, read_records, spans
 from knightadder.pgn.games import tell_left_out, tell_notes
 from knightadder.progress import Read
-from knightadder.review.clocks import time_control
+from knightadder.review.clocks import is_in_minutes, time_control
 from knightadder.text import plain_name
 
 _KEPT = 50_000  # number of games to collect before they are written
@@ -106,7 +107,11 @@ class Indexer:
             if counts.read:
                 print(f"Continuing {name} after {counts.read} games", file=sys.stderr)
             self._sources[digest] = counts, False
-            self._read_file(digest, name, file, update)
+            try:
+                self._read_file(digest, name, file, update)
+            except EngineError:  # the file is damaged; the games before the damage count
+                self.keep()
+                raise
             self._sources[digest] = counts, True
             digests.append(digest)
         self.keep()
@@ -240,7 +245,9 @@ def _read_game(game: GameRecord) -> tuple[dict[str, str], tuple[int, ...], int] 
     if game.chess960:
         tags["Variant"] = "Chess960"
     elos = (rating_or_none(tags.get(name)) or 0 for name in ("WhiteElo", "BlackElo"))
-    return tags, (_date(tags), *elos, RESULTS.index(result), _speed(tags.get("TimeControl", ""))), game.digest
+    clock = game.raw_clocks[:2].max(initial=NO_CLOCK)
+    speed = _speed(tags.get("TimeControl", ""), None if clock == NO_CLOCK else int(clock) // 1000)
+    return tags, (_date(tags), *elos, RESULTS.index(result), speed), game.digest
 
 
 def _date(tags: Mapping[str, str]) -> int:
@@ -249,12 +256,15 @@ def _date(tags: Mapping[str, str]) -> int:
 
 
 @cache
-def _speed(control: str) -> int:
-    """Return the speed that a tag TimeControl means as a number: its place in `SPEEDS`, from 1; 0 if unknown."""
+def _speed(control: str, clock: int | None) -> int:
+    """Return the speed that a tag TimeControl means as a number: its place in `SPEEDS`, from 1; 0 if unknown.
+    `clock` is the highest of the first clocks, in seconds.
+    """
     if control.strip() == "-":  # correspondence games on Lichess
         return len(SPEEDS)
     times = time_control(control)
     if times is None:
         return 0
-    seconds = times[0] + 40 * times[1]
+    base, increment = times
+    seconds = base * (60 if is_in_minutes(base, increment, clock) else 1) + 40 * increment
     return next(number for number, most in enumerate(SPEEDS.values(), 1) if seconds < most or most == math.inf)

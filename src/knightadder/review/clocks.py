@@ -10,6 +10,7 @@ import chess.pgn
 
 # Seconds, or moves and seconds such as 40/9000, and an optional increment. Only the first of several periods is read.
 _CONTROL = re.compile(r"(?:\d+/)?(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?(?::.*)?")
+_MOST_MINUTES = 120  # maximum initial time that may be in minutes
 _ROUNDING = 1.0  # a clock may seem to gain up to this many seconds, because clocks are written in whole seconds
 
 
@@ -28,13 +29,22 @@ def time_control(text: str) -> tuple[float, float] | None:
     return (float(match[1]), float(match[2] or 0)) if match else None
 
 
+def is_in_minutes(base: float, increment: float, clock: float | None) -> bool:
+    """Return whether an initial time is probably in minutes, as in 90+30. `clock` is the highest of the first clocks.
+    If there are no clocks, a large increment tells.
+    """
+    if clock is None:
+        return 0 < base <= _MOST_MINUTES and increment >= base / 4
+    return clock > base + increment + _ROUNDING
+
+
 def control_of(game: chess.pgn.Game) -> tuple[float | None, float]:
     """Return the initial time and the increment of a game, in seconds, from its tag TimeControl. The initial time is
-    None if it is unknown, or if the first clocks show more time: then it is probably in minutes, as in 90+30.
+    None if it is unknown or in minutes.
     """
     base, increment = time_control(game.headers.get("TimeControl", "")) or (None, 0.0)
     clocks = [clock for node in islice(game.mainline(), 2) if (clock := node.clock()) is not None]
-    if base is not None and max(clocks, default=0.0) > base + increment + _ROUNDING:
+    if base is not None and is_in_minutes(base, increment, max(clocks, default=None)):
         base = None
     return base, increment
 
