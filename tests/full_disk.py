@@ -23,6 +23,8 @@ def nearly_full(monkeypatch, file, room):
     def open_file(path, mode="r", *args, **more):
         if path == file and more.get("buffering") == 0:
             return NearlyFull(path, mode)
+        if path == file and mode == "wb":
+            return io.BufferedWriter(NearlyFull(path, mode))
         return ordinary(path, mode, *args, **more)
 
     monkeypatch.setattr(Path, "open", open_file)

@@ -1,9 +1,11 @@
 """Files of puzzles that are opened to choose from; large ones by an index."""
 
+import errno
 import gzip
 import os
 
 import pytest
+from full_disk import nearly_full
 
 from knightadder.engine.errors import OptionError
 from knightadder.puzzles import collection
@@ -84,6 +86,22 @@ def test_an_index_that_cannot_be_kept_is_told(file, tmp_path):
     puzzles, complaints = open_puzzles(file, blocked)
     assert puzzles.puzzle(1).id == "one"
     assert complaints[0].startswith(f"cannot use {blocked}: ") and complaints[0].endswith("is not kept")
+
+
+@pytest.mark.parametrize("room", [10, 100_000], ids=["at the start", "within the lines"])
+def test_a_full_disk_is_no_fault_of_the_puzzles(tmp_path, monkeypatch, room):
+    file = tmp_path / "puzzles.csv.gz"
+    file.write_bytes(gzip.compress((HEAD + ROWS[0] * 20_000).encode()))
+    monkeypatch.setattr(collection, "_LARGE", 10)
+    cache = tmp_path / "cache"
+    open_puzzles(file, cache)
+    [index] = cache.iterdir()
+    index.unlink()
+    beside = cache / f".{index.name}.{os.getpid()}"  # what is written before it replaces the index
+    nearly_full(monkeypatch, beside, room)
+    puzzles, complaints = open_puzzles(file, cache)
+    assert puzzles.puzzle(20_000).id == "one"
+    assert complaints == [f"cannot write {beside}: {os.strerror(errno.ENOSPC)}, so the index of {file} is not kept"]
 
 
 @pytest.mark.parametrize(

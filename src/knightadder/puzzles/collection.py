@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightadder.engine.errors import OptionError
-from knightadder.files import make_folder, reading, replacing
+from knightadder.files import make_folder, reading, replacing, writing
 from knightadder.foreign import parse_json
 from knightadder.pgn.game_files import byte_lines, decoded_line, opened, without_compression
 from knightadder.progress import progress
@@ -222,11 +222,17 @@ def _make_index(file: Path, index: Path) -> list[str]:
     texts: dict[bytes, int] = {}
     faults: list[str] = []
     with (
-        opened(file) as (stream, place),
+        writing(index),
         index.open("wb") as out,
+        opened(file) as (stream, place),
         progress(state.st_size, unit="bytes", stderr=True) as update,
     ):
-        out.write(_MARK)
+
+        def write(data: bytes) -> None:
+            with writing(index):  # otherwise `opened` would report a full disk as a fault of the file
+                out.write(data)
+
+        write(_MARK)
         all_lines, plain = byte_lines(stream)
         copied = not plain or not isinstance(getattr(stream, "raw", None), io.FileIO)  # not a plain file
         first = next(all_lines, b"")
@@ -241,7 +247,7 @@ def _make_index(file: Path, index: Path) -> list[str]:
         for number, line in enumerate(all_lines, 2):
             here, offset = offset, offset + len(line)
             if copied:
-                out.write(line)
+                write(line)
             if number % _UPDATE_EVERY == 0:
                 update(place(), f"{len(offsets):,} puzzles")
             fields = line.rstrip().split(b",") if b'"' not in line else [text.encode() for text in _columns(line)]
@@ -259,9 +265,9 @@ def _make_index(file: Path, index: Path) -> list[str]:
             rows[name] = column
         names = [text.decode("utf-8", "replace") for text in texts]
         head = _Head(state.st_size, state.st_mtime_ns, columns, copied, out.tell(), len(rows), names)
-        out.write(rows.tobytes())
+        write(rows.tobytes())
         description = json.dumps(asdict(head)).encode()
-        out.write(description + len(description).to_bytes(_LENGTH, "little"))
+        write(description + len(description).to_bytes(_LENGTH, "little"))
     if not len(rows):
         raise OptionError(f"there is no puzzle in {file}")
     more = len(faults) - _TOLD
