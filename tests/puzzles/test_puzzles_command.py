@@ -111,7 +111,10 @@ def test_a_position_that_the_engine_refuses_costs_only_its_game(file, here, caps
 def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FORK.encode("utf-16"))))
     assert puzzles(file, "-", file) == 0
-    text = io.StringIO(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    assert "left out as copies of other games: 4 games\n" in printed.err  # of the three that can be read, and of FORK
+    assert printed.err.count("from 3 games, ") == 1
+    text = io.StringIO(printed.out)
     games = list(iter(lambda: chess.pgn.read_game(text), None))
     assert [game.next().san() for game in games] == ["Qxf7#", "Nd6+"]  # each puzzle only once
     assert int(games[0].headers["Rating"]) < 1300

@@ -21,6 +21,7 @@ from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted
 
 if TYPE_CHECKING:
+    from knightadder.pgn.game_records import Copies
     from knightadder.puzzles.puzzle_maker import GameResult, ScannedGame
 
 _NODES = 500_000  # default number of nodes of the deciding search
@@ -59,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status."""
     from knightadder.engine.capacity import processors
     from knightadder.pgn.game_files import game_files
+    from knightadder.pgn.game_records import Copies
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, result_of
     from knightadder.uci.uci_engine import read_engine
@@ -69,12 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
     unfinished = state_beside(out)
     suffix = _check_out(out, arguments.files, arguments.force or bool(unfinished and unfinished.exists()))
     with game_files(arguments.files) as files:
-        total = sum(1 for _ in _items(files))
+        copies = Copies()
+        total = sum(1 for _ in _items(files, copies))
         if not total:
             raise PositionError(f"there is no game in {', '.join(name for name, _ in files)}")
+        copies.tell()
         options = {**engine_options(arguments), **own_options}
         same = {
-            "format": 3,
+            "format": 4,
             "games": [[Path(name).name, content_digest(file)] for name, file in files],
             "version": __version__,
             "nodes": arguments.nodes,
@@ -99,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
                     open_pool(maker, arguments.cluster, processes, core=True) as pool,
                     progress(total, len(found), "games", stderr=True, place=pool.place) as update,
                 ):
-                    for item, result in pool.run(item for item in _items(files) if item.number not in found):
+                    for item, result in pool.run(item for item in _items(files, Copies()) if item.number not in found):
                         try:
                             told = found[item.number] = result_of(result)
                             tell_notes(item.file, item.text, told.notes)
@@ -154,16 +158,18 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
     return suffix
 
 
-def _items(files: Sequence[tuple[str, Path]]) -> Iterator[ScannedGame]:
-    """Read the games of files, without text between games; each file is its name for the user and its path."""
-    from knightadder.pgn.games import headers_of, read_texts
+def _items(files: Sequence[tuple[str, Path]], copies: Copies) -> Iterator[ScannedGame]:
+    """Read the games of files, each once; each file is its name for the user and its path."""
+    from knightadder.pgn.game_records import GameRecord, read_records
     from knightadder.puzzles.puzzle_maker import ScannedGame
 
     numbers = itertools.count()
     for name, file in files:
-        for text in read_texts(file):
-            if headers_of(text) is not None:
-                yield ScannedGame(next(numbers), Path(name).name, text)
+        for record in read_records(file):
+            if not isinstance(record, GameRecord):
+                yield ScannedGame(next(numbers), Path(name).name, record[0])  # a broken game is reported later
+            elif not copies.has(record):
+                yield ScannedGame(next(numbers), Path(name).name, record.source)
 
 
 def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str, force: bool) -> int:
