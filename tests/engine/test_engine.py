@@ -1,10 +1,13 @@
 """The engine as its users see it: options, positions, and what may be done when."""
 
+import _thread
+import sys
 import threading
 
 import chess
 import pytest
 from searcher import TIMEOUT, Searcher
+from waiting import eventually
 
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import EngineError, OptionError
@@ -35,6 +38,27 @@ def test_while_a_search_runs_only_stop_and_what_reads_may_be_called(searcher: Se
     assert listener.result.best_move in engine.legal_moves()
     assert engine.wait(TIMEOUT)
     assert not engine.searching
+
+
+def test_ctrl_c_ends_a_wait_on_systems_where_it_interrupts_no_lock(searcher: Searcher) -> None:
+    def interrupt() -> None:
+        begins.wait()
+        eventually(lambda: sys._current_frames()[main].f_code.co_name == "wait")
+        _thread.interrupt_main()  # interrupts no lock on any system
+        if not ended.wait(TIMEOUT):
+            searcher.engine.stop()
+
+    main, begins, ended = threading.get_ident(), threading.Event(), threading.Event()
+    searcher.start(Limits(infinite=True), KIWIPETE)
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        begins.set()
+        searcher.engine.wait()
+    ended.set()
+    thread.join()
+    assert searcher.engine.searching
+    searcher.engine.stop()
 
 
 @pytest.mark.parametrize(

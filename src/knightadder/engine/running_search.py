@@ -39,6 +39,7 @@ from knightadder.engine.timeman import Progress, allot, scale
 _SHOW_DETAILS_AFTER = 3.0  # seconds; earlier reports of current moves and bounds would flood the interface
 _CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move
 _GRACE = 0.05  # seconds that the first iteration may go on after a stop; it usually takes less than a millisecond
+_LOOK_UP = 0.5  # seconds between checks for Ctrl-C, because on Windows Ctrl-C does not interrupt a wait
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
 
@@ -189,8 +190,11 @@ class Search:
         return self._begun and not self._ended.is_set()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until the threads have finished, at most `timeout` seconds."""
-        if self._begun:
+        """Wait until the threads have finished, at most `timeout` seconds. Ctrl-C ends a wait without a timeout."""
+        if timeout is None:
+            while self.running:
+                self._ended.wait(_LOOK_UP)
+        elif self._begun:
             self._ended.wait(timeout)
 
     def stop(self) -> None:

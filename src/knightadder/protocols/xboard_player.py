@@ -30,7 +30,6 @@ _WHITE, _BLACK = 0, 1
 # Seconds of silence at the start of pondering. An interface may mistake output between the engine's move and the
 # answer to its ping for an analysis of that move.
 _SILENCE = 0.2
-_POLL_SECONDS = 1.0  # a wait without a timeout would block Ctrl-C
 
 _MAXIMA = {option.name: option.max for option in OPTIONS if option.max is not None}
 
@@ -98,8 +97,7 @@ class XBoardPlayer:
         thinking = search.aim is Aim.MOVE
         search.aborted = True
         self._engine.stop()
-        while not self._engine.wait(_POLL_SECONDS):
-            pass
+        self._engine.wait()
         self._game.sync()
         if thinking:
             self._on_move()
