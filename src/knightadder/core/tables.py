@@ -35,7 +35,7 @@ TABLES = record(  # read-only, shared by all threads
     ("zobrist_ep", np.uint64, 65),  # [NO_SQUARE] = 0
     ("zobrist_stm", np.uint64),
     ("cuckoo_keys", np.uint64, CUCKOO_PLACES),  # keys of all reversible moves; see repetition.py
-    ("cuckoo_squares", np.uint16, CUCKOO_PLACES),  # from | (to << 6)
+    ("cuckoo_moves", np.uint16, CUCKOO_PLACES),  # the moves, in one direction
     ("logs", np.int32, 64),  # natural logarithms times 1024
     ("parameters", SEARCH_PARAMETERS),
     ("evaluation", np.int64),  # `PESTO`, `CLASSICAL` or `NETWORK`

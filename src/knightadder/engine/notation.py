@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.board.fen import square_name
-from knightadder.core.board.moves import CASTLING, kind_of, source_of, target_of
+from knightadder.core.board.moves import CASTLING, kind_of, new_move, source_of, target_of
 from knightadder.core.layout import BISHOP, KNIGHT, QUEEN, ROOK
 
 _PROMOTIONS = {"n": KNIGHT, "b": BISHOP, "r": ROOK, "q": QUEEN}
@@ -52,4 +52,4 @@ def encode_moves(names: Iterable[str]) -> NDArray[np.int64]:
     legal.
     """
     squares = [parse_uci(name) or (0, 0, 0) for name in names]
-    return np.array([source | (target << 6) | (promotion << 12) for source, target, promotion in squares], np.int64)
+    return np.array([new_move(*each) for each in squares], np.int64)

@@ -24,7 +24,7 @@ import numpy as np
 
 from knightadder.closing import Closing
 from knightadder.core.api.index_queries import FILTER, INDEXED, PLAYED, count_games, filter_games
-from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT
+from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, new_move
 from knightadder.core.board.pgn_reader import RESULTS
 from knightadder.core.layout import MAX_MOVES
 from knightadder.elo_formula import elo_of_score
@@ -488,4 +488,4 @@ def _code_of(board: chess.Board, move: chess.Move) -> int:
         kind = int(DOUBLE_PUSH)
     else:
         kind = move.promotion or 0
-    return source | target << 6 | kind << 12
+    return int(new_move(source, target, kind))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.board.packed import PACKED
-from knightadder.core.board.pgn_reader import NO_CLOCK, NO_SCORE
+from knightadder.core.board.pgn_commands import NO_CLOCK, NO_SCORE
 from knightadder.engine.errors import PositionError
 from knightadder.extras import needed_by
 from knightadder.files import replacing

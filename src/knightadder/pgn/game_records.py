@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH
-from knightadder.core.board.pgn_reader import GAME, NO_CLOCK, NO_SCORE, NOTE, RESULTS, TAG
+from knightadder.core.board.pgn_commands import NO_CLOCK, NO_SCORE
+from knightadder.core.board.pgn_reader import GAME, NOTE, RESULTS, TAG
 from knightadder.pgn.bulk import GameBlock, keys_in, pack_block, read_blocks, read_bytes
 from knightadder.pgn.game_files import decoded_part
 from knightadder.pgn.games import (

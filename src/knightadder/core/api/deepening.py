@@ -104,7 +104,7 @@ def deepen(tables, worker, first, last, lines, enough_nodes, mate_plies, pausing
         for line in range(worker.pv_index if worker.widened else 0, lines):
             if not worker.widened:
                 _begin_line(worker, depth, line)
-            if not aspiration_search(tables, worker, lines, pausing) or worker.stopped:
+            if not _aspiration_search(tables, worker, lines, pausing) or worker.stopped:
                 return depth - 1
         if MATE - abs(worker.root_moves[0].score) <= mate_plies or np.int64(worker.nodes) >= enough_nodes:
             return depth
@@ -160,7 +160,7 @@ def _sort_line(worker):
 
 
 @kernel
-def aspiration_search(tables, worker, lines, pausing):
+def _aspiration_search(tables, worker, lines, pausing):
     """Search the root moves for one line in wider and wider windows, and sort the best move into the lines.
 
     The function returns whether the search for this line has ended, because the score lies within the window or

@@ -7,7 +7,8 @@ from knightadder.native.signatures import int16, int64, uint8, uint16, uint64
 from ..board import pgn_reader
 from ..board.fen_reader import read_fen
 from ..board.packed import Packed, pack
-from ..board.pgn_reader import NO_SCORE, Game, Note, Reader, Tag
+from ..board.pgn_commands import NO_SCORE
+from ..board.pgn_reader import Game, Note, Reader, Tag
 from ..board.polyglot import polyglot_key
 from ..board.position import make
 from ..compilation import core

@@ -119,12 +119,12 @@ def play(tables, worker, move):
 def play_all(tables, worker, wanted):
     """Play moves until one is illegal, and return the number of moves played.
 
-    Each of the `wanted` moves is from-square | (to-square << 6) | (promotion << 12), in the sense of `find_move`. One
-    call plays a whole game, because each call from Python costs the player a few microseconds.
+    The `wanted` moves are encoded by `new_move` from the squares and the type of the new piece, or 0, that `find_move`
+    takes. One call plays a whole game, because each call from Python costs the player a few microseconds.
     """
     for i in range(len(wanted)):
         squares = wanted[i]
-        move = find_move(tables, worker, source_of(squares), target_of(squares), squares >> 12)
+        move = find_move(tables, worker, source_of(squares), target_of(squares), kind_of(squares))
         if move == NO_MOVE:
             return i
         play(tables, worker, move)

@@ -34,7 +34,7 @@ from .bitboard import (
     bit,
     without_lsb,
 )
-from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, kind_of, source_of, target_of
+from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, kind_of, new_move, source_of, target_of
 
 # Stages, as bits. Noisy moves are captures and promotions; quiet moves are all others.
 NOISY, QUIET, ALL = np.int64(1), np.int64(2), np.int64(3)
@@ -55,7 +55,7 @@ def _add_targets(moves, n, source, targets):
     if moves is None:
         return n + popcount(targets)
     while targets:
-        n = _add(moves, n, source | (lsb(targets) << 6))
+        n = _add(moves, n, new_move(source, lsb(targets), NORMAL))
         targets = without_lsb(targets)
     return n
 
@@ -66,7 +66,7 @@ def _add_pawn_moves(moves, n, step, targets, kind):
         return n + popcount(targets)
     while targets:
         target = lsb(targets)
-        n = _add(moves, n, (target - step) | (target << 6) | (kind << 12))
+        n = _add(moves, n, new_move(target - step, target, kind))
         targets = without_lsb(targets)
     return n
 
@@ -77,11 +77,11 @@ def _add_promotions(moves, n, step, targets):
         return n + 4 * popcount(targets)
     while targets:
         target = lsb(targets)
-        move = (target - step) | (target << 6)
-        n = _add(moves, n, move | (QUEEN << 12))
-        n = _add(moves, n, move | (KNIGHT << 12))
-        n = _add(moves, n, move | (ROOK << 12))
-        n = _add(moves, n, move | (BISHOP << 12))
+        source = target - step
+        n = _add(moves, n, new_move(source, target, QUEEN))
+        n = _add(moves, n, new_move(source, target, KNIGHT))
+        n = _add(moves, n, new_move(source, target, ROOK))
+        n = _add(moves, n, new_move(source, target, BISHOP))
         targets = without_lsb(targets)
     return n
 
@@ -142,7 +142,7 @@ def castling_rook_target(us, king, rook):
 
 
 @inlined
-def castling_is_legal(tables, pos, king, rook, us):
+def _castling_is_legal(tables, pos, king, rook, us):
     """Return whether a side, which has the right and is not in check, may castle with the rook on `rook`."""
     king_target = castling_king_target(us, king, rook)
     rook_target = castling_rook_target(us, king, rook)
@@ -191,7 +191,7 @@ def _generate(tables, pos, moves, n, stage):
     while targets:
         target = lsb(targets)
         if not is_attacked(tables, pos, target, without_king, us ^ 1):
-            n = _add(moves, n, king | (target << 6))
+            n = _add(moves, n, new_move(king, target, NORMAL))
         targets = without_lsb(targets)
 
     answers = ALL_SQUARES
@@ -204,8 +204,8 @@ def _generate(tables, pos, moves, n, stage):
         rooks = pos.castling & own
         while rooks:
             rook = lsb(rooks)
-            if castling_is_legal(tables, pos, king, rook, us):
-                n = _add(moves, n, king | (rook << 6) | (CASTLING << 12))
+            if _castling_is_legal(tables, pos, king, rook, us):
+                n = _add(moves, n, new_move(king, rook, CASTLING))
             rooks = without_lsb(rooks)
 
     captures &= answers
@@ -257,7 +257,7 @@ def _generate(tables, pos, moves, n, stage):
         while pieces:
             source = lsb(pieces)
             if en_passant_is_safe(tables, pos, source, ep, us):
-                n = _add(moves, n, source | (ep << 6) | (EN_PASSANT << 12))
+                n = _add(moves, n, new_move(source, ep, EN_PASSANT))
             pieces = without_lsb(pieces)
     return n
 
@@ -298,7 +298,7 @@ def is_pseudo_legal(tables, pos, move):
         rights = pos.castling & own & bit(target)
         if source != king_square(pos, us) or rights == ZERO or pos.checkers != ZERO:
             return False
-        return castling_is_legal(tables, pos, source, target, us)
+        return _castling_is_legal(tables, pos, source, target, us)
     if own & bit(target):
         return False
     piece_type = np.int64(pos.board[source]) & 7

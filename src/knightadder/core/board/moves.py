@@ -16,6 +16,12 @@ NORMAL, EN_PASSANT, CASTLING, DOUBLE_PUSH = np.int64(0), np.int64(6), np.int64(7
 
 
 @inlined
+def new_move(source, target, kind):
+    """Return the move with these squares and this kind. For castling, `target` is the rook's square."""
+    return source | (target << 6) | (kind << 12)
+
+
+@inlined
 def source_of(move):
     """Return the from-square of a move."""
     return move & 63

@@ -15,9 +15,12 @@ from knightadder.native.records import record
 from knightadder.native.signatures import record_type
 
 from ..layout import MAX_MOVES
+from . import letters
 from .fen import LEFT_OUT
 from .fen_reader import read_fen
+from .letters import is_alphanumeric, is_blank, is_delimiter, is_digit, is_odd, newline
 from .moves import NO_MOVE
+from .pgn_commands import NO_CLOCK, NO_SCORE, is_odd_command, read_command
 from .position import POSITION, make
 from .san import read_san
 
@@ -25,13 +28,8 @@ from .san import read_san
 PADDING = 16
 #: The results, indexed by their number in a `GAME`.
 RESULTS = ("", "1-0", "1/2-1/2", "0-1", "*")
-NO_CLOCK = -1
-NO_SCORE = -32_768
 
 _MAX_DEPTH = 30  # maximum nesting depth of variations
-_MATE = 32_000
-_MAX_MATE = 499  # maximum number of moves to mate in a score
-_MAX_CENTIPAWNS = 30_000  # maximum absolute value of a score
 
 # Reasons why the reader stops: the text ends, the text ends within a game, or a game needs the careful reader.
 DONE, MORE, CAREFUL = 0, 1, 2
@@ -75,13 +73,6 @@ READER = record(
 )
 Game, Tag, Note, Reader = (record_type(dtype) for dtype in (GAME, TAG, NOTE, READER))
 
-_TAB, _NEWLINE, _RETURN, _SPACE = 9, 10, 13, 32
-_BANG, _QUOTE, _DOLLAR, _PERCENT, _OPEN, _CLOSE, _STAR, _PLUS, _COMMA, _DASH, _DOT, _SLASH = (
-    ord(letter) for letter in '!"$%()*+,-./'
-)
-_0, _9, _COLON, _QUESTION, _A, _Z = (ord(letter) for letter in "09:?AZ")
-_BRACKET, _BACKSLASH, _END_BRACKET, _LOW_A, _LOW_Z, _BRACE, _END_BRACE = (ord(letter) for letter in "[\\]az{}")
-_LOWER = 32
 _NAME_SIGNS = tuple(ord(letter) for letter in "_+#=:-")
 _STANDARD, _CHESS960 = (np.uint64(int.from_bytes(word, "little")) for word in (b"standard", b"chess960"))
 _VARIANT = tuple(b"ariant")
@@ -93,7 +84,7 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
     reader.games = reader.tags = reader.moves = reader.notes = 0
     while True:
         while True:  # skip empty lines
-            skipped = _newline(text, reader.at)
+            skipped = newline(text, reader.at)
             if skipped == 0:
                 break
             reader.at += skipped
@@ -121,53 +112,12 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
         reader.games += 1
 
 
-@inlined
-def _newline(text, at):
-    """Return the length of the line end at a place, or 0 if there is none."""
-    letter = np.int64(text[at])
-    if letter == _NEWLINE:
-        return np.int64(1)
-    if letter == _RETURN and np.int64(text[at + 1]) == _NEWLINE:
-        return np.int64(2)
-    return np.int64(0)
-
-
-@inlined
-def _is_blank(letter):
-    return letter == _SPACE or letter == _TAB
-
-
-@inlined
-def _is_digit(letter):
-    return letter >= _0 and letter <= _9
-
-
-@inlined
-def _is_alphanumeric(letter):
-    small = letter | _LOWER
-    return _is_digit(letter) or (small >= _LOW_A and small <= _LOW_Z)
-
-
-@inlined
-def _is_delimiter(letter):
-    """Return whether a character ends the move or annotation sign before it."""
-    return (
-        _is_blank(letter)
-        or letter == _NEWLINE
-        or letter == _RETURN
-        or letter == _BRACE
-        or letter == _OPEN
-        or letter == _CLOSE
-        or letter == _DOLLAR
-    )
-
-
 @kernel
 def _end_of_line(text, at):
     """Return the place after the line end if only blanks precede it; else -1."""
-    while _is_blank(np.int64(text[at])):
+    while is_blank(np.int64(text[at])):
         at += 1
-    length = _newline(text, at)
+    length = newline(text, at)
     return at + length if length else np.int64(-1)
 
 
@@ -179,37 +129,37 @@ def _end_of_line(text, at):
 def _read_tags(tables, reader, text, game, tags):
     at = reader.at
     begins = np.int64(text[at])
-    if begins != _BRACKET and not _is_digit(begins):
+    if begins != letters.BRACKET and not is_digit(begins):
         return False
-    while np.int64(text[at]) == _BRACKET:
+    while np.int64(text[at]) == letters.BRACKET:
         tag = tags[reader.tags]
         at += 1
         tag.name = at
         letter = np.int64(text[at])
-        if not _is_alphanumeric(letter):
+        if not is_alphanumeric(letter):
             reader.at = at
             return False
-        while _is_alphanumeric(letter) or letter in _NAME_SIGNS:
+        while is_alphanumeric(letter) or letter in _NAME_SIGNS:
             at += 1
             letter = np.int64(text[at])
         tag.name_end = at
-        while np.int64(text[at]) == _SPACE:
+        while np.int64(text[at]) == letters.SPACE:
             at += 1
-        if np.int64(text[at]) != _QUOTE:
+        if np.int64(text[at]) != letters.QUOTE:
             reader.at = at
             return False
         at += 1
         tag.value = at
         letter = np.int64(text[at])
-        while letter != _QUOTE and at < reader.end:
-            if letter == _BACKSLASH or letter == _NEWLINE or letter == _RETURN:
+        while letter != letters.QUOTE and at < reader.end:
+            if letter == letters.BACKSLASH or letter == letters.NEWLINE or letter == letters.RETURN:
                 reader.at = at
                 return False
             at += 1
             letter = np.int64(text[at])
         tag.value_end = at
         reader.at = at
-        if at >= reader.end or np.int64(text[at + 1]) != _END_BRACKET:
+        if at >= reader.end or np.int64(text[at + 1]) != letters.END_BRACKET:
             return False
         at = _end_of_line(text, at + 2)
         if at < 0:
@@ -239,8 +189,8 @@ def _note_tag(text, game, tag):
         word = np.uint64(0)
         for place in range(8):
             letter = np.int64(text[start + place])
-            if letter >= _A and letter <= _Z:
-                letter |= _LOWER
+            if letter >= letters.A and letter <= letters.Z:
+                letter |= letters.LOWER
             word |= np.uint64(letter) << np.uint64(8 * place)
         game.chess960 = 1 if word == _CHESS960 else 0
         return word == _CHESS960 or word == _STANDARD
@@ -273,10 +223,10 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
     while True:
         reader.at = at
         letter = np.int64(text[at])
-        if _is_blank(letter):
+        if is_blank(letter):
             at += 1
             continue
-        length = _newline(text, at)
+        length = newline(text, at)
         if length:
             if empty and begun:  # an empty line among the moves may be the end of a game
                 return False
@@ -287,13 +237,13 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
         if at >= end:
             return False
         begun, empty = True, False
-        if letter == _BRACE:
+        if letter == letters.BRACE:
             at = _read_comment(reader, text, at + 1, depth, clocks, scores, notes, reader.moves - game.first_move)
             if at < 0:
                 return False
-        elif letter == _DOT:
+        elif letter == letters.DOT:
             at += 1
-        elif letter == _OPEN:
+        elif letter == letters.OPEN:
             if reader.moved[depth] == 0 or depth == _MAX_DEPTH:
                 return False
             before = reader.stack[2 * depth + 1 - reader.now[depth]]
@@ -301,20 +251,20 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
             copy_record(reader.stack[2 * depth], before)
             reader.now[depth] = reader.moved[depth] = 0
             at += 1
-        elif letter == _CLOSE:
+        elif letter == letters.CLOSE:
             # python-chess assigns the text after an empty variation to the next move.
             if depth == 0 or reader.moved[depth] == 0:
                 return False
             depth -= 1
             at += 1
-        elif letter == _DOLLAR or letter == _BANG or letter == _QUESTION:
+        elif letter == letters.DOLLAR or letter == letters.BANG or letter == letters.QUESTION:
             # python-chess assigns a sign at the start of a variation to the move before it.
             if depth > 0 and reader.moved[depth] == 0:
                 return False
             at = _read_sign(reader, text, at, depth, notes, reader.moves - game.first_move)
             if at < 0:
                 return False
-        elif letter == _STAR or _is_digit(letter):
+        elif letter == letters.STAR or is_digit(letter):
             result, length = _read_result(text, at)
             if result == 0:
                 at = _skip_number(text, at)
@@ -323,7 +273,7 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
                 continue
             at += length
             after = np.int64(text[at])
-            if not _is_blank(after) and _newline(text, at) == 0 and after != _CLOSE and at < end:
+            if not is_blank(after) and newline(text, at) == 0 and after != letters.CLOSE and at < end:
                 return False
             if depth == 0:
                 game.result = result
@@ -334,7 +284,7 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
             pos = reader.stack[here]
             move, at = read_san(tables, pos, text, at)
             letter = np.int64(text[at])
-            if move == NO_MOVE or not (_is_delimiter(letter) or letter == _BANG or letter == _QUESTION):
+            if move == NO_MOVE or not (is_delimiter(letter) or letter == letters.BANG or letter == letters.QUESTION):
                 return False
             make(tables, pos, reader.stack[here ^ 1], move)
             reader.now[depth] ^= 1
@@ -350,21 +300,21 @@ def _read_moves(tables, reader, text, game, moves, clocks, scores, notes):
 def _read_result(text, at):
     """Return the number of the result at a place, and its length; 0 and 0 if there is none."""
     first, second, third = np.int64(text[at]), np.int64(text[at + 1]), np.int64(text[at + 2])
-    if first == _STAR:
+    if first == letters.STAR:
         return np.int64(4), np.int64(1)
-    if second == _DASH and first + third == 2 * _0 + 1:
-        if first == _0 + 1:
+    if second == letters.DASH and first + third == 2 * letters.ZERO + 1:
+        if first == letters.ZERO + 1:
             return np.int64(1), np.int64(3)
-        if first == _0:
+        if first == letters.ZERO:
             return np.int64(3), np.int64(3)
     if (
-        first == _0 + 1
-        and second == _SLASH
-        and third == _0 + 2
-        and text[at + 3] == _DASH
-        and text[at + 4] == _0 + 1
-        and text[at + 5] == _SLASH
-        and text[at + 6] == _0 + 2
+        first == letters.ZERO + 1
+        and second == letters.SLASH
+        and third == letters.ZERO + 2
+        and text[at + 3] == letters.DASH
+        and text[at + 4] == letters.ZERO + 1
+        and text[at + 5] == letters.SLASH
+        and text[at + 6] == letters.ZERO + 2
     ):
         return np.int64(2), np.int64(7)
     return np.int64(0), np.int64(0)
@@ -373,13 +323,13 @@ def _read_result(text, at):
 @kernel
 def _skip_number(text, at):
     """Return the place after a move number, or -1 if there is none."""
-    if np.int64(text[at]) == _0:
+    if np.int64(text[at]) == letters.ZERO:
         return np.int64(-1)
-    while _is_digit(np.int64(text[at])):
+    while is_digit(np.int64(text[at])):
         at += 1
-    if not _is_blank(np.int64(text[at])) and _newline(text, at) == 0 and np.int64(text[at]) != _DOT:
+    if not is_blank(np.int64(text[at])) and newline(text, at) == 0 and np.int64(text[at]) != letters.DOT:
         return np.int64(-1)
-    while np.int64(text[at]) == _DOT:
+    while np.int64(text[at]) == letters.DOT:
         at += 1
     return at
 
@@ -389,25 +339,25 @@ def _read_sign(reader, text, at, depth, notes, ply):
     """Read an annotation such as ``$4`` or ``??``; return the place after it, or -1 if it is faulty."""
     letter = np.int64(text[at])
     nag = np.int64(0)
-    if letter == _DOLLAR:
+    if letter == letters.DOLLAR:
         digits = at + 1
         at = digits
-        while _is_digit(np.int64(text[at])) and at < digits + 4:
-            nag = nag * 10 + np.int64(text[at]) - _0
+        while is_digit(np.int64(text[at])) and at < digits + 4:
+            nag = nag * 10 + np.int64(text[at]) - letters.ZERO
             at += 1
         if at == digits or at > digits + 3:
             return np.int64(-1)
     else:
-        nag = np.int64(1 if letter == _BANG else 2)
+        nag = np.int64(1 if letter == letters.BANG else 2)
         at += 1
         second = np.int64(text[at])
-        if second == _BANG or second == _QUESTION:
+        if second == letters.BANG or second == letters.QUESTION:
             if second == letter:
                 nag += 2
             else:
                 nag += 4
             at += 1
-    if not _is_delimiter(np.int64(text[at])):
+    if not is_delimiter(np.int64(text[at])):
         return np.int64(-1)
     if depth == 0:
         note = notes[reader.notes]
@@ -423,28 +373,28 @@ def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
     kept = depth == 0 and ply > 0
     while True:
         letter = np.int64(text[at])
-        if letter == _END_BRACE:
+        if letter == letters.END_BRACE:
             break
-        if letter == _BRACKET and kept:
-            if _is_odd_command(text, at):
+        if letter == letters.BRACKET and kept:
+            if is_odd_command(text, at):
                 reader.at = at
                 return np.int64(-1)
-            read_bracket(text, at, clocks, scores, reader.moves - 1, np.int64(reader.stack[reader.now[0]].stm))
-        elif letter == _RETURN and np.int64(text[at + 1]) != _NEWLINE:
+            read_command(text, at, clocks, scores, reader.moves - 1, np.int64(reader.stack[reader.now[0]].stm))
+        elif letter == letters.RETURN and np.int64(text[at + 1]) != letters.NEWLINE:
             reader.at = at
             return np.int64(-1)
-        elif letter == _NEWLINE:
+        elif letter == letters.NEWLINE:
             # A tag at the start of a line may belong to the next game, if the comment has no closing brace.
             reader.line += 1
             ahead = at + 1
-            while _is_blank(np.int64(text[ahead])):
+            while is_blank(np.int64(text[ahead])):
                 ahead += 1
             first = np.int64(text[ahead])
-            if first == _BRACKET:
+            if first == letters.BRACKET:
                 ahead += 1
-                while _is_blank(np.int64(text[ahead])):
+                while is_blank(np.int64(text[ahead])):
                     ahead += 1
-            doubtful = _is_alphanumeric(np.int64(text[ahead])) if first == _BRACKET else _is_odd(first)
+            doubtful = is_alphanumeric(np.int64(text[ahead])) if first == letters.BRACKET else is_odd(first)
             if doubtful or ahead >= reader.end:
                 reader.at = ahead
                 return np.int64(-1)
@@ -459,138 +409,18 @@ def _read_comment(reader, text, at, depth, clocks, scores, notes, ply):
     return at + 1
 
 
-@inlined
-def _is_odd(letter):
-    """Return whether a character may be rare white space, neither a blank nor a line end."""
-    return letter > 127 or (letter < _SPACE and letter != _NEWLINE and letter != _RETURN)
-
-
-@inlined
-def _is_odd_command(text, at):
-    """Return whether a ``[%clk`` or ``[%eval`` command may be followed by rare white space."""
-    first = np.int64(text[at + 2])
-    end = at + 5 if first == 99 else at + 6  # c
-    return np.int64(text[at + 1]) == _PERCENT and (first == 99 or first == 101) and _is_odd(np.int64(text[end]))
-
-
-@kernel
-def read_bracket(text, at, clocks, scores, index, stm):
-    """Read ``[%clk ...]`` into ``clocks[index]``, or ``[%eval ...]`` into ``scores[index]``, unless that value is
-    known. `stm` is the side to move after the move.
-    """
-    if np.int64(text[at + 1]) != _PERCENT:
-        return
-    if text[at + 2] == 99 and text[at + 3] == 108 and text[at + 4] == 107:  # clk
-        if clocks[index] == NO_CLOCK:
-            clocks[index] = _read_clock(text, at + 5)
-    elif text[at + 2] == 101 and text[at + 3] == 118 and text[at + 4] == 97 and text[at + 5] == 108:  # eval
-        if scores[index] == NO_SCORE:
-            scores[index] = _read_score(text, at + 6, stm)
-
-
-@inlined
-def _after_space(text, at):
-    """Return the place after a white space character, or -1 if there is none."""
-    if _is_blank(np.int64(text[at])):
-        return at + 1
-    length = _newline(text, at)
-    return at + length if length else np.int64(-1)
-
-
-@inlined
-def _read_digits(text, at, max_number):
-    """Return a number, at most `max_number`, and the place after its digits."""
-    number = np.int64(0)
-    while _is_digit(np.int64(text[at])):
-        number = min(number * 10 + np.int64(text[at]) - _0, max_number)
-        at += 1
-    return number, at
-
-
-@kernel
-def _read_clock(text, at):
-    """Return the milliseconds of a clock, hours:minutes:seconds; `NO_CLOCK` if it is malformed."""
-    at = _after_space(text, at)
-    if at < 0:
-        return np.int64(NO_CLOCK)
-    total = np.int64(0)
-    for place in range(3):
-        start = at
-        number, at = _read_digits(text, at, np.int64(1_000_000))
-        if at == start or (place < 2 and np.int64(text[at]) != _COLON):
-            return np.int64(NO_CLOCK)
-        total = total * 60 + number
-        at += 1 if place < 2 else 0
-    total *= 1000
-    if np.int64(text[at]) == _DOT:
-        at += 1
-        unit = np.int64(100)
-        while _is_digit(np.int64(text[at])):
-            total += unit * (np.int64(text[at]) - _0)
-            unit //= 10
-            at += 1
-    return total if np.int64(text[at]) == _END_BRACKET else np.int64(NO_CLOCK)
-
-
-@kernel
-def _read_score(text, at, stm):
-    """Return a score from White's view, with mates as the core encodes them; `NO_SCORE` if it is malformed."""
-    at = _after_space(text, at)
-    if at < 0:
-        return np.int64(NO_SCORE)
-    mate = text[at] == 35  # the character #
-    at += 1 if mate else 0
-    negative = np.int64(text[at]) == _DASH
-    at += 1 if negative or np.int64(text[at]) == _PLUS else 0
-    start = at
-    value, at = _read_digits(text, at, np.int64(1_000_000))
-    digits = at - start
-    if mate:
-        moves = min(value, np.int64(_MAX_MATE))
-        if digits == 0:
-            return np.int64(NO_SCORE)
-        if value == 0:
-            negative = stm == 0  # the side to move is mated
-        plies = 2 * moves
-        if moves and (stm == 1) == negative:  # the side that mates is to move
-            plies -= 1
-        value = np.int64(_MATE) - plies
-    else:
-        value *= 100
-        if np.int64(text[at]) == _DOT:
-            at += 1
-            start = at
-            fraction, at = _read_digits(text, at, np.int64(1_000))
-            if at - start > 2 or (at == start and digits == 0):
-                return np.int64(NO_SCORE)
-            value += fraction * 10 if at - start == 1 else fraction
-        elif digits == 0:
-            return np.int64(NO_SCORE)
-        if digits > 10:
-            return np.int64(NO_SCORE)
-        value = min(value, np.int64(_MAX_CENTIPAWNS))
-    if np.int64(text[at]) == _COMMA:  # a depth follows
-        start = at + 1
-        _, at = _read_digits(text, start, np.int64(1))
-        if at == start:
-            return np.int64(NO_SCORE)
-    if np.int64(text[at]) != _END_BRACKET:
-        return np.int64(NO_SCORE)
-    return -value if negative else value
-
-
 @kernel
 def _finish(reader, text):
     """Go on to the next game, which begins after an empty line or with a tag."""
     at = reader.at
-    while _is_blank(np.int64(text[at])):
+    while is_blank(np.int64(text[at])):
         at += 1
     reader.at = at
     if at >= reader.end:
         return reader.last != 0
     ends = np.int64(0)  # number of line ends
     while True:
-        length = _newline(text, at)
+        length = newline(text, at)
         if length == 0:
             break
         at += length
@@ -600,7 +430,7 @@ def _finish(reader, text):
     if at >= reader.end:
         return reader.last != 0
     letter = np.int64(text[at])
-    if letter == _BRACKET:
+    if letter == letters.BRACKET:
         return ends > 0
     # A line that begins with white space still belongs to this game.
-    return ends > 1 and not _is_blank(letter) and not _is_odd(letter) and letter != _RETURN
+    return ends > 1 and not is_blank(letter) and not is_odd(letter) and letter != letters.RETURN

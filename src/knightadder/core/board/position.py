@@ -71,7 +71,7 @@ def _flip(pos, piece, squares):
 
 
 @inlined
-def can_capture_en_passant(tables, pos, target):
+def _can_capture_en_passant(tables, pos, target):
     """Return whether the side to move has a legal en passant capture on `target`."""
     us = np.int64(pos.stm)
     pawns = tables.pawn[us ^ 1, target] & pos.by_type[PAWN] & pos.by_color[us]
@@ -140,7 +140,7 @@ def make(tables, old, new, move):
             new.rule50 = 0
             if kind == DOUBLE_PUSH:
                 behind = (source + target) >> 1
-                if can_capture_en_passant(tables, new, behind):
+                if _can_capture_en_passant(tables, new, behind):
                     new.ep = behind
                     new.key ^= tables.zobrist_ep[behind]
             elif kind == EN_PASSANT:
@@ -182,7 +182,7 @@ def complete(tables, pos):
     pos.key ^= _castling_key(tables, pos.castling)
     ep = np.int64(pos.ep)
     if ep != NO_SQUARE:
-        if can_capture_en_passant(tables, pos, ep):
+        if _can_capture_en_passant(tables, pos, ep):
             pos.key ^= tables.zobrist_ep[ep]
         else:
             pos.ep = NO_SQUARE

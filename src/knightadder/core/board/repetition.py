@@ -11,6 +11,7 @@ from knightadder.native.jit import inlined, kernel
 
 from ..layout import BISHOP, KING, KNIGHT, QUEEN, ROOK
 from .bitboard import ZERO
+from .moves import NORMAL, new_move, source_of, target_of
 
 GAME_KEYS = 256  # maximum number of earlier positions of the game to keep; the fifty-move rule needs far fewer
 CUCKOO_PLACES = 8192
@@ -46,8 +47,8 @@ def can_repeat(tables, worker, pos, ply):
             place = _second_place(key)
             if tables.cuckoo_keys[place] != key:
                 continue
-        squares = np.int64(tables.cuckoo_squares[place])
-        if tables.between[squares & 63, squares >> 6] & pos.by_type[0] == ZERO:
+        move = np.int64(tables.cuckoo_moves[place])
+        if tables.between[source_of(move), target_of(move)] & pos.by_type[0] == ZERO:
             return True
     return False
 
@@ -55,7 +56,7 @@ def can_repeat(tables, worker, pos, ply):
 def fill_tables(tables):
     """Fill the keys of reversible moves in a TABLES record, after its attacks and Zobrist numbers."""
     # These are lists, because reading an item of a list is five times as fast as reading an item of an array.
-    keys, squares = [0] * CUCKOO_PLACES, [0] * CUCKOO_PLACES
+    keys, moves = [0] * CUCKOO_PLACES, [0] * CUCKOO_PLACES
     numbers, stm = tables.piece_square["key"].tolist(), int(tables.zobrist_stm)
     for piece_type in (KNIGHT, BISHOP, ROOK, QUEEN, KING):
         for a in range(64):
@@ -63,9 +64,9 @@ def fill_tables(tables):
             for b in range(a + 1, 64):
                 if (reached >> b) & 1:
                     for piece in (piece_type, piece_type + 8):
-                        _insert(keys, squares, numbers[piece][a] ^ numbers[piece][b] ^ stm, a | (b << 6))
+                        _insert(keys, moves, numbers[piece][a] ^ numbers[piece][b] ^ stm, new_move(a, b, int(NORMAL)))
     tables.cuckoo_keys[:] = keys
-    tables.cuckoo_squares[:] = squares
+    tables.cuckoo_moves[:] = moves
 
 
 def _reached(tables, piece_type, square):
@@ -80,13 +81,13 @@ def _reached(tables, piece_type, square):
     return int(sets[piece_type])
 
 
-def _insert(keys, squares, key, pair):
+def _insert(keys, moves, key, move):
     """Put a key into its first place. The key that was there moves to its other place, and so on."""
     mask, shift = int(_MASK), int(_SECOND)
     place = key & mask
     while True:
         keys[place], key = key, keys[place]
-        squares[place], pair = pair, squares[place]
+        moves[place], move = move, moves[place]
         if not key:
             return
         first, second = key & mask, (key >> shift) & mask

@@ -10,7 +10,7 @@ from ..layout import BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK
 from .attacks import attacks_of, king_square
 from .bitboard import ZERO, without_lsb
 from .movegen import is_legal
-from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NO_MOVE, NORMAL
+from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NO_MOVE, NORMAL, new_move
 
 _A, _H, _O, _X = (ord(letter) for letter in "ahOx")
 _1, _8, _DASH, _EQUALS, _PLUS, _HASH = (ord(letter) for letter in "18-=+#")
@@ -108,7 +108,7 @@ def _read_castling(tables, pos, text, at):
     while rooks:
         rook = lsb(rooks)
         if (rook < king) == long:
-            move = king | (rook << 6) | (CASTLING << 12)
+            move = new_move(king, rook, CASTLING)
             if is_legal(tables, pos, move):
                 return move, _after_check(text, at)
         rooks = without_lsb(rooks)
@@ -135,7 +135,7 @@ def _find_pawn_move(tables, pos, file, target, kind):
         kind = DOUBLE_PUSH
     if np.int64(pos.board[source]) != pawn:
         return NO_MOVE
-    move = source | (target << 6) | (kind << 12)
+    move = new_move(source, target, kind)
     return move if is_legal(tables, pos, move) else NO_MOVE
 
 
@@ -149,7 +149,7 @@ def _find_piece_move(tables, pos, piece_type, file, rank, target):
         sources = without_lsb(sources)
         if (file >= 0 and source & 7 != file) or (rank >= 0 and source >> 3 != rank):
             continue
-        candidate = source | (target << 6)
+        candidate = new_move(source, target, NORMAL)
         if is_legal(tables, pos, candidate):
             if move != NO_MOVE:
                 return NO_MOVE

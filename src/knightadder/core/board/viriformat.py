@@ -19,7 +19,18 @@ from knightadder.native.jit import inlined, kernel, record_at
 from ..layout import KNIGHT, PAWN
 from .bitboard import ZERO
 from .movegen import is_legal
-from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NORMAL, is_noisy, is_promotion, kind_of, source_of, target_of
+from .moves import (
+    CASTLING,
+    DOUBLE_PUSH,
+    EN_PASSANT,
+    NORMAL,
+    is_noisy,
+    is_promotion,
+    kind_of,
+    new_move,
+    source_of,
+    target_of,
+)
 from .packed import PACKED, WIN, pack, unpack
 from .position import make
 
@@ -59,7 +70,7 @@ def _move_of(pos, word):
         kind = CASTLING
     elif pos.board[source] & 7 == PAWN and abs(target - source) == 16:
         kind = DOUBLE_PUSH
-    return source | (target << 6) | (kind << 12)
+    return new_move(source, target, kind)
 
 
 @inlined
