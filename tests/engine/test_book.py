@@ -11,10 +11,12 @@ import chess
 import chess.polyglot
 import pytest
 from searcher import Searcher
+from waiting import TIMEOUT
 
 from knightadder.engine.book import Book, encode
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import OptionError
+from knightadder.engine.hashtable import HashTable
 from knightadder.engine.limits import Limits
 
 CASTLING = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"
@@ -96,6 +98,19 @@ def test_the_engine_plays_from_its_book(searcher: Searcher, file: Path) -> None:
     searcher.engine.set_option("BestBookMove", "true")
     assert {searcher.search(Limits(wtime=60_000)).result.best_move for _ in range(8)} == {"e2e4"}
     assert searcher.search(Limits(movetime=10_000), CASTLING).result.best_move == "e1g1"
+
+
+def test_a_book_move_does_not_wait_for_the_hash_table_to_be_cleared(
+    searcher: Searcher, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(searcher, file, BestBookMove="true")
+    searcher.engine.set_position()
+    with monkeypatch.context() as patch:
+        patch.setattr(HashTable, "wait", lambda table, timeout=None: False)
+        listener = searcher.go(Limits(wtime=60_000))
+        assert listener.done.wait(TIMEOUT)
+        assert searcher.engine.wait(TIMEOUT)
+    assert listener.result.best_move == "e2e4"
 
 
 def test_after_a_ponder_hit_the_book_is_asked(searcher: Searcher, file: Path) -> None:

@@ -27,6 +27,8 @@ from knightadder.frozen import typed_command
 from knightadder.native.memory import Clearing
 from knightadder.native.records import new_record
 
+_BOOK_TIME = 100  # milliseconds to search a book move; so a large hash table that is being cleared does not delay it
+
 
 class Engine:
     """A chess engine; `set_option` changes its options, and `random` chooses the moves of a weakened engine. An
@@ -170,7 +172,7 @@ class Engine:
             on_info(Message(line))
         move = self._book_move(limits)
         if move:  # a short search gives a score, and often a reply to ponder on
-            limits = Limits(depth=1, searchmoves=(move,), ponder=limits.ponder)
+            limits = Limits(depth=1, movetime=_BOOK_TIME, searchmoves=(move,), ponder=limits.ponder)
         self._search = self._new_search(self._table, limits, on_info, on_done)
         self._search.start()
         return self._search.stop
