@@ -140,7 +140,7 @@ def test_find_by_pieces_or_material(tmp_path: Path, capsys: pytest.CaptureFixtur
     )
     assert find("--material", "KvK") == "No game of the index has such a position.\n"
     assert find("--pieces", "Xe4", status=2) == (
-        "knightadder: expected a man on a square, such as Nd5, pd6 or -e4, not 'Xe4'\n"
+        "knightadder: expected a piece on a square, such as Nd5, pd6 or -e4, not 'Xe4'\n"
     )
 
 

@@ -183,6 +183,8 @@ def test_what_cannot_be_done_is_said_in_a_line_and_harms_nothing(games, tmp_path
     missing = tmp_path / "missing.pgn"
     assert complaint(missing, "-o", out) == f"cannot read {missing}: No such file or directory"
     assert complaint(tmp_path, "-o", out) == f"cannot read {tmp_path}: it is a folder"
+    expected = f"--out {games}: this file contains the games, so it is not overwritten"
+    assert complaint(games, "-o", games) == expected
     nowhere = tmp_path / "no" / "games.sqlite"
     assert complaint(games, "-o", nowhere) == f"cannot use {nowhere}: No such file or directory"
     empty = tmp_path / "empty.pgn"

@@ -124,6 +124,29 @@ def test_a_program_is_looked_for(tmp_path):
             resolve_command(command)
 
 
+def test_a_path_may_contain_spaces_and_quotation_marks(tmp_path):
+    program = tmp_path / "Anna's engines" / "my engine"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert resolve_command(str(program)) == [str(program)]
+    assert resolve_command("./my engine", program.parent) == [str(program)]
+    assert resolve_command("'./my engine' --uci", program.parent) == [str(program), "--uci"]
+    message = r"^no such program: \./my; put a path that contains spaces in quotation marks$"
+    with pytest.raises(OptionError, match=message):
+        resolve_command("./my engine --uci", program.parent)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="on Windows, the suffix decides")
+def test_a_file_that_cannot_be_run_says_why(tmp_path):
+    program = tmp_path / "engine"
+    program.write_text("#!/bin/sh\n")
+    for file, reason in ((tmp_path, "a folder"), (program, "not executable")):
+        with pytest.raises(OptionError) as error:
+            resolve_command(str(file))
+        assert str(error.value) == f"cannot run {file}: it is {reason}"
+
+
 def test_a_program_of_the_folder_comes_first(tmp_path, monkeypatch):
     for place in ("here", "there"):
         for program in (tmp_path / place / "engine", tmp_path / place / "bin" / "engine"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from knightadder.arguments import declare, positive
 from knightadder.engine.errors import EngineError, OptionError, PositionError
-from knightadder.files import locked, writing
+from knightadder.files import check_outputs, locked, writing
 from knightadder.progress import reading_progress
 from knightadder.runs import going_on
 
@@ -53,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.pgn.game_files import game_files, opened
 
     out: Path = arguments.out
+    check_outputs({"--out": out}, arguments.files)
     with game_files(arguments.files) as files, locked(out):
         for _, file in files:
             with opened(file):  # raises an error if the file cannot be read

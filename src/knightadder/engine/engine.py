@@ -243,7 +243,7 @@ class Engine:
         # user is told how to check them.
         if new := sorted({str(path.parent) for path in found.paths.values()} - self._trusted_folders):
             self._trusted_folders.update(new)
-            lines.append(f"{typed_command(['tablebases', 'verify', *new])} finds damaged files")
+            lines.append(f"to check whole files for damage: {typed_command(['tablebases', 'verify', *new])}")
         return lines
 
     def _book_move(self, limits: Limits) -> str | None:

@@ -23,7 +23,7 @@ def read_pieces(text: str) -> dict[int, int]:
     for word in text.replace(",", " ").split():
         letter, square = word[:1], word[1:]
         if (letter != "-" and (letter not in LETTERS or letter == " ")) or square not in chess.SQUARE_NAMES:
-            raise OptionError(f"expected a man on a square, such as Nd5, pd6 or -e4, not {word!r:.60}")
+            raise OptionError(f"expected a piece on a square, such as Nd5, pd6 or -e4, not {word!r:.60}")
         piece = 0 if letter == "-" else LETTERS.index(letter)
         if found.setdefault(chess.SQUARE_NAMES.index(square), piece) != piece:
             raise OptionError(f"{square} cannot have two different contents: {text!r:.60}")

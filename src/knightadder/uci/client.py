@@ -57,20 +57,32 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
     """Return the words of a command line; the first word becomes the full path of the program. None means this program.
 
     Relative paths start from `folder` (default: the working directory). A name without a folder is looked for there
-    first, and then in the search path. OptionError if there is no such program.
+    first, and then in the search path. A path that contains spaces needs no quotation marks if no arguments follow it.
+    OptionError if there is no such program.
     """
     if command is None:
         command = own_command()
-    words = split_words(command) if isinstance(command, str) else list(command)
+    if isinstance(command, str):
+        words = [command] if _find_program(command, folder) else split_words(command)
+    else:
+        words = list(command)
     if not words:
         raise OptionError("the command of an engine is empty")
-    name = words[0]
+    program = _find_program(words[0], folder)
+    if program is None:
+        path = (folder or Path()) / words[0]
+        if path.exists():
+            raise OptionError(f"cannot run {path}: it is {'a folder' if path.is_dir() else 'not executable'}")
+        hint = "; put a path that contains spaces in quotation marks" if len(words) > 1 else ""
+        raise OptionError(f"no such program: {words[0]}{hint}")
+    return [str(Path(program).absolute()), *words[1:]]
+
+
+def _find_program(name: str, folder: Path | None) -> str | None:
     program = shutil.which(folder.absolute() / name) if folder is not None else None
     if program is None and (folder is None or not os.path.dirname(name)):
         program = shutil.which(name) or shutil.which(name, path=_EXTRA_FOLDER)
-    if program is None:
-        raise OptionError(f"no such program: {name}")
-    return [str(Path(program).absolute()), *words[1:]]
+    return program
 
 
 @contextlib.contextmanager

@@ -247,10 +247,10 @@ def test_how_to_verify_a_folder_is_told_once(tmp_path: Path) -> None:
         folder.mkdir()
         shutil.copy(SHIPPED / name, folder)
     assert engine.set_option("SyzygyPath", str(first))[1:] == [
-        f"knightadder tablebases verify {shlex.quote(str(first))} finds damaged files"
+        f"to check whole files for damage: knightadder tablebases verify {shlex.quote(str(first))}"
     ]
     assert engine.set_option("SyzygyPath", os.pathsep.join(map(str, (first, second))))[1:] == [
-        f"knightadder tablebases verify {shlex.quote(str(second))} finds damaged files"
+        f"to check whole files for damage: knightadder tablebases verify {shlex.quote(str(second))}"
     ]
     assert len(engine.set_option("SyzygyPath", str(first))) == 1
     assert len(engine.set_option("SyzygyPath", "")) == 1
@@ -265,7 +265,7 @@ def test_the_command_that_verifies_a_folder_is_for_the_shell_of_windows(
     engine = Engine()
     monkeypatch.setattr(sys, "platform", "win32")
     lines = engine.set_option("SyzygyPath", str(folder))
-    assert lines[1] == f'knightadder tablebases verify "{folder}" finds damaged files'
+    assert lines[1] == f'to check whole files for damage: knightadder tablebases verify "{folder}"'
     engine.close()
 
 

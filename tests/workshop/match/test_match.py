@@ -375,10 +375,10 @@ def test_on_a_full_disk_all_files_stay_whole(capsys, tmp_path, two, small_disk, 
     assert full != "m.pgn" or pgn.read_text().count("[Event ") == 6
 
 
-def test_an_engine_that_cannot_start_ends_the_match_before_it_begins(capsys, engine):
-    status, out, err = _run(
-        capsys, *engine("A"), "--engine", "name=B", f"cmd={sys.executable} -V", "--each", "nodes=1", "--games", "2"
-    )
+def test_an_engine_that_cannot_start_ends_the_match_before_it_begins(capsys, engine, tmp_path):
+    broken = ["--engine", "name=B", f"cmd={sys.executable} -V"]
+    output = ["--pgn", str(tmp_path / "games.pgn")]
+    status, out, err = _run(capsys, *engine("A"), *broken, "--each", "nodes=1", "--games", "2", *output)
     assert (status, out) == (1, "")
     assert re.fullmatch(r"knightadder: B: the engine ended with status 0.*\n", err)
 

@@ -181,7 +181,7 @@ def play(arguments: argparse.Namespace, rows: bool = True) -> tuple[Match, Stand
         standings = Standings(match.pairings, journal.records)
         try:
             with (
-                going_on(lambda: f"The games so far are in {state}" if state else ""),
+                going_on(lambda: f"The games so far are in {state}" if state and journal.records else ""),
                 _display(standings, match, arguments.interval) as show,
             ):
                 match.play(journal, standings, arguments, show)
