@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.api.index_queries import INDEXED
-from knightadder.core.board.pgn_reader import NO_CLOCK, RESULTS
+from knightadder.core.board.pgn_commands import NO_CLOCK
+from knightadder.core.board.pgn_reader import RESULTS
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError
 from knightadder.foreign import NotNegative, converted, rating_or_none
