@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from searcher import Clock, Searcher
 
-from knightadder.engine import running_search
+from knightadder.engine import running_search, search_clock
 from knightadder.engine.engine import Engine
 
 
@@ -39,7 +39,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     start = running_search.Search.start
 
     def start_watched(this: running_search.Search) -> None:
-        this._changed = Changed()
+        this._clock._changed = Changed()
         start(this)
 
     monkeypatch.setattr(running_search.Search, "start", start_watched)
@@ -49,14 +49,15 @@ def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     time = Clock()
-    check = running_search.Search._check_clock
+    check = search_clock.SearchClock._check
 
-    def check_and_tell(this: running_search.Search) -> float:
+    def check_and_tell(this: search_clock.SearchClock) -> float:
         pause = check(this)
         time.looked()
         return pause
 
     monkeypatch.setattr(running_search, "time", time)
-    monkeypatch.setattr(running_search, "_CLOCK_TICK", 0.001)
-    monkeypatch.setattr(running_search.Search, "_check_clock", check_and_tell)
+    monkeypatch.setattr(search_clock, "time", time)
+    monkeypatch.setattr(search_clock, "TICK", 0.001)
+    monkeypatch.setattr(search_clock.SearchClock, "_check", check_and_tell)
     return time

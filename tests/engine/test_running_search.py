@@ -25,7 +25,7 @@ from searcher import (
 )
 
 from knightadder.core.layout import MAX_DEPTH
-from knightadder.engine import running_search, search_thread
+from knightadder.engine import running_search, search_clock, search_thread
 from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import Progress, TimeBudget
@@ -190,7 +190,7 @@ def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, clock: Cl
     listener = searcher.start(limits, KIWIPETE)
     listener.wait_for_lines(3)
     assert not any(isinstance(report, CurrentMove) for report in listener.reports)
-    clock.advance(searcher.engine, running_search._SHOW_DETAILS_AFTER + 1)
+    clock.advance(searcher.engine, search_clock._SHOW_DETAILS_AFTER + 1)
     listener.wait_for(lambda: any(isinstance(report, CurrentMove) for report in listener.reports))
     searcher.engine.stop()
     assert listener.result.best_move in legal(KIWIPETE)
@@ -203,7 +203,7 @@ def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, clock: Cl
 
 def test_there_is_no_current_move_after_the_end_of_the_game(searcher: Searcher, clock: Clock) -> None:
     mated = searcher.start(Limits(infinite=True), CHECKMATE)
-    clock.advance(searcher.engine, running_search._SHOW_DETAILS_AFTER + 1)
+    clock.advance(searcher.engine, search_clock._SHOW_DETAILS_AFTER + 1)
     searcher.engine.stop()
     assert mated.result.best_move is None
     assert not any(isinstance(report, CurrentMove) for report in mated.reports)
@@ -286,7 +286,7 @@ def test_the_soft_limit_is_scaled_by_the_progress_of_the_search(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
-    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
+    monkeypatch.setattr(search_clock, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
     seen: list[Progress] = []
 
     def scaled(progress: Progress) -> float:
@@ -322,7 +322,7 @@ def test_with_several_lines_the_soft_limit_is_not_scaled(searcher: Searcher, mon
 
 def test_only_the_latest_verdict_counts_at_a_ponder_hit(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=1.0, hard=3_600_000.0))
-    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
+    monkeypatch.setattr(search_clock, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
     monkeypatch.setattr(running_search, "scale", lambda progress: 0.0 if len(progress.scores) < 3 else 1e9)
     listener = searcher.start(Limits(ponder=True, wtime=1), KIWIPETE)
     listener.wait_for_lines(4)
@@ -386,7 +386,7 @@ def test_a_stop_from_several_threads_gives_one_result(searcher: Searcher) -> Non
 def test_a_listener_that_raises_does_not_cost_the_game(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], limits: Limits
 ) -> None:
-    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", 0.0)  # so that the clock's thread reports too
+    monkeypatch.setattr(search_clock, "_SHOW_DETAILS_AFTER", 0.0)  # so that the clock's thread reports too
 
     def raises(report: object) -> None:
         raise ValueError("deaf")

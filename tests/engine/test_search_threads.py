@@ -25,7 +25,7 @@ from searcher import (
 )
 
 from knightadder.core.search.nodes import NODES_TAKEN
-from knightadder.engine import engine, running_search, threads
+from knightadder.engine import engine, running_search, search_clock, threads
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Message
@@ -113,7 +113,7 @@ def test_a_node_limit_is_kept_and_used_up_by_all_together(team: Searcher, nodes:
 
 
 def test_a_search_to_a_depth_ends_with_the_main_threads_line(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
+    monkeypatch.setattr(search_clock, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
     listener = team.search(Limits(depth=7), KIWIPETE)
     assert [info.depth for info in listener.infos] == list(range(1, 8))
     assert listener.result.best_move == listener.infos[-1].pv[0]
@@ -197,7 +197,7 @@ def test_stop_and_ponder_hit_at_any_moment_give_one_legal_move(searcher: Searche
 def test_a_stop_before_the_first_iteration_ends_waits_for_it(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running_search, "_GRACE", TIMEOUT)
+    monkeypatch.setattr(search_clock, "_GRACE", TIMEOUT)
     asked = threading.Event()
 
     def first_asks(tables: Any, worker: Any, depth: int, *rest: int) -> int:

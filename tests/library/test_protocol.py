@@ -10,7 +10,7 @@ import pytest
 from chess.engine import EngineError, EngineTerminatedError, Limit
 
 from knightadder import Engine, UciProtocol, popen
-from knightadder.engine import running_search
+from knightadder.engine import search_clock
 
 BOARD = chess.Board()
 LONG, SHORT = Limit(nodes=10**15), Limit(nodes=100)
@@ -52,7 +52,7 @@ def test_the_names_of_python_chess_are_there() -> None:
 
 
 def test_an_analysis_is_read_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_search, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
+    monkeypatch.setattr(search_clock, "_SHOW_DETAILS_AFTER", math.inf)  # on a slow machine bounds would be told, too
 
     async def work(engine: UciProtocol) -> None:
         with await engine.analysis(BOARD) as analysis:

@@ -1,9 +1,9 @@
-"""One search: its threads, its clock and its end.
+"""One search: its threads and its end.
 
 The main thread deepens and reports. Inside the compiled core it does not hold the GIL. Helper threads search the same
-position and share results only through the transposition table (lazy SMP). A clock thread sets the stop flag when the
-time is up; the core reads the flag at each node. When the main thread ends, every thread votes with the best line of
-its last iteration. The answer does not wait for the helpers.
+position and share results only through the transposition table (lazy SMP). The clock (`search_clock`) sets the stop
+flag when the time is up; the core reads the flag at each node. When the main thread ends, every thread votes with the
+best line of its last iteration. The answer does not wait for the helpers.
 
 A search of a few milliseconds would spend much of its time on threads and reports. So a search can also run in the
 calling thread, with one call of the core for all depths.
@@ -30,15 +30,13 @@ from knightadder.engine.info import Bound, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.reporting import Report, Reporter, no_moves
+from knightadder.engine.search_clock import TICK, SearchClock
 from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread, Variation, Weakness, vote
 from knightadder.engine.tablebases.play import Probing, Ranking, consult, play_out
 from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.engine.threads import run_in_thread, start_thread
 from knightadder.engine.timeman import Progress, allot, scale
 
-_SHOW_DETAILS_AFTER = 3.0  # seconds; earlier reports of current moves and bounds would flood the interface
-_CLOCK_TICK = 0.1  # seconds between checks of the clock and the current move
-_GRACE = 0.05  # seconds that the first iteration may go on after a stop; it usually takes less than a millisecond
 _LOOK_UP = 0.5  # seconds between checks for Ctrl-C, because on Windows Ctrl-C does not interrupt a wait
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
@@ -83,15 +81,7 @@ class Search:
         self._node_time = options.node_time
         overhead = 0 if self._node_time else options.move_overhead
         self._budget = allot(limits, game.side_to_move, overhead, game.ply)
-        self._clock_runs_from = self._started
-        self._changed = threading.Condition()
-        self._clock_speaks = threading.Lock()
-        self._pondering = limits.ponder
-        self._held = limits.ponder or limits.unlimited
-        self._stop_on_ponder_hit = False
         self._all_at_once = False  # whether one call searches all depths, and only the last lines are reported
-        self._stopped_at: float | None = None  # time of the request to stop, by `time.perf_counter`
-        self._finished = False
         self.ply, self.progress = game.ply, progress or Progress()
 
         moves = game.legal_moves()
@@ -133,10 +123,10 @@ class Search:
         self._reporter = Reporter(
             report, threads, table, options.chess960, options.show_wdl, game.material, self._started, hits
         )
+        self._clock = SearchClock(limits, self._budget.hard, self._started, self._stop_flag, self._main, self._reporter)
 
         # An event instead of `join`: after Ctrl-C during `join`, CPython 3.11 considers a running thread finished.
         self._begun, self._ended = False, threading.Event()
-        self._has_clock = False
         self._helper_threads: list[threading.Thread] = []  # the started threads
         self._helper_lines: list[Variation | None] = [None] * len(self._helpers)
         self._starting = threading.Lock()
@@ -153,8 +143,8 @@ class Search:
             self.stop()
             self._run()
             return
-        if self._held or self._budget.hard is not None:
-            self._start_clock()
+        if self._clock.needed:
+            self._clock.start()
         if self._root_moves:
             self._start_helper(0)
 
@@ -165,24 +155,9 @@ class Search:
         """
         self._all_at_once = True
         self._begun = True
-        if self._budget.hard is not None or self._stopped_at is not None:
-            self._start_clock()
+        if self._clock.needed:
+            self._clock.start()
         self._run()
-
-    def _start_clock(self) -> None:
-        """Start the thread that watches the clock, unless it has been started. A short search with a limit of nodes or
-        depth never starts it, because starting a thread would take longer than the search.
-        """
-        with self._starting:
-            if self._has_clock:
-                return
-            self._has_clock = True
-            try:
-                start_thread(self._keep_time, "clock")
-            except EngineError:
-                self._reporter.tell(Message("no thread could be started to watch the clock"))
-                if self._budget.hard is not None:
-                    self._stop_soon()
 
     @property
     def running(self) -> bool:
@@ -199,31 +174,13 @@ class Search:
 
     def stop(self) -> None:
         """Stop the search, and release a held-back result."""
-        with self._changed:
-            self._held = self._pondering = False
-            self._stop_soon()
-            self._changed.notify_all()
+        self._clock.stop()
         if self.running and not self._stop_flag[0]:
-            self._start_clock()  # the clock ends a first iteration that takes too long
+            self._clock.start()  # the clock ends a first iteration that takes too long
 
     def ponder_hit(self) -> None:
         """Start the clock, because the opponent has played the expected move."""
-        with self._changed:
-            if not self._pondering:
-                return
-            self._pondering = False
-            self._held = self._limits.unlimited
-            self._clock_runs_from = time.perf_counter()
-            if self._stop_on_ponder_hit:
-                self._stop_soon()
-            self._changed.notify_all()
-
-    def _stop_soon(self) -> None:
-        """Stop all threads. The first iteration may still finish if it is fast, because it gives a better move."""
-        if self._stopped_at is None:
-            self._stopped_at = time.perf_counter()
-        if self._main.completed or self._main.depth > 1:
-            self._stop_flag[0] = 1
+        self._clock.ponder_hit()
 
     def _chosen_by_user(self, legal: Sequence[int]) -> list[int]:
         if not self._limits.searchmoves:
@@ -263,13 +220,13 @@ class Search:
                 )
                 if main.completed == depth:
                     self._report_lines([main.line(index) for index in range(self._lines)])
-                    if self._stopped_at is not None or self._enough(depth):
+                    if self._clock.stopping or self._enough(depth):
                         break
-                    if self._elapsed() > _CLOCK_TICK:
-                        self._start_clock()  # the clock thread reports the current move
+                    if self._clock.elapsed > TICK:
+                        self._clock.start()  # it reports the current move
                 elif main.stopped:
                     break
-                elif self._elapsed() > _SHOW_DETAILS_AFTER:
+                elif self._clock.shows_details:
                     self._report_lines([main.line()])
         except Exception as error:  # the game must go on, so the answer is the best move so far
             self._reporter.tell(Message(f"search failed: {error!r}"))
@@ -290,13 +247,7 @@ class Search:
         try:
             self._stop_flag[0] = 1
             line = self._elect() if self._root_moves else None
-            with self._changed:
-                while self._held:
-                    self._changed.wait()
-                self._finished = True
-                self._changed.notify_all()
-            with self._clock_speaks:  # wait for a report in progress; no report begins after it
-                pass
+            self._clock.await_release()
             self._done(self._result(line))
         finally:
             self._join_helpers()
@@ -305,7 +256,7 @@ class Search:
     def _await_table(self) -> None:
         """Wait until the hash table is cleared, but only briefly if time is limited: then some entries are lost."""
         patience = math.inf if self._budget.hard is None else self._budget.hard / 2000
-        while self._stopped_at is None and not self._stop_flag[0] and self._elapsed() < patience:
+        while not self._clock.stopping and not self._stop_flag[0] and self._clock.elapsed < patience:
             if self._table.wait(_TABLE_TICK):
                 return
 
@@ -317,7 +268,7 @@ class Search:
         if not line.ends_in_tables:
             return line
         kept = line.moves[:1] if self._ranked else line.moves  # the moves that `play_out` keeps
-        if kept not in self._ends and self._budget.hard is None and self._stopped_at is None:
+        if kept not in self._ends and self._budget.hard is None and not self._clock.stopping:
             self._ends[kept] = play_out(self._tablebases, self._game, kept)
         return replace(line, moves=self._ends.get(kept, line.moves))
 
@@ -339,11 +290,7 @@ class Search:
             # A search this much deeper than the mate cannot find a shorter one.
             or (mate_plies <= MAX_PLY and depth >= 2 * mate_plies + 4)
         )
-        with self._changed:
-            if self._pondering:
-                self._stop_on_ponder_hit = done
-                return False
-        return done
+        return self._clock.may_end(done)
 
     def _elect(self) -> Variation:
         """Choose the line to play. Report it and the lines below it, unless they have just been reported."""
@@ -409,46 +356,8 @@ class Search:
         for thread in self._helper_threads:
             thread.join()
 
-    # --- the clock thread ------------------------------------------------------------------------------------------
-
-    def _keep_time(self) -> None:
-        shown = (0, 0)
-        while True:
-            with self._changed:
-                if self._finished:
-                    return
-                self._changed.wait(self._check_clock())
-                searching = self._main.depth > 0 and not self._stop_flag[0]
-            # The lock is released before the report, because the report blocks if nobody reads it, and a stop must
-            # not wait for it.
-            with self._clock_speaks:
-                if searching and not self._finished and self._elapsed() > _SHOW_DETAILS_AFTER:
-                    depth, (move, index) = self._main.depth, self._main.current_move
-                    if (depth, move) != shown:
-                        shown = (depth, move)
-                        self._reporter.current_move(depth, move, index)
-
-    def _check_clock(self) -> float:
-        """Stop the search if the time is up; return the seconds until the next check."""
-        now = time.perf_counter()
-        if self._stopped_at is None and self._budget.hard is not None and not self._pondering:
-            left = self._clock_runs_from + self._budget.hard / 1000 - now
-            if left > 0:
-                return min(_CLOCK_TICK, left)
-            self._stop_soon()
-        if self._stopped_at is None or self._stop_flag[0]:
-            return _CLOCK_TICK
-        left = self._stopped_at + _GRACE - now
-        if left <= 0:
-            self._stop_flag[0] = 1
-            return _CLOCK_TICK
-        return left
-
     def _spent(self) -> float:
-        return self._reporter.nodes() / self._node_time if self._node_time else self._elapsed() * 1000
-
-    def _elapsed(self) -> float:
-        return time.perf_counter() - self._started
+        return self._reporter.nodes() / self._node_time if self._node_time else self._clock.elapsed * 1000
 
 
 def _descending(lines: Sequence[Variation]) -> list[Variation]:
