@@ -70,6 +70,14 @@ def test_what_is_written_is_read_again(tmp_path, suffix):
     assert suffix == ".pgn" or puzzles == PUZZLES
 
 
+def test_whole_games_are_no_puzzles(tmp_path):
+    games = '[Result "1-0"]\n\n1. e4 e5 1-0\n\n' * 3
+    puzzles, complaints = _read(tmp_path, "games.pgn", games + text_of(PUZZLES, ".pgn"))
+    assert list(map(_facts, puzzles)) == list(map(_facts, PUZZLES))
+    command = f"knightadder puzzles {tmp_path / 'games.pgn'}"
+    assert complaints == [f"line 1: whole games are left out: {command} finds puzzles"]
+
+
 def test_csv_has_the_columns_of_lichess():
     header, first, _ = csv.reader(io.StringIO(text_of(PUZZLES, ".csv")))
     assert tuple(header) == COLUMNS

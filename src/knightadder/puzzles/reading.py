@@ -10,6 +10,7 @@ import chess
 
 from knightadder.engine.errors import OptionError
 from knightadder.foreign import whole_or_none
+from knightadder.frozen import typed_command
 from knightadder.pgn.epd import split_epd
 from knightadder.pgn.game_files import lines_of, text_lines, without_compression
 from knightadder.pgn.games import BrokenGame, read_games
@@ -22,7 +23,8 @@ def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
     puzzle.
 
     A ``.csv`` file has Lichess's columns, in which the first move is the opponent's. An ``.epd`` file has the solution
-    in ``pv``, or its first move in ``bm``. Every other file is PGN, with the solution as the moves of a game.
+    in ``pv``, or its first move in ``bm``. Every other file is PGN, with the solution as the moves of a game from a
+    set-up position; whole games are left out.
     OptionError if the file cannot be read.
     """
     readers: dict[str, Callable[[Path], Iterable[tuple[int, Puzzle | str]]]] = {".csv": _read_csv, ".epd": _read_epd}
@@ -104,10 +106,16 @@ class _Chess960Board(chess.Board):
 
 
 def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
+    told = False  # a file may contain thousands of whole games, so one line is enough
     for text, game in read_games(file):
         try:
             if isinstance(game, BrokenGame):
                 raise game
+            if "FEN" not in game.headers:
+                if not told:
+                    yield text.line, f"whole games are left out: {typed_command(['puzzles', str(file)])} finds puzzles"
+                told = True
+                continue
             solution = Solution.of(game.board(), list(game.mainline_moves()))
         except (BrokenGame, ValueError) as error:
             yield text.line, str(error)
