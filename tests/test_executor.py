@@ -490,7 +490,7 @@ def test_a_scheduler_that_is_lost(tmp_path, capsys):
         ("local:0", "--cluster local:0: expected a number of processes, such as local:4"),
         (f"local:{'9' * 5000}", "--cluster local:99"),
         ("config", "--cluster config: Dask's configuration has no scheduler-address"),
-        ("nowhere", "cannot connect to the cluster nowhere: "),
+        ("nowhere", "--cluster nowhere: there is no such file, and it is not an address (tcp://HOST:PORT)"),
         ("tls://127.0.0.1:1", "cannot connect to the cluster tls://127.0.0.1:1: TLS expects"),  # without a certificate
     ],
 )

@@ -52,6 +52,10 @@ def connected(pickled: bytes, address: str) -> Iterator[Pool]:
                     raise OptionError("--cluster config: Dask's configuration has no scheduler-address")
             elif Path(address).is_file():  # read here, because a client waits only 0.1 s for a complete file
                 target = _address_in(address)
+            elif ":" not in address:  # Dask would complain about a missing port
+                raise OptionError(
+                    f"--cluster {address}: there is no such file, and it is not an address (tcp://HOST:PORT)"
+                )
             client = _CarefulClient(target)  # type: ignore[no-untyped-call]
             pool = stack.enter_context(workers_of(stack.enter_context(client), pickled))
         except EngineError:
