@@ -13,6 +13,7 @@ from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.files import check_outputs, locked, writing
 from knightadder.progress import reading_progress
 from knightadder.runs import going_on
+from knightadder.text import counted
 
 if TYPE_CHECKING:
     import sqlite3
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
                 counts = indexer.read(files, updates)
         if not indexer.games:
             raise PositionError(f"no game can be indexed: {counts}")
-    print(f"{out}: {indexer.games} games; {counts}")
+    print(f"{out}: {counted(indexer.games, 'game')}; {counts}")
     return 0
 
 

@@ -32,7 +32,7 @@ from knightadder.pgn.game_records import GameRecord, read_records, spans
 from knightadder.pgn.games import tell_left_out, tell_notes
 from knightadder.progress import Read
 from knightadder.review.clocks import is_in_minutes, time_control
-from knightadder.text import plain_name
+from knightadder.text import counted, plain_name
 
 _KEPT = 50_000  # number of games to collect before they are written
 _REPLAYED = 2_000  # number of games whose positions are computed together
@@ -55,7 +55,7 @@ class Counts:
             "broken": self.broken,
         }
         texts = [f"{count} {name}" for name, count in left_out.items() if count]
-        return f"{self.added} games added" + (f"; left out: {', '.join(texts)}" if texts else "")
+        return f"{counted(self.added, 'game')} added" + (f"; left out: {', '.join(texts)}" if texts else "")
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
@@ -106,7 +106,7 @@ class Indexer:
                 total += replace(counts, added=0)
                 continue
             if counts.read:
-                print(f"Continuing {name} after {counts.read} games", file=sys.stderr)
+                print(f"Continuing {name} after {counted(counts.read, 'game')}", file=sys.stderr)
             self._sources[digest] = counts, False
             try:
                 self._read_file(digest, name, file, update)

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             read, bad = _add_games(file, arguments.plies, points, played, name)
             used += read
             if bad:
-                tell(f"{name}: {bad} games left out: unreadable or without a result")
+                tell(f"{name}: {counted(bad, 'game')} left out: unreadable or without a result")
     for key, moves in played.items():
         for move, games in moves.items():
             if games < arguments.min_games:
@@ -78,7 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
     book = b"".join(_ENTRY.pack(*entry, 0) for entry in entries)
     write_whole(arguments.out, book, force=arguments.force)
     positions = len({key for key, _, _ in entries})
-    print(f"{arguments.out}: {len(entries)} moves in {positions} positions, from {used} games")
+    where = f"{counted(positions, 'position')}, from {counted(used, 'game')}"
+    print(f"{arguments.out}: {counted(len(entries), 'move')} in {where}")
     return 0
 
 

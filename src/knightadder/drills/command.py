@@ -83,7 +83,7 @@ def _run_repertoire(arguments: argparse.Namespace) -> int:
         raise PositionError(f"there is no move of {_COLOURS[white]} in {', '.join(map(str, arguments.files))}")
     box = open_box(arguments.drills_file)
     new = box.set_repertoire(white, drills)
-    print(f"{box.file}: the repertoire of {_COLOURS[white]} has {len(drills)} positions, {new} of them new")
+    print(f"{box.file}: the repertoire of {_COLOURS[white]} has {counted(len(drills), 'position')}, {new} of them new")
     return 0
 
 

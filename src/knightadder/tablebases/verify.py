@@ -10,7 +10,7 @@ from knightadder.engine.tablebases.checksum import check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
 from knightadder.engine.tablebases.registry import SHIPPED
 from knightadder.progress import progress
-from knightadder.text import tell
+from knightadder.text import counted, tell
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if bad:
         print(f"{bad} of {len(files)} files are bad")
     elif files:
-        print(f"{len(files)} files, {decimal(sum(files.values()))}: all undamaged")
+        print(f"{counted(len(files), 'file')}, {decimal(sum(files.values()))}: all undamaged")
     return 1 if bad or problems else 0
 
 

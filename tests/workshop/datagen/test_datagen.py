@@ -74,7 +74,7 @@ def test_runs_that_go_on(data, tmp_path):
     first = _chunks(tmp_path)
     assert first == {"chunk-000000.vf": SelfPlayer(SETTINGS).play_chunk(0).tobytes()}
     moves = _moves(first)
-    assert out == f"games: 1 chunks, {moves} positions\n"
+    assert out == f"games: 1 chunk, {moves} positions\n"
     # More positions, by more processes; what there was stays.
     status, out, _ = data("games", "--positions", moves + 1, "--merge", "data.bin", *QUICK, "--concurrency", 2)
     assert status == 0
@@ -122,7 +122,7 @@ def test_nothing_is_played_when_there_is_enough(data, tmp_path, no_games):
     parts = Parts(tmp_path / "games")
     with parts.open(SAME):
         parts.add(parts.save(0, np.zeros(12, np.uint32), 1))
-    assert data("games", "--positions", 3, *QUICK) == (0, "games: 1 chunks, 3 positions\n", "")
+    assert data("games", "--positions", 3, *QUICK) == (0, "games: 1 chunk, 3 positions\n", "")
 
 
 def test_the_merged_file_may_be_in_the_folder_that_the_games_will_have(data, tmp_path):
@@ -170,7 +170,7 @@ def test_what_is_said_of_the_games_that_there_are(data, tmp_path, no_games, monk
             parts.add(parts.save(number, np.zeros(12, np.uint32), 1))
     parts.file(1).write_bytes(b"short")
     status, out, err = data("games", "--positions", 3, *QUICK)
-    assert (status, out) == (0, "games: 1 chunks, 3 positions\n")
+    assert (status, out) == (0, "games: 1 chunk, 3 positions\n")
     assert err.splitlines() == [
         "knightadder: games/chunk-000001.vf is damaged: its games are played again",
         "knightadder: games has games of different versions of the engine: 0.0.9-abc",

@@ -139,12 +139,12 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     (tmp_path / "a.pgn").write_text(GAME)
     (tmp_path / "b.pgn").write_text(GAME + "\n" + GAME.replace("0-1", "*"))
     assert cli.main(["datagen", "games", "--from-pgn", "a.pgn"]) == 0
-    assert capsys.readouterr().out == "a.pgn: 1 games, 3 moves, 0 games left out\ngames: 1 chunks, 3 positions\n"
+    assert capsys.readouterr().out == "a.pgn: 1 game, 3 moves, 0 games left out\ngames: 1 chunk, 3 positions\n"
     assert cli.main(["datagen", "games", "--from-pgn", "a.pgn", "b.pgn", "--merge", "data.bin"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == [
         "a.pgn: its games are already in the folder",
-        "b.pgn: 1 games, 3 moves, 1 games left out",
+        "b.pgn: 1 game, 3 moves, 1 game left out",
         "games: 2 chunks, 6 positions",
     ]
     parts = Parts(tmp_path / "games")

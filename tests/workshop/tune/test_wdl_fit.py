@@ -159,7 +159,7 @@ def test_games_left_out_are_counted(capsys, tmp_path):
     file = tmp_path / "games.pgn"
     file.write_text(_game("1. e4", result="*") + "".join(_synthetic_games(50, 200.0, 100.0)), encoding="utf-8")
     status, _, err = _run(capsys, file, "--degree", "0")
-    assert (status, err) == (0, f"knightadder: {file}: 1 games left out: unreadable, unfinished or lost by a fault\n")
+    assert (status, err) == (0, f"knightadder: {file}: 1 game left out: unreadable, unfinished or lost by a fault\n")
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", _game("1. e4 e5"), _game("1. e4 {+0.10/5 0.1s} e5 {+0.10/5 0.1s}")])

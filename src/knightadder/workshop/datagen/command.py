@@ -17,7 +17,7 @@ from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_outputs
 from knightadder.progress import progress
 from knightadder.runs import going_on
-from knightadder.text import tell
+from knightadder.text import counted, tell
 from knightadder.workshop.book_argument import add_openings, read_book
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
             )
             with _going_on(parts):
                 _play(settings, parts, arguments)
-    print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
+    print(f"{parts.folder}: {counted(len(parts.chunks), 'chunk')}, {counted(parts.moves, 'position')}")
 
 
 def _load(file: Path) -> Network:
@@ -188,8 +188,11 @@ def _add_files(parts: Parts, files: Sequence[Path]) -> None:
                 if counts is None:
                     print(f"{file}: its games are already in the folder")
                 else:
-                    print(f"{file}: {counts.games} games, {counts.moves} moves, {counts.left_out} games left out")
-    print(f"{parts.folder}: {len(parts.chunks)} chunks, {parts.moves} positions")
+                    left_out = counted(counts.left_out, "game")
+                    print(
+                        f"{file}: {counted(counts.games, 'game')}, {counted(counts.moves, 'move')}, {left_out} left out"
+                    )
+    print(f"{parts.folder}: {counted(len(parts.chunks), 'chunk')}, {counted(parts.moves, 'position')}")
 
 
 def _going_on(parts: Parts) -> contextlib.AbstractContextManager[None]:

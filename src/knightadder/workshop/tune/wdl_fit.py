@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knightadder.engine.errors import PositionError
 from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, parameters
 from knightadder.extras import needed_by
-from knightadder.text import tell
+from knightadder.text import counted, tell
 from knightadder.workshop.scored_games import played_out, score_in
 
 if TYPE_CHECKING:
@@ -63,12 +63,12 @@ def run(arguments: argparse.Namespace) -> int:
     for file in arguments.files:
         bad = read_games(file, sample, arguments.player)
         if bad:
-            tell(f"{file}: {bad} games left out: unreadable, unfinished or lost by a fault")
+            tell(f"{file}: {counted(bad, 'game')} left out: unreadable, unfinished or lost by a fault")
     results = {result for _, _, result in sample.counts}
     if results != {WIN, DRAW, LOSS}:
         raise PositionError("the files must contain won, drawn and lost games whose moves have scores as comments")
     a, b = fit(sample, arguments.degree)
-    print(f"# {sample.games} games, {sum(sample.counts.values())} positions")
+    print(f"# {counted(sample.games, 'game')}, {counted(sum(sample.counts.values()), 'position')}")
     print(f"A = {_source(a)}")
     print(f"B = {_source(b)}")
     print("\nmaterial  wins half at  spread  (centipawns)")
