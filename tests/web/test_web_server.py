@@ -1,11 +1,13 @@
 """What the server sends, the page and its files, and the tabs that it serves."""
 
 import contextlib
+import mimetypes
 import re
 import threading
 from xml.etree import ElementTree
 
 import pytest
+from board_server import BoardServer
 from board_tab import PATIENCE, connect_to, get, open_tab
 from stand_in_engine import StandInEngine
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -29,6 +31,14 @@ def test_the_page_and_all_that_it_names_are_served(server):
                 modules.append(imported)
     assert all(get(server, "/" + name.lstrip("/"))[0].status == 200 for name in names)
     assert not any(name.startswith(("http", "//")) for name in names)  # works offline
+
+
+def test_no_other_program_changes_the_types_of_the_files():
+    types = {"/": "text/html", "/main.js": "text/javascript", "/style.css": "text/css"}
+    for suffix in (".html", ".js", ".css"):
+        mimetypes.add_type("text/plain", suffix)  # as in the registry of Windows
+    with BoardServer().running() as server:
+        assert {name: get(server, name)[0].headers["Content-Type"].partition(";")[0] for name in types} == types
 
 
 def test_pieces_are_drawings(server):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import mimetypes
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _SOCKET = "/socket"
 _STATIC = resources.files("knightadder.web") / "static"
+_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript"}  # of all files there
 
 
 def make_app(
@@ -57,6 +59,10 @@ def make_app(
     `make_engine` is called for each tab, in a thread. Requests must contain the token (see `Guard`). If there are
     drills or puzzles, their page is the start page. By default, only the tablebases that come with the engine are used.
     """
+    # Starlette asks Python's table for types. On Windows, other programs may have changed it, often to plain text for
+    # scripts, which a browser would not run.
+    for suffix, kind in _TYPES.items():
+        mimetypes.add_type(kind, suffix)
     pages = [name for name, there in (("drills", drills), ("puzzles", training)) if there]
     tabs = Tabs(lambda send: Session(make_engine, send, resources, make_other, saved))
     return Starlette(
