@@ -12,7 +12,7 @@ import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.uci import client
-from knightadder.uci.client import EngineEndedError, EngineSilentError, UciClient, resolve_command
+from knightadder.uci.client import EngineEndedError, EngineSilentError, UciClient, resolve_command, split_words
 
 WAIT = 60
 
@@ -110,6 +110,24 @@ def test_folder_and_environment(tmp_path):
         folder, colour, _ = client.read_until("done", WAIT)
     assert Path(folder) == tmp_path.resolve()
     assert colour == "blue"
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (r"C:\Chess\sf.exe  --quiet", [r"C:\Chess\sf.exe", "--quiet"]),
+        (r'"C:\Program Files\sf.exe" "a b"', [r"C:\Program Files\sf.exe", "a b"]),
+        (r"C:\Users\O'Neil\sf.exe it's", [r"C:\Users\O'Neil\sf.exe", "it's"]),
+        (r'sf --book="C:\my books\b.bin" ""', ["sf", r"--book=C:\my books\b.bin", ""]),
+        ("", []),
+    ],
+)
+def test_on_windows_only_double_quotation_marks_quote(monkeypatch, command, words):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "platform", "win32")
+        assert split_words(command) == words
+        with pytest.raises(OptionError, match=r'^cannot read the command "sf\.exe: No closing quotation$'):
+            split_words('"sf.exe')
 
 
 def test_a_program_is_looked_for(tmp_path):

@@ -5,6 +5,7 @@ this has the lowest latency; a thread kills an engine that exceeds its time limi
 import contextlib
 import math
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -26,6 +27,7 @@ from knightadder.uci.trace import Trace
 # Debian installs chess programs here, but root's PATH does not contain it.
 _EXTRA_FOLDER = "/usr/games"
 
+_WINDOWS_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _WATCH_SECONDS = 0.05  # maximum delay until an overdue engine is killed
 _QUIT_SECONDS = 2.0  # time for an engine to end by itself
 _TO_USER = "info string "
@@ -45,10 +47,16 @@ class EngineSilentError(UciError):
 
 
 def split_words(command: str) -> list[str]:
-    """Return the words of a shell-like command line; OptionError if a quotation mark is missing."""
-    posix = os.name == "posix"  # Windows paths contain backslashes, which POSIX rules would remove
+    """Return the words of a command line, split as the system's shell does; OptionError if a quotation mark is missing.
+
+    On Windows, only the double quotation mark quotes: a path may contain backslashes and apostrophes.
+    """
     try:
-        return [word if posix else word.strip('"') for word in shlex.split(command, posix=posix)]
+        if sys.platform != "win32":
+            return shlex.split(command)
+        if command.count('"') % 2:
+            raise ValueError("No closing quotation")
+        return [word.replace('"', "") for word in _WINDOWS_WORD.findall(command)]
     except ValueError as error:
         raise OptionError(f"cannot read the command {command}: {error}") from None
 
