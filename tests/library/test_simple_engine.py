@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import math
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -252,6 +254,25 @@ def test_limits_are_read_as_python_chess_sends_them(engine: SimpleEngine, limit:
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize(
+    ("limit", "complaint"),
+    [
+        (Limit(time="1"), "time must be a number of seconds, not '1'"),  # type: ignore[arg-type]
+        (Limit(time=math.nan), "time must be a finite number of seconds, not nan"),
+        (Limit(time=-math.inf), "time must be a finite number of seconds, not -inf"),
+        (Limit(depth=math.inf), "depth must be a number, not inf"),  # type: ignore[arg-type]
+        (Limit(nodes=math.nan), "nodes must be a number, not nan"),  # type: ignore[arg-type]
+        (Limit(mate="two"), "mate must be a number, not 'two'"),  # type: ignore[arg-type]
+        (Limit(time=1, remaining_moves=-math.inf), "remaining_moves must be a number, not -inf"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_impossible_limit_is_named(engine: SimpleEngine, limit: Limit, complaint: str) -> None:
+    for call in (engine.play, engine.analyse, engine.analysis):
+        with pytest.raises((TypeError, ValueError), match=f"^{re.escape(complaint)}$"):
+            call(chess.Board(), limit)  # type: ignore[operator]
+    assert engine.play(chess.Board(), Limit(time=10**400, depth=1)).move
+
+
 def test_the_clock_of_one_side_stands_for_both(engine: SimpleEngine) -> None:
     assert engine.play(chess.Board(), Limit(black_clock=0.5)).move
 
@@ -268,6 +289,20 @@ def test_an_engine_that_has_quit_says_so() -> None:
     for call in (engine.ping, engine.quit, analysis.wait, analysis.next, lambda: engine.options, lambda: engine.id):
         with pytest.raises(EngineTerminatedError):
             call()
+
+
+def test_an_engine_that_has_quit_is_freed_without_the_garbage_collector() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        engine = SimpleEngine(timeout=200)
+        assert engine.play(chess.Board(), Limit(nodes=50)).move
+        memory = weakref.ref(engine.protocol._engine)
+        engine.quit()
+        del engine
+        eventually(lambda: memory() is None)  # the event loop may still finish its last step
+    finally:
+        gc.enable()
 
 
 # --- threads, errors and ends --------------------------------------------------------------------------------------

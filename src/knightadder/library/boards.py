@@ -210,13 +210,16 @@ def _movetime(seconds: float | None) -> int | None:
 
 
 def _milliseconds(name: str, seconds: float | None) -> int | None:
-    if seconds is None:
-        return None
+    return None if seconds is None else round(1000 * seconds_of(name, seconds))
+
+
+def seconds_of(name: str, seconds: float) -> float:
+    """Return a finite number of seconds, at most 46 days; TypeError or ValueError if it is none."""
     if not isinstance(seconds, Real) or isinstance(seconds, bool):
         raise TypeError(f"{name} must be a number of seconds, not {seconds!r:.60}")
     if seconds in (math.inf, -math.inf) or seconds != seconds:
         raise ValueError(f"{name} must be a finite number of seconds, not {seconds}")
-    return round(1000 * float(min(max(seconds, -_MOST_SECONDS), _MOST_SECONDS)))
+    return float(min(max(seconds, -_MOST_SECONDS), _MOST_SECONDS))
 
 
 def _names(board: chess.Board, moves: Iterable[Move] | None) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -32,7 +33,7 @@ from knightadder.engine.errors import EngineError
 from knightadder.engine.info import Bound
 from knightadder.engine.options import OPTIONS
 from knightadder.library.board_engine import Engine
-from knightadder.library.boards import Move, check_limit
+from knightadder.library.boards import Move, check_limit, seconds_of
 from knightadder.library.engine_options import Setting
 from knightadder.library.results import Line
 from knightadder.library.stream import Stream
@@ -153,7 +154,7 @@ class UciProtocol(chess.engine.UciProtocol):
         """
         async with self._command(options):
             await self._enter(game)
-            result = await self._engine.play_async(board, _as_sent(limit), ponder=ponder, root_moves=root_moves)
+            result = await self._engine.play_async(board, as_sent(limit), ponder=ponder, root_moves=root_moves)
         return chess.engine.PlayResult(result.move, result.ponder, self._info_of(result.line, info))
 
     @overload
@@ -210,7 +211,7 @@ class UciProtocol(chess.engine.UciProtocol):
         async with self._command(options):
             await self._enter(game)
             found = await self._engine.analyse_async(
-                board, _as_sent(limit), multipv=self._lines(multipv), root_moves=root_moves
+                board, as_sent(limit), multipv=self._lines(multipv), root_moves=root_moves
             )
         infos = [self._info_of(line, info) for line in found.lines]
         return infos[0] if multipv is None else infos
@@ -235,7 +236,7 @@ class UciProtocol(chess.engine.UciProtocol):
             await self._enter(game)
             stream = self._engine.stream(
                 board,
-                None if limit in (None, Limit()) else _as_sent(limit),
+                None if limit in (None, Limit()) else as_sent(limit),
                 multipv=self._lines(multipv),
                 root_moves=root_moves,
             )
@@ -386,7 +387,9 @@ class _Transport(asyncio.SubprocessTransport):
 
     def __init__(self, protocol: UciProtocol) -> None:
         super().__init__()
-        self._protocol = protocol
+        # The protocol refers to this object. Without a circle, an engine that is dropped is freed immediately.
+        self._protocol = weakref.ref(protocol)
+        self._returncode = protocol.returncode
         self._closing = False
         self._quit: asyncio.Task[None] | None = None
 
@@ -394,7 +397,7 @@ class _Transport(asyncio.SubprocessTransport):
         return os.getpid()
 
     def get_returncode(self) -> int | None:
-        return 0 if self._protocol.returncode.done() else None
+        return 0 if self._returncode.done() else None
 
     def get_pipe_transport(self, fd: int) -> None:
         return None
@@ -404,20 +407,21 @@ class _Transport(asyncio.SubprocessTransport):
 
     def close(self) -> None:
         """Close the engine soon. Any thread may call this."""
-        if self._closing:
+        protocol = self._protocol()
+        if self._closing or protocol is None:
             return
         self._closing = True
-        self._protocol.refuse_calls()
-        loop, running = self._protocol.loop, None
+        protocol.refuse_calls()
+        loop, running = protocol.loop, None
         with contextlib.suppress(RuntimeError):  # there is no event loop in this thread
             running = asyncio.get_running_loop()
         if running is loop:
-            self._end()
+            self._end(protocol)
         else:
-            loop.call_soon_threadsafe(self._end)
+            loop.call_soon_threadsafe(self._end, protocol)
 
-    def _end(self) -> None:
-        self._quit = self._protocol.loop.create_task(self._protocol.quit())
+    def _end(self, protocol: UciProtocol) -> None:
+        self._quit = protocol.loop.create_task(protocol.quit())
 
     def terminate(self) -> None:
         self.close()
@@ -434,7 +438,7 @@ def _values_of(engine: Engine) -> dict[str, ConfigValue]:
     return {name: option.value for name, option in engine.options.items() if option.value is not None}
 
 
-def _as_sent(limit: Limit) -> Limit:
+def as_sent(limit: Limit) -> Limit:
     """Return the limit that python-chess would send to a process.
 
     Fractions of counts are dropped. Counts and times that are too small are raised to the minimum. Zero moves to go
@@ -444,18 +448,23 @@ def _as_sent(limit: Limit) -> Limit:
     white, black = limit.white_clock, limit.black_clock
     return replace(
         limit,
-        time=None if limit.time is None else max(limit.time, 0),
-        depth=_count(limit.depth, 1),
-        nodes=_count(limit.nodes, 1),
-        mate=_count(limit.mate, 1),
-        remaining_moves=_count(limit.remaining_moves, 0) or None,
+        time=None if limit.time is None else max(seconds_of("time", limit.time), 0),
+        depth=_count("depth", limit.depth, 1),
+        nodes=_count("nodes", limit.nodes, 1),
+        mate=_count("mate", limit.mate, 1),
+        remaining_moves=_count("remaining_moves", limit.remaining_moves, 0) or None,
         white_clock=black if white is None else white,
         black_clock=white if black is None else black,
     )
 
 
-def _count(number: float | None, least: int) -> int | None:
-    return None if number is None else max(int(number), least)
+def _count(name: str, number: float | None, least: int) -> int | None:
+    if number is None:
+        return None
+    try:
+        return max(int(number), least)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be a number, not {number!r:.60}") from None
 
 
 async def popen(*, options: ConfigMapping | None = None) -> tuple[asyncio.SubprocessTransport, UciProtocol]:

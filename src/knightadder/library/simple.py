@@ -30,7 +30,7 @@ from chess.engine import (
 from knightadder.closing import Unique
 from knightadder.engine.threads import start_thread
 from knightadder.library.boards import Move
-from knightadder.library.protocol import CLOSED, NO_OPTIONS, UciProtocol, load
+from knightadder.library.protocol import CLOSED, NO_OPTIONS, UciProtocol, as_sent, load
 from knightadder.library.waiting import result_of
 
 T = TypeVar("T")
@@ -169,6 +169,7 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
         opponent: Opponent | None = None,
     ) -> chess.engine.PlayResult:
         """Choose a move; see `UciProtocol.play`."""
+        patience = self._patience(limit)  # first, because it may raise an error
         work = self.protocol.play(
             board,
             limit,
@@ -180,7 +181,7 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
             options=options,
             opponent=opponent,
         )
-        return self._call(work, self._patience(limit))
+        return self._call(work, patience)
 
     @overload
     def analyse(
@@ -229,10 +230,11 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
         options: ConfigMapping = NO_OPTIONS,
     ) -> InfoDict | list[InfoDict]:
         """Analyse a position until the limit is reached; see `UciProtocol.analyse`."""
+        patience = self._patience(limit)
         work = self.protocol.analyse(
             board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves, options=options
         )
-        return self._call(work, self._patience(limit))
+        return self._call(work, patience)
 
     def analysis(
         self,
@@ -269,8 +271,8 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
 
     # --- waiting ---------------------------------------------------------------------------------------------------
 
-    def _patience(self, limit: Limit | None) -> float | None:
-        time = limit.time if isinstance(limit, Limit) else None
+    def _patience(self, limit: Limit) -> float | None:
+        time = as_sent(limit).time
         return None if self.timeout is None or time is None else self.timeout + time
 
     def _is_here(self) -> bool:
