@@ -62,6 +62,12 @@ def check_answer(listener: Listener, fen: str | None) -> None:
         assert listener.infos[-1].pv[1:2] in ((), (result.ponder,))
 
 
+def check_team_lines(listener: Listener, fen: str | None) -> None:
+    """Check all lines; the last by itself, because the line of a helper that was chosen may come from a lower depth."""
+    check_lines(listener.infos[:-1], fen, full_mates=False)
+    check_lines(listener.infos[-1:], fen, full_mates=False)
+
+
 def only_in(name: str, instead: Callable[..., int]) -> Callable[..., int]:
     """Give a deepening that behaves otherwise in the threads whose name begins like this."""
     deepen = running_search.deepen
@@ -100,15 +106,14 @@ def test_lines_are_sound_and_the_last_begins_with_the_best_move(
 ) -> None:
     listener = team.search(limits, fen)
     check_answer(listener, fen)
-    # The line of a helper that was chosen may come from a lower depth, so the last is looked at by itself.
-    check_lines(listener.infos[:-1], fen, full_mates=False)
-    check_lines(listener.infos[-1:], fen, full_mates=False)
+    check_team_lines(listener, fen)
 
 
 @pytest.mark.parametrize("nodes", [1, 3, 4, 5, 1000, 10_000, 50_000])
 def test_a_node_limit_is_kept_and_used_up_by_all_together(team: Searcher, nodes: int) -> None:
     listener = team.search(Limits(nodes=nodes), KIWIPETE)
     check_answer(listener, KIWIPETE)
+    check_team_lines(listener, KIWIPETE)
     assert max(nodes - THREADS * NODES_TAKEN, 0) < listener.infos[-1].nodes <= nodes
 
 

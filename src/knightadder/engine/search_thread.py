@@ -164,7 +164,8 @@ class SearchThread:
         if score == -INFINITE:  # the search stopped before the first iteration reached the move
             score = 0
         pv = moves["pv"][index, : moves["pv_length"][index]]
-        line = Variation(max(depth, 1), int(moves["seldepth"][index]), score, _BOUNDS[bound], tuple(pv.tolist()))
+        seldepth = max(int(moves["seldepth"][index]), 1)  # 0 if the search stopped before the move's first score
+        line = Variation(max(depth, 1), seldepth, score, _BOUNDS[bound], tuple(pv.tolist()))
         ranking = self._root.ranking
         if ranking and abs(line.score) < MATE_FOUND:
             # The search does not know the tablebase scores of the moves, so only a mate replaces such a score.
