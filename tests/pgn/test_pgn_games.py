@@ -43,6 +43,11 @@ def test_encodings(tmp_path, encoding):
     assert parse(found[0]).headers["White"] == "Müller"
 
 
+def test_a_file_that_only_begins_like_utf_16(tmp_path):
+    with pytest.raises(OptionError, match=r"games.pgn: it begins like UTF-16, but is not valid UTF-16$"):
+        texts(tmp_path, f"{ONE}\n".encode("utf-16") + b"\0")
+
+
 def zstd(content):
     if sys.version_info >= (3, 14):
         from compression.zstd import compress

@@ -73,10 +73,10 @@ def test_moves_are_read_as_people_type_them(fen, texts, san):
 @pytest.mark.parametrize(
     ("fen", "text", "complaint"),
     [
-        ("7k/4P3/8/8/8/8/8/4K3 w - - 0 1", "e8", "e8 is ambiguous: it can be e8=Q+, e8=R+, e8=B or e8=N"),
-        ("4k3/8/8/8/4R3/8/8/4R1K1 w - - 0 1", "re2", "re2 is ambiguous: it can be R4e2+ or R1e2+"),
-        (chess.STARTING_FEN, "o-o", "o-o is not a legal move here"),
-        (chess.STARTING_FEN, "0000", "0000 is not a legal move here"),
+        ("7k/4P3/8/8/8/8/8/4K3 w - - 0 1", "e8", "the move e8 is ambiguous: it can be e8=Q+, e8=R+, e8=B or e8=N"),
+        ("4k3/8/8/8/4R3/8/8/4R1K1 w - - 0 1", "re2", "the move re2 is ambiguous: it can be R4e2+ or R1e2+"),
+        (chess.STARTING_FEN, "o-o", "the move o-o is not legal here"),
+        (chess.STARTING_FEN, "0000", "the move 0000 is not legal here"),
     ],
 )
 def test_what_is_no_single_move_is_refused(fen, text, complaint):

@@ -23,7 +23,7 @@ def test_the_address_lets_the_browser_in(server):
 def test_nothing_is_served_without_the_token(server, path, cookie):
     port = server.host.split(":")[1]
     answer, body = get(server, path, Cookie=cookie.format(port=port, token=server.token))
-    assert answer.status == 403 and "knightadder play" in body and "<" not in body
+    assert answer.status == 403 and "Open the whole address" in body and "<" not in body
 
 
 @pytest.mark.parametrize("token", ["", "?token=", "?token=guessed"])

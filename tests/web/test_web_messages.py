@@ -105,11 +105,11 @@ def test_a_bad_message_does_not_end_the_tab(tab):
     for move in ("e2e5", "Ke3", "0000", "--", "", "e7e8q"):
         tab.newest.pop("error", None)
         tab.play(move)
-        assert tab.error["text"] == f"{move} is not a legal move here".strip()
+        assert tab.error["text"] == f"the move {move} is not legal here"
     assert tab.play("e4").sans == ["e4"]
 
 
 @pytest.mark.parametrize("kind", ["play_line", "preview"])
 def test_a_line_with_an_illegal_move_is_refused_whole(tab, kind):
     tab.ask(kind, node=0, moves=["e2e4", "e2e4"])
-    assert tab.error["text"] == "e2e4 is not a legal move here" and tab.sans == []
+    assert tab.error["text"] == "the move e2e4 is not legal here" and tab.sans == []

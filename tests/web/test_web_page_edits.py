@@ -186,7 +186,7 @@ def test_moves_are_typed_without_capitals(page):
     set_up(page, "7k/4P3/8/8/8/8/8/4K3 w - - 0 1")
     field.fill("e8")
     page.keyboard.press("Enter")
-    expect(page.locator("#toast")).to_have_text("E8 is ambiguous: it can be e8=Q+, e8=R+, e8=B or e8=N")
+    expect(page.locator("#toast")).to_have_text("The move e8 is ambiguous: it can be e8=Q+, e8=R+, e8=B or e8=N")
     field.fill("e8=q")
     page.keyboard.press("Enter")
     expect_moves(page, "e8=Q+")

@@ -87,7 +87,7 @@ def test_moves_typed_in_advance_follow_each_other(page, link):
     for move in ("e5", "Nc3"):
         _type(page, move)
     link.deliver()
-    expect(page.locator("#toast")).to_have_text("E5 is not a legal move here")
+    expect(page.locator("#toast")).to_have_text("The move e5 is not legal here")
     click_move(page, "b1", "c3")  # the board is free again, and the move after the illegal one was not played
     expect_moves(page, "d4", "d5", "Nf6", "c4", "e6", "Nc3")
 

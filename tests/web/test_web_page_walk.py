@@ -97,16 +97,28 @@ def test_the_keyboard_is_free_after_a_typed_move(page):
 def test_a_text_that_is_no_move_stays_to_be_mended(page):
     analyse_tab(page)
     field = page.get_by_label("Type a move")
-    field.fill("Ke4")
+    field.fill("bxc3")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_have_text("Ke4 is not a legal move here")
+    expect(page.get_by_role("alert")).to_have_text("The move bxc3 is not legal here")  # not Bxc3, which is another move
     expect(field).to_be_focused()
-    expect(field).to_have_value("Ke4")
+    expect(field).to_have_value("bxc3")
     page.keyboard.type("d")  # in its place
     expect(page.get_by_role("alert")).to_be_hidden()
     page.keyboard.type("4")
     page.keyboard.press("Enter")
     expect_moves(page, "d4")
+
+
+def test_escape_leaves_the_field_for_moves(page):
+    analyse_tab(page)
+    field = page.get_by_label("Type a move")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Ke4")
+    page.keyboard.press("Escape")
+    expect(field).not_to_be_focused()
+    page.keyboard.press("f")
+    expect(page.locator("#board [data-square]").first).to_have_attribute("data-square", "h1")
+    expect(field).to_have_value("Ke4")
 
 
 def test_a_line_is_unfolded(server, open_page):

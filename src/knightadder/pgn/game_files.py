@@ -133,6 +133,9 @@ def decoded(stream: BinaryIO) -> Generator[str, None, None]:
     try:
         for line in lines:
             yield line.lstrip("\ufeff") if encoding or line.isascii() else decoded_line(line.encode("latin-1"))
+    except UnicodeDecodeError:  # Latin-1 has no such error
+        name = str(encoding)[:6].upper()
+        raise UnicodeError(f"it begins like {name}, but is not valid {name}") from None
     finally:
         lines.detach()  # the caller closes the stream
 

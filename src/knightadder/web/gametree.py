@@ -291,8 +291,8 @@ def parse_move(board: chess.Board, text: str) -> chess.Move:
     if len(found) == 1:
         return found.popitem()[1]
     if found:
-        raise MessageError(f"{text} is ambiguous: it can be {', '.join(list(found)[:-1])} or {list(found)[-1]}")
-    raise MessageError(f"{text} is not a legal move here")
+        raise MessageError(f"the move {text} is ambiguous: it can be {', '.join(list(found)[:-1])} or {list(found)[-1]}")
+    raise MessageError(f"the move {text} is not legal here")
 
 
 def _folded(move: str) -> str:

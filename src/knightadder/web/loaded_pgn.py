@@ -85,8 +85,6 @@ def _games(content: bytes) -> tuple[list[tuple[GameText, Title]], bool]:
             if len(games) == _MAX_GAMES:
                 return games, True
             games.append((text, _title(headers)))
-    except UnicodeError:
-        raise MessageError("this file begins like UTF-16, but is not valid UTF-16") from None
     except UNREADABLE as error:  # the file is damaged or too large
         raise MessageError(f"this PGN cannot be read: {error}") from None
     return games, False

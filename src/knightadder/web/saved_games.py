@@ -99,8 +99,6 @@ class SavedGames:
         """Add the games of a PGN file, all or none; return how many are new, and how many were already stored."""
         try:
             games = [(text.text, headers_of(text)) for text in texts_of(decompressed(content, MAX_FILE))]
-        except UnicodeError:
-            raise MessageError("this file begins like UTF-16, but is not valid UTF-16") from None
         except UNREADABLE as error:
             raise MessageError(f"this file cannot be read: {error}") from None
         rows = [_row(text, headers) for text, headers in games if headers is not None]

@@ -106,11 +106,15 @@ def legal_view(board: chess.Board) -> dict[str, dict[str, str]]:
             targets = legal.setdefault(chess.square_name(move.from_square), {})
             targets[chess.square_name(move.to_square)] = move.uci()[:4]
     for move in castlings:
-        targets = legal.setdefault(chess.square_name(move.from_square), {})
-        for square in (_king_goal(move), _castling_rook(board, move)):
-            if square != move.from_square:
-                targets.setdefault(chess.square_name(square), board.uci(move))
+        _add_castling(legal, board, move)
     return legal
+
+
+def _add_castling(moves: dict[str, dict[str, str]], board: chess.Board, castling: chess.Move) -> None:
+    targets = moves.setdefault(chess.square_name(castling.from_square), {})
+    for square in (_king_goal(castling), _castling_rook(board, castling)):
+        if square != castling.from_square:
+            targets.setdefault(chess.square_name(square), board.uci(castling))
 
 
 def premoves_view(board: chess.Board, color: chess.Color) -> dict[str, dict[str, str]]:
@@ -131,9 +135,7 @@ def premoves_view(board: chess.Board, color: chess.Color) -> dict[str, dict[str,
         moves[chess.square_name(start)] = targets
     king = own.king(color)
     for rook in chess.SquareSet(own.clean_castling_rights() & own.occupied_co[color]):
-        castling = chess.Move(king or 0, rook)
-        for goal in (rook, _king_goal(castling)):
-            moves[chess.square_name(castling.from_square)].setdefault(chess.square_name(goal), own.uci(castling))
+        _add_castling(moves, own, chess.Move(king or 0, rook))
     return moves
 
 

@@ -12,7 +12,8 @@ from starlette.routing import Route
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import whole_or_none
-from knightadder.library.explorer import Explorer, GameFilter
+from knightadder.library.explorer import Explorer
+from knightadder.library.game_filter import GameFilter
 from knightadder.web.site.asked import position_route
 from knightadder.web.views import View
 

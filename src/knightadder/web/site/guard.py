@@ -83,7 +83,7 @@ class Guard:
             return answer
         if not self._is_token(self._cookie(request)):
             return PlainTextResponse(
-                "Open the whole address that `knightadder play` has printed, including the token.",
+                "Open the whole address that the server of the board has printed, including the token.",
                 status_code=403,
             )
         if request.scope["method"] not in _ONLY_READ and not _is_own_page(request):

@@ -1,6 +1,6 @@
 // Sends requests to the server.
 
-const RESTARTED = "The server was restarted: in this browser, open the address that “knightadder play” has printed";
+const RESTARTED = "The server was restarted: in this browser, open the address that it has printed";
 
 /**
  * Send a request and return the server's answer, in the form "json" or "blob". If that fails, return `{ problem }`;

@@ -2,10 +2,10 @@
 
 const TEXTS = {
   lost: ["No connection to the server", "Trying again…"],
-  gone: ["The server does not answer", "Start it again with “knightadder play”. Your moves are kept in this tab."],
+  gone: ["The server does not answer", "Start it again. Your moves are kept in this tab."],
   restarted: [
     "The server was restarted",
-    "Its address is new: in this browser, open the address that “knightadder play” has printed. Then this tab continues with your moves.",
+    "Its address is new: in this browser, open the address that it has printed. Then this tab continues with your moves.",
   ],
 };
 

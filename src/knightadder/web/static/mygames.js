@@ -56,7 +56,7 @@ export class MyGames {
 
   async add(file) {
     if (file.size > LARGEST) {
-      this.say(`${file.name} has more than ${LARGEST / 2 ** 20} MB`);
+      this.say(`The file ${file.name} has more than ${LARGEST / 2 ** 20} MB`);
       return;
     }
     this.say(`Adding ${file.name}…`);

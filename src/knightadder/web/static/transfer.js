@@ -80,7 +80,7 @@ export class Transfer {
   }
 
   async read(file) {
-    if (!file || !this.fits(file.name, file.size, "add it to “My games”, which takes large files")) return;
+    if (!file || !this.fits(`the file ${file.name}`, file.size, "add it to “My games”, which takes large files")) return;
     // The bytes are sent unchanged, because the server detects the encoding.
     const bytes = new Uint8Array(await file.arrayBuffer());
     this.load(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""), true);

@@ -19,6 +19,7 @@ export class TypedMove {
       if (busy()) this.waiting.push(text);
       else this.send(text);
     });
+    this.input.addEventListener("keydown", ({ key }) => key === "Escape" && this.input.blur());
   }
 
   send(text) {
