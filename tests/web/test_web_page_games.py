@@ -118,7 +118,8 @@ def test_a_text_with_an_error_can_be_mended(page):
 def test_a_file_or_a_text_that_is_too_large_is_said(page):
     problem = page.locator("#pgn-problem")
     _open_file(page, b"1. e4 e5 *" + b" " * 512 * 1024, "large.pgn")
-    expect(problem).to_have_text("The file large.pgn has more than 512 KB; add it to “My games”, which takes large files")
+    told = "The file large.pgn has more than 512 KB; add it to “My games”, which takes large files"
+    expect(problem).to_have_text(told)
     page.get_by_label("PGN", exact=True).fill("1. d4 *" + " " * 512 * 1024)
     expect(problem).to_be_empty()
     page.get_by_role("button", name="Load", exact=True).click()

@@ -173,5 +173,7 @@ def test_compressed_files_are_read_up_to_the_size_of_others():
         load_pgn(gzip.compress(text.encode() * 99)[:-9])
     with pytest.raises(MessageError, match=r"^this PGN cannot be read: it is compressed as zip; unpack it first$"):
         load_pgn(b"PK\x03\x04" + bytes(99))
-    with pytest.raises(MessageError, match=r"^this PGN cannot be read: it begins like UTF-16, but is not valid UTF-16$"):
+    with pytest.raises(
+        MessageError, match=r"^this PGN cannot be read: it begins like UTF-16, but is not valid UTF-16$"
+    ):
         load_pgn(text.encode("utf-16") + b"\0")

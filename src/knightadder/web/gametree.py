@@ -291,7 +291,8 @@ def parse_move(board: chess.Board, text: str) -> chess.Move:
     if len(found) == 1:
         return found.popitem()[1]
     if found:
-        raise MessageError(f"the move {text} is ambiguous: it can be {', '.join(list(found)[:-1])} or {list(found)[-1]}")
+        *others, last = found
+        raise MessageError(f"the move {text} is ambiguous: it can be {', '.join(others)} or {last}")
     raise MessageError(f"the move {text} is not legal here")
 
 

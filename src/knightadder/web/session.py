@@ -35,14 +35,13 @@ from knightadder.web.gametree import (
     tree_of_line,
 )
 from knightadder.web.keeper import Keeper
-from knightadder.web.loaded_pgn import LoadedPgn, load_pgn
+from knightadder.web.loading import LoadedDesk, Loading
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.moments import Moment, find_moments
 from knightadder.web.other_engine import OtherEngine
 from knightadder.web.played_game import PlayedGame
 from knightadder.web.resources import Resources
 from knightadder.web.reviews import Effort, Reviews
-from knightadder.web.saved_games import SavedPlace
 from knightadder.web.tab_engine import TabEngine
 from knightadder.web.views import (
     View,
@@ -85,6 +84,7 @@ class Session:
         self._worker = TabEngine(make_engine, send, resources or Resources())
         self._other = OtherEngine(make_other, send)
         self._keeper = Keeper(saved, send)
+        self._loading = Loading(self._keeper)
         self._desk = Desk(GameTree())
         self._analysing = False
         self._lines = 1
@@ -440,67 +440,28 @@ class Session:
 
     async def _load_pgn(self, message: messages.LoadPgn) -> None:
         self._refuse_in_game("no game can be loaded")
-        content = message.content()
-        loaded = await _load(content, message.index)
-        desk = Desk(loaded.tree, None, GameFile(content, loaded.titles, sent=message.number), message.index)
-        await self._change_to(desk.follow(self._desk, "the loaded game"))
-        self._tell_problems(loaded)
+        await self._show_loaded(await self._loading.loaded(message), "the loaded game")
 
     async def _choose_game(self, message: messages.ChooseGame) -> None:
         self._refuse_in_game("no other game can be chosen")
-        file, index = self._desk.file, message.index
-        desk = file.desks.get(index)
-        if desk is not None:
-            await self._change_to(desk)
-            return
-        edited = file.edited.get(index)
-        loaded = await (_load(file.content, index) if edited is None else _load(edited, 0))
-        await self._change_to((await self._newest(Desk(loaded.tree, None, file, index))).take_file_of(self._desk))
-        self._tell_problems(loaded)
+        await self._show_loaded(await self._loading.chosen(message, self._desk))
 
     async def _save_game(self, _: messages.SaveGame) -> None:
         await self._keeper.save(self._desk)
 
     async def _open_saved(self, message: messages.OpenSaved) -> None:
         self._refuse_in_game("no game can be opened")
-        content, place = await self._keeper.open(message.number)
-        loaded = await _load(content, 0)
-        desk = Desk(loaded.tree)
-        desk.entry.place = place
-        await self._change_to(desk.follow(self._desk, "the opened game"))
-        self._tell_problems(loaded)
+        await self._show_loaded(await self._loading.opened(message), "the opened game")
 
     async def _restore(self, message: messages.Restore) -> None:
         self._refuse_in_game("no game can be loaded")
-        content, edited, index = message.content(), message.edited_games(), message.index
-        places = {each: SavedPlace(*place) for each, place in message.places_of_games().items()}
-        loaded = await _load(content, index) if content or index not in edited else None
-        titles = [] if loaded is None else loaded.titles
-        if index in edited:
-            loaded = await _load(edited[index], 0)
-        assert loaded is not None
-        loaded.tree.go_along(message.path)
-        desk = Desk(loaded.tree, None, GameFile(content, titles, edited, places, began=message.began), index)
-        await self._change_to(await self._newest(desk, message.path))
+        await self._change_to(await self._loading.restored(message))
 
-    async def _newest(self, desk: Desk, path: Sequence[int] = ()) -> Desk:
-        """Return the desk of a game from before a restart, or a desk of the stored game if that is newer.
-        `path` leads to the position on the board, but the end of the shown game becomes the end of the newer one.
-        """
-        content = await self._keeper.newest(desk)
-        if content is None:
-            return desk
-        tree = (await _load(content, 0)).tree
-        tree.go_along(path)
-        if desk.tree.cursor is desk.tree.game.end():
-            tree.cursor = tree.game.end()
-        newer = Desk(tree, None, desk.file, desk.index)
-        newer.entry = desk.entry
-        return newer
-
-    def _tell_problems(self, loaded: LoadedPgn) -> None:
-        problem = [] if loaded.problem is None else [f"Read up to an error in the PGN: {loaded.problem}"]
-        self._tell([*problem, *loaded.left_out])
+    async def _show_loaded(self, loaded: LoadedDesk, name: str | None = None) -> None:
+        """Show a loaded game; with a name, undoing leads back to the game before it."""
+        desk, problems = loaded
+        await self._change_to(desk if name is None else desk.follow(self._desk, name))
+        self._tell(problems)
 
     def _tell(self, sentences: Sequence[str]) -> None:
         if sentences:  # the page shows one notice at a time
@@ -683,11 +644,6 @@ class Session:
         """Send the headers if they no longer describe the main line."""
         if self._reviews.write_headers():
             self._send({"type": "headers", "headers": dict(self._tree.game.headers)})
-
-
-async def _load(content: bytes, index: int) -> LoadedPgn:
-    """Read a game in a thread, because a long one takes a while and other tabs should not wait for it."""
-    return await asyncio.to_thread(load_pgn, content, index)
 
 
 _HANDLERS: dict[type[Message], Callable[[Session, Any], Awaitable[None]]] = {
