@@ -354,6 +354,7 @@ def _start_event(game):
             "fullId": game.id + "abcd",
             "color": chess.COLOR_NAMES[game.colour],
             "opponent": {"id": "rival", "username": "Rival"},
+            "speed": game.speed,
             "variant": {"key": game.variant},
             "compat": {"bot": True, "board": True},
         },

@@ -104,6 +104,19 @@ def test_only_so_many_games_at_once(start_bot):
         running.wait()
 
 
+def test_a_correspondence_game_takes_no_place_of_the_others(start_bot):
+    with FakeLichess() as server:
+        slow = {"speed": "correspondence", "opponent": lambda *_: None}
+        running = start_bot(server, concurrency=1, speeds=("blitz", "correspondence"))
+        first = server.challenge(**slow)
+        assert is_accepted(server, first)
+        assert not is_accepted(server, server.challenge(**slow))
+        assert is_accepted(server, server.challenge(most_plies=4))
+        server.act(server.games[first], "resign")
+        running.bot.interrupt()
+        running.wait()
+
+
 DAILY = {
     "error": "You played 100 games against other bots today, please wait before challenging another bot.",
     "ratelimit": {"key": "bot.vsBot.day", "seconds": 86398},

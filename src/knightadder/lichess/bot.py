@@ -47,6 +47,15 @@ class _Interrupt:
 class _Running:
     play: GamePlay
     thread: threading.Thread
+    slow: bool  # whether it is a correspondence game
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """An accepted game that has not started, and the latest time of its start."""
+
+    until: float
+    slow: bool
 
 
 class Bot:
@@ -62,7 +71,7 @@ class Bot:
         self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
         self._follower = Follower("events", lichess.events, lambda event, _: self._inbox.put(event), clock)
         self._games: dict[str, _Running] = {}
-        self._expected: dict[str, float] = {}  # latest start of each accepted game that has not started
+        self._expected: dict[str, _Expected] = {}
         self._seen: set[str] = set()  # all games that have started
         self._declined: set[str] = set()
         self._interrupts = 0
@@ -116,7 +125,7 @@ class Bot:
     def _look_up(self) -> None:
         """Drop games that have not started in time, and resign running games after `interrupt` if required."""
         now = self._clock.now()
-        for game_id in [game_id for game_id, until in self._expected.items() if until < now or self._leaves()]:
+        for game_id in [each for each, game in self._expected.items() if game.until < now or self._leaves()]:
             logger.info("game %s: did not start", game_id)
             del self._expected[game_id]
         if self._leaves():
@@ -145,17 +154,25 @@ class Bot:
             return
         name = challenger.get("name") or "somebody"
         objection = self._settings.objection(challenge)
-        occupied = len(self._games) + len(self._expected)
-        if objection is None and (self._ending() or occupied >= self._settings.concurrency):
+        slow = _is_slow(challenge)
+        if objection is None and (self._ending() or self._occupied(slow) >= self._settings.concurrency):
             objection = DeclineReason.LATER
-        if objection is None and not self._accept(challenge_id, name):
+        if objection is None and not self._accept(challenge_id, name, slow):
             objection = DeclineReason.LATER
         if objection is not None:
             self._decline(challenge_id, name, objection)
 
-    def _accept(self, challenge_id: str, name: str) -> bool:
+    def _occupied(self, slow: bool) -> int:
+        """Return the number of occupied places. Correspondence games have their own, because they last for weeks."""
+        return sum(game.slow == slow for game in (*self._games.values(), *self._expected.values()))
+
+    def _accept(self, challenge_id: str, name: str, slow: bool) -> bool:
         """Accept a challenge; return False if its game certainly will not start, but the challenge still exists."""
-        self._expected[challenge_id] = self._clock.now() + _START_WITHIN
+
+        def expect(seconds: float) -> None:
+            self._expected[challenge_id] = _Expected(self._clock.now() + seconds, slow)
+
+        expect(_START_WITHIN)
         try:
             self._lichess.accept(challenge_id)
         except (Refused, Unreachable) as error:
@@ -164,10 +181,9 @@ class Bot:
                 del self._expected[challenge_id]
                 return False
             # The challenge was withdrawn. Or the server accepted it, but the answer was lost: then its game will start.
-            self._expected[challenge_id] = self._clock.now() + _START_AFTER_DOUBT
+            expect(_START_AFTER_DOUBT)
         else:
-            # The time is taken now, because accepting may have taken a minute.
-            self._expected[challenge_id] = self._clock.now() + _START_WITHIN
+            expect(_START_WITHIN)  # again, because accepting may have taken a minute
             logger.info("challenge %s: accepted, from %s", challenge_id, name)
         return True
 
@@ -205,7 +221,7 @@ class Bot:
         name = f"player of {game_id}"
         thread = threading.Thread(target=self._play, args=(game_id, play, engine), name=name, daemon=True)
         thread.start()
-        self._games[game_id] = _Running(play, thread)
+        self._games[game_id] = _Running(play, thread, _is_slow(game))
 
     def _play(self, game_id: str, play: GamePlay, engine: Engine) -> None:
         try:
@@ -215,6 +231,11 @@ class Bot:
         finally:
             self._engines.give_back(engine)
             self._inbox.put(_GameDone(game_id))
+
+
+def _is_slow(described: Json) -> bool:
+    """Return whether a challenge or game is by correspondence."""
+    return described.get("speed") == "correspondence"
 
 
 def _id(value: object) -> str:
