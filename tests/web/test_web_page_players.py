@@ -34,6 +34,12 @@ def test_captured_pieces_stand_beside_the_names(engine, open_page, size):
     _expect_captured(page, "#player-top", [], "")
 
 
+def test_ratings_stand_behind_the_names(page):
+    load_pgn(page, '[White "Anna"]\n[Black "Ben"]\n[WhiteElo "2210"]\n[BlackElo "?"]\n\n1. e4 *')
+    expect(page.locator("#player-bottom .name")).to_have_text("Anna (2210)")
+    expect(page.locator("#player-top .name")).to_have_text("Ben")
+
+
 def test_a_promoted_pawn_is_not_captured(page):
     set_up(page, "3n4/4P2k/8/8/8/8/8/4K3 w - - 0 1")
     click_move(page, "e7", "d8")

@@ -318,12 +318,17 @@ socket.on("headers", (message) => {
 
 function setHeaders(told) {
   headers = told;
-  players.setNames(playerName("White"), playerName("Black"));
+  players.setNames(ratedName("White"), ratedName("Black"));
   byId("about-game").textContent = detailOf({ result: headers.Result, event: headers.Event, date: headers.Date });
 }
 
 function playerName(side) {
   return headers[side] && headers[side] !== "?" ? headers[side] : side;
+}
+
+function ratedName(side) {
+  const rating = Number(headers[`${side}Elo`]);
+  return rating ? `${playerName(side)} (${rating})` : playerName(side);
 }
 
 /** Store the game in the browser, so that it survives a reload of the page and a restart of the server. */
