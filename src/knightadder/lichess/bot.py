@@ -164,7 +164,8 @@ class Bot:
 
     def _occupied(self, slow: bool) -> int:
         """Return the number of occupied places. Correspondence games have their own, because they last for weeks."""
-        return sum(game.slow == slow for game in (*self._games.values(), *self._expected.values()))
+        games: list[_Running | _Expected] = [*self._games.values(), *self._expected.values()]
+        return sum(game.slow == slow for game in games)
 
     def _accept(self, challenge_id: str, name: str, slow: bool) -> bool:
         """Accept a challenge; return False if its game certainly will not start, but the challenge still exists."""
