@@ -179,8 +179,11 @@ def bad_ones() -> list[tuple[object, str]]:
     """Give positions that are illegal from number 9 on, and what there is to say about that."""
     broken = pack(FENS[:15])
     broken["pieces"][[9, 12]] = 0xFF
+    late = pack(FENS[:15])
+    late["fullmove"][9] = 10_000
     good = FENS[:9]
     return [
+        (late, "illegal position 9: "),
         (broken, "illegal position 9: the record does not describe a position"),
         ([*good, "nonsense", "more"], "illegal position 9: a FEN must have 4 to 6 fields, not 1 (nonsense)"),
         (np.array([*good, "nonsense"]), "illegal position 9: a FEN must have 4 to 6 fields, not 1 (nonsense)"),
@@ -201,6 +204,14 @@ def bad_ones() -> list[tuple[object, str]]:
 def test_white_space_that_is_not_ascii_separates_fields(space: str) -> None:
     texts = [fen.replace(" ", space) for fen in FENS]
     assert pack(texts).tobytes() == pack(np.array(texts)).tobytes() == pack(FENS).tobytes()
+
+
+def test_a_move_number_that_no_fen_has_is_refused() -> None:
+    late = pack(FENS[:3])
+    late["fullmove"][1] = 10_000
+    with pytest.raises(PositionError, match="illegal position 1: the move number must be at most 9999, not 10000"):
+        unpack(late)
+    assert evaluate_many(late, "pesto", illegal=-32768).tolist().index(-32768) == 1
 
 
 @pytest.mark.parametrize(("positions", "message"), bad_ones())

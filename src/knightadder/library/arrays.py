@@ -20,7 +20,7 @@ from knightadder.engine.capacity import processors
 from knightadder.engine.errors import PositionError
 from knightadder.engine.evaluator import evaluation_of
 from knightadder.library.blocks import Elsewhere, Threads, blocks_of, results_elsewhere
-from knightadder.library.boards import STARTPOS, Position, board_of, fen_of, fen_text, whole
+from knightadder.library.boards import MOST_COUNTED, STARTPOS, Position, board_of, fen_of, fen_text, whole
 from knightadder.library.shared import Stock, tables_of
 from knightadder.native.records import new_record
 
@@ -43,7 +43,7 @@ def pack(positions: Positions) -> NDArray[np.void]:
     ----------
     positions : iterable of chess.Board or str, or array
         Boards, FENs or ``"startpos"``, or an array of FENs (of ``str`` or ``bytes``). The moves that led to a board are
-        not kept. The plies since the last capture or pawn move are limited to 255, the move number to 65,535.
+        not kept. The plies since the last capture or pawn move are limited to 255.
 
     Returns
     -------
@@ -108,6 +108,8 @@ def _fens(records: NDArray[np.void], chess960: bool = False, illegal: str | None
     """Write packed positions as FENs. For a record that is not a position, yield `illegal`, or raise PositionError."""
     for number, record in enumerate(records):
         try:
+            if record["fullmove"] > MOST_COUNTED:
+                raise fen.FenError(f"the move number must be at most {MOST_COUNTED}, not {record['fullmove']}")
             yield record_fen(record, chess960)
         except fen.FenError as error:
             if illegal is None:
@@ -287,9 +289,11 @@ def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numb
 
 
 def _packed(block: _Block, tables: np.record) -> NDArray[np.void]:
-    """Return a block as records for the core; a FEN that is not a position becomes zeros."""
+    """Return a block as records for the core; what is not a position becomes zeros."""
     if _is_packed(block):
-        return np.array(block, PACKED)
+        records = np.array(block, PACKED)
+        records[records["fullmove"] > MOST_COUNTED] = np.zeros((), PACKED)
+        return records
     text, ends = _characters(block)
     records = np.zeros(len(block), PACKED)
     with _workers().lend() as worker:

@@ -32,7 +32,7 @@ _MOST_SECONDS = 4_000_000.0  # 46 days, about the longest wait in 32-bit millise
 # Maximum number of earlier positions to keep. Positions before them cannot be repeated: after that many plies without a
 # capture or pawn move, the next such ply ends the game by the fifty-move rule.
 _MOST_HISTORY = 100
-_MOST_COUNTED = 9_999  # maximum of a FEN's counters
+MOST_COUNTED = 9_999  # maximum of a FEN's counters
 
 
 def board_of(position: Position, what: str = "position", warn: bool = True) -> chess.Board:
@@ -126,7 +126,7 @@ def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Boar
 def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
     """Return a board's position in the form of `set_up_bitboards` in ``core/api/playing.py``; None if impossible."""
     try:
-        if max(board.halfmove_clock, board.fullmove_number) > _MOST_COUNTED or board.fullmove_number < 1:
+        if max(board.halfmove_clock, board.fullmove_number) > MOST_COUNTED or board.fullmove_number < 1:
             return None
         men = board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings
         sides = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
