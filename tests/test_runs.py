@@ -207,7 +207,9 @@ def refusing(monkeypatch, times):
     def replace(source, target):
         refused.append(source)
         if len(refused) <= times:
-            raise PermissionError(errno.EACCES, "Access is denied")
+            error = PermissionError(errno.EACCES, "Access is denied")
+            error.winerror = 32
+            raise error
         real(source, target)
 
     real, refused = Path.replace, []
@@ -236,6 +238,19 @@ def test_a_file_that_another_program_has_open_is_refused_before_the_work(tmp_pat
             write()
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_elsewhere_a_refusal_is_final(tmp_path, monkeypatch):
+    tries = []
+
+    def replace(source, target):
+        tries.append(source)
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(OptionError, match=r"Permission denied$"):
+        write_whole(tmp_path / "f", b"new")
+    assert len(tries) == 1
 
 
 def test_a_write_protected_file_is_refused_before_the_work(tmp_path):

@@ -170,6 +170,8 @@ def move(source: Path, target: Path) -> None:
             source.replace(target)
             return
         except PermissionError as error:
+            if getattr(error, "winerror", None) is None:  # elsewhere, an open file can be replaced
+                raise
             if time.monotonic() > end:
                 reason = f"{error.strerror}; perhaps another program has it open"
                 raise PermissionError(error.errno, reason) from None

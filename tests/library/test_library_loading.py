@@ -117,9 +117,12 @@ def test_the_compiler_itself_can_be_interrupted(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.image"))
 
 
-def test_a_core_that_cannot_be_loaded_is_an_error_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ImageError, FileNotFoundError])
+def test_a_core_that_cannot_be_loaded_is_an_error_of_the_engine(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
     def fail(report: object) -> None:
-        raise ImageError("it is missing")
+        raise error("it is missing")
 
     monkeypatch.setattr(core, "load", fail)
     with pytest.raises(EngineError, match=r"^the engine cannot be loaded: it is missing$"):

@@ -28,7 +28,7 @@ def load_core() -> None:
 
     try:
         core.load(report)
-    except ImageError as error:
+    except (ImageError, OSError) as error:  # OSError if there is no folder for temporary files
         raise EngineError(f"the engine cannot be loaded: {error}") from None
     except KeyboardInterrupt:
         raise KeyboardInterrupt("the core is not compiled yet") from None
