@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from knightadder import pack
 from knightadder.core.api.playing import play_all
+from knightadder.core.board.moves import new_move
 from knightadder.engine.game import Game
 from knightadder.library.loading import load_core
 from knightadder.opening_names import named_lines
@@ -151,7 +152,7 @@ def openings() -> list[list[int]]:
     for _, text in named_lines():
         board = chess.Board()
         moves = [board.push_san(word) for word in text.split() if not word[0].isdigit()]
-        found.append([move.from_square | move.to_square << 6 for move in moves])
+        found.append([new_move(move.from_square, move.to_square, 0) for move in moves])
     return sorted(found, key=len)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder.core.api.deepening import forget
+from knightadder.core.board.moves import kind_of, source_of, target_of
 from knightadder.core.worker import WORKER
 from knightadder.engine.capacity import processors
 from knightadder.engine.errors import PositionError
@@ -289,7 +290,7 @@ class _Analyst:
             if self._illegal is not None:
                 return self._illegal
             move = int(task.moves[played])
-            name = chess.Move(move & 63, move >> 6 & 63, move >> 12 or None).uci()
+            name = chess.Move(source_of(move), target_of(move), kind_of(move) or None).uci()
             raise PositionError(f"illegal move on the board of position {index}: {name}")
         return self._searched(task)
 

@@ -16,7 +16,7 @@ import chess.pgn
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH
+from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, kind_of, new_move, source_of, target_of
 from knightadder.core.board.pgn_commands import NO_CLOCK, NO_SCORE
 from knightadder.core.board.pgn_reader import GAME, NOTE, RESULTS, TAG
 from knightadder.pgn.bulk import GameBlock, keys_in, pack_block, read_blocks, read_bytes
@@ -407,11 +407,11 @@ def squares_of(codes: NDArray[np.integer], chess960: bool | NDArray[np.bool_] = 
     Castling is the king's step; if `chess960` is true (one value, or one for each move), it is king takes rook.
     """
     moves = codes.astype(np.int64)
-    kind, source, target = moves >> 12, moves & 63, moves >> 6 & 63
+    kind, source, target = kind_of(moves), source_of(moves), target_of(moves)
     step = np.where(target > source, 6, 2) | source & 56
     target = np.where((kind == CASTLING) & ~np.asarray(chess960), step, target)
     promotion = np.where((kind >= chess.KNIGHT) & (kind <= chess.QUEEN), kind, 0)
-    return np.asarray(source | target << 6 | promotion << 12)
+    return np.asarray(new_move(source, target, promotion))
 
 
 @cache

@@ -10,6 +10,7 @@ import chess.pgn
 from knightadder.pgn.game_files import UNREADABLE, decompressed
 from knightadder.pgn.games import BrokenGame, GameBuilder, GameText, headers_of, is_prose, read_game, texts_of
 from knightadder.rules import POINTS
+from knightadder.text import counted
 from knightadder.web.gametree import MAX_NODES, GameTree
 from knightadder.web.messages import MAX_PGN, MessageError
 
@@ -49,7 +50,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
     if index >= len(games):
         if there_are_more:
             raise MessageError(f"only the first {_MAX_GAMES} games of a PGN can be chosen")
-        raise MessageError("this PGN has no game" if not games else f"this PGN has only {len(games)} games")
+        raise MessageError("this PGN has no game" if not games else f"this PGN has only {counted(len(games), 'game')}")
     try:
         game = read_game(games[index][0], _Builder())
     except BrokenGame as error:

@@ -154,7 +154,7 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(merge, "write_shuffled", _interrupt)
         assert cli.main(["datagen", "games", "--merge", "data.bin", "--force"]) == 130
-    said = "2 chunks of games are in games; the same command continues from there\n"
+    said = "games has 2 chunks of games; the same command continues from there\n"
     assert said in capsys.readouterr().err
     with monkeypatch.context() as patch:
         patch.setattr(pgn_games, "_convert", _interrupt)

@@ -196,7 +196,10 @@ def _add_files(parts: Parts, files: Sequence[Path]) -> None:
 
 
 def _going_on(parts: Parts) -> contextlib.AbstractContextManager[None]:
-    return going_on(lambda: f"{len(parts.chunks)} chunks of games are in {parts.folder}" if parts.chunks else "")
+    def kept() -> str:
+        return f"{parts.folder} has {counted(len(parts.chunks), 'chunk')} of games" if parts.chunks else ""
+
+    return going_on(kept)
 
 
 def _note_damaged(parts: Parts) -> None:
