@@ -220,7 +220,7 @@ def test_book_index_and_make(
     counts = printed.out + printed.err.splitlines()[-1] if printed.err else printed.out
     added, known, unfinished = (
         sum(map(int, re.findall(rf"(\d+) {name}", counts)))
-        for name in ("games added", "already there", "without a result")
+        for name in ("games? added", "already there", "without a result")
     )
     assert added + known + unfinished == len(lines)
     assert told(printed.err, file, "is left out") == broken
@@ -248,7 +248,7 @@ def test_datagen(
     file.write_bytes(content)
     assert cli.main(["datagen", str(tmp_path / "data"), "--from-pgn", str(file)]) == 0
     printed = capsys.readouterr()
-    assert f"0 games, 0 moves, {len(lines) + broken} games left out" in printed.out  # they have no scores
+    assert f"0 games, 0 moves, {counted(len(lines) + broken, 'game')} left out" in printed.out  # they have no scores
     assert told(printed.err, file, "is left out") == broken
 
 

@@ -44,6 +44,8 @@ class Game:
         self._spare = new_record(WORKER)
         self._fullmove = 1
         self._stop = np.zeros(1, np.uint64)
+        for record in (self.record, self._spare):  # perft stops by this flag, and every search in a record reads it
+            record.stop_address = self._stop.ctypes.data
         self.set_up()
 
     def set_up(self, text: str | None = None, moves: Sequence[str] = ()) -> tuple[str, ...]:
