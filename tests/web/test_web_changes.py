@@ -66,7 +66,7 @@ def _move(row):
 @pytest.mark.parametrize(
     ("function", "concerns_it"),
     [
-        ("session.load_pgn", lambda pgn, index: True),
+        ("game_loading.load_pgn", lambda pgn, index: True),
         ("session.tree_view", lambda reviews: len(reviews.tree) > 1),
         ("site.outbox._text", lambda view: view["type"] == "tree" and len(view["nodes"]) > 1),
     ],

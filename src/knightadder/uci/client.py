@@ -81,7 +81,8 @@ def resolve_command(command: str | Sequence[str] | None, folder: Path | None = N
         path = (folder or Path()) / words[0]
         if path.exists():
             raise OptionError(f"cannot run {path}: it is {'a folder' if path.is_dir() else 'not executable'}")
-        hint = "; put a path that contains spaces in quotation marks" if len(words) > 1 else ""
+        may_lack_quotes = isinstance(command, str) and len(words) > 1
+        hint = "; put a path that contains spaces in quotation marks" if may_lack_quotes else ""
         raise OptionError(f"no such program: {words[0]}{hint}")
     return [str(Path(program).absolute()), *words[1:]]
 

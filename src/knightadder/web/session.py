@@ -25,6 +25,7 @@ from knightadder.web import messages
 from knightadder.web.analysis import analyse, analyse_threat, evaluate, evaluate_position
 from knightadder.web.clock import ChessClock
 from knightadder.web.desk import EVENT, Desk, GameFile
+from knightadder.web.game_loading import LoadedDesk, Loading
 from knightadder.web.gametree import (
     GameTree,
     ancestry,
@@ -35,7 +36,6 @@ from knightadder.web.gametree import (
     tree_of_line,
 )
 from knightadder.web.keeper import Keeper
-from knightadder.web.loading import LoadedDesk, Loading
 from knightadder.web.messages import Message, MessageError
 from knightadder.web.moments import Moment, find_moments
 from knightadder.web.other_engine import OtherEngine

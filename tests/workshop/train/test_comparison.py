@@ -39,7 +39,7 @@ def test_the_built_in_network_s_centipawns_are_the_classical_ones() -> None:
     records["score"] = evaluate_many(records, "classical")
     told = compare(load_network(BUILT_IN_FILE), records)
     network, classical = (int(number) for number in re.findall(r"\|value\| (\d+) centipawns", told))
-    assert network == pytest.approx(classical, rel=0.1)
+    assert network == pytest.approx(classical, rel=0.12)
 
 
 def test_too_few_positions() -> None:
