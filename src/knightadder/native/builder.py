@@ -144,6 +144,9 @@ class _ByValue(callconv.BaseCallConv):
 
     def decorate_function(self, fn, args, fe_argtypes, noalias=False):
         self._get_arg_packer(fe_argtypes).assign_names(fn.args, [f"arg.{name}" for name in args])
+        for argument in fn.args:
+            if noalias and isinstance(argument.type, ir.PointerType):
+                argument.add_attribute("noalias")
 
     def get_arguments(self, func):
         return func.args
@@ -199,6 +202,7 @@ class _Compiler(compiler.CompilerBase):
     )
 
     def define_pipelines(self):
+        self.state.flags.noalias = self.state.func_id.func in jit.DISJOINT
         manager = compiler.PassManager("kernel")
         for each in self.passes:
             manager.add_pass(each, each.__name__)

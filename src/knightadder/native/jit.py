@@ -19,6 +19,7 @@ import ctypes
 import numpy as np
 
 KERNELS = {}  # each compiled function, and whether LLVM must inline it
+DISJOINT = set()  # the functions of `disjoint`
 SELF_CALLS = {}  # by function of `self_call`: the kernel, and the type of its result
 INTRINSICS = []
 
@@ -32,6 +33,14 @@ def kernel(function):
 def inlined(function):
     """Mark a small function that LLVM inlines wherever it is called."""
     KERNELS[function] = True
+    return function
+
+
+def disjoint(function):
+    """Promise that the arguments of a kernel never share memory. Without this promise, LLVM tests in front of each loop
+    over arrays whether it may use vectors.
+    """
+    DISJOINT.add(function)
     return function
 
 

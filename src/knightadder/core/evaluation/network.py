@@ -10,16 +10,17 @@ import itertools
 
 import numpy as np
 
-from knightadder.native.jit import inlined, kernel, lsb, popcount, record_at
+from knightadder.native.jit import disjoint, inlined, kernel, lsb, popcount, record_at
 from knightadder.native.records import record
 
 from ..board.bitboard import bit, without_lsb
 from ..board.movegen import castling_king_target, castling_rook_target
 from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion, kind_of, source_of, target_of
 from ..layout import KING, MAX_MEN_ON_BOARD, PAWN, ROOK
-from .network_file import INPUTS, KING_BUCKETS, QA, QB, bucket_of, king_views
+from .network_file import KING_BUCKETS, QA, QB, bucket_of, king_views
 
 HIDDEN = 512  # neurons of the hidden layer for each side
+PLACES = 16 * 64  # number of pairs of a piece and a square
 MAX_BUCKETS = 8  # maximum number of output layers, which are chosen by the number of men
 
 ACCUMULATOR = record(  # outputs of the first layer; the size is a multiple of a cache line
@@ -38,12 +39,12 @@ KEPT_ACCUMULATOR = record(  # an accumulator that was computed from all pieces, 
 VIEWS = 2 * KING_BUCKETS[-1]  # number of different views of a side
 
 NETWORK_WEIGHTS = record(  # read-only, shared by all threads
-    ("feature_weights", np.int16, (KING_BUCKETS[-1] * INPUTS, HIDDEN)),  # comes first, to be aligned
+    ("feature_weights", np.int16, (KING_BUCKETS[-1] * PLACES, HIDDEN)),  # comes first, to be aligned
     ("feature_biases", np.int16, HIDDEN),
     ("output_weights", np.int16, (MAX_BUCKETS, 2, HIDDEN)),
     ("output_biases", np.int64, MAX_BUCKETS),
     ("output_bucket", np.int64, MAX_MEN_ON_BOARD + 1),  # index of the output layer, by number of men
-    ("king_views", np.int64, 64),  # see `network_file.king_views`
+    ("king_views", np.int64, 64),  # White's `_view`, by the square of its king
     ("scale", np.int64),  # centipawns for an output of 1
     ("key", np.uint64),  # number of the network in this process
 )
@@ -52,18 +53,20 @@ _keys = itertools.count(1)  # numbers for the networks that the process uses
 
 
 @inlined
-def _row(weights, piece, square, side, view):
-    """Return the row of weights of a piece on a square, from a side's point of view."""
-    theirs = (piece >> 3) ^ side
-    feature = theirs * 384 + ((piece & 7) - 1) * 64 + (square ^ (56 * side) ^ (view & 7))
-    return weights.feature_weights[(view >> 3) * INPUTS + feature]
+def _row(weights, piece, square, view):
+    """Return the row of weights of a piece on a square, from the point of view of a side. In a view, the lowest bits
+    flip the square and the colour as the side sees them, and the bits above are the number of the king bucket.
+    """
+    return weights.feature_weights[(piece * 64 + square) ^ view]
 
 
 @inlined
 def _view(weights, pos, side):
-    """Return a side's view, which depends on the square of its king: see `king_views`."""
+    """Return a side's view, which depends on the square of its king: 7 if the side sees the files reversed, plus 8 * 64
+    + 56 for Black, who sees ranks and colours reversed, plus `PLACES` times the king bucket.
+    """
     king = lsb(pos.by_type[KING] & pos.by_color[side])
-    return weights.king_views[king ^ (56 * side)]
+    return weights.king_views[king ^ (56 * side)] ^ ((8 * 64 + 56) * side)
 
 
 @kernel
@@ -71,7 +74,7 @@ def _refresh(weights, worker, pos, sums, side, view):
     """Compute an accumulator for a new view from the last accumulator that was computed so for the same view, and the
     pieces that differ (the Chess Programming Wiki calls these accumulators Finny tables).
     """
-    kept = worker.kept_accumulators[side * VIEWS + 2 * (view >> 3) + (view & 1)]
+    kept = worker.kept_accumulators[side * VIEWS + 2 * (view // PLACES) + (view & 1)]
     if kept.key != weights.key:
         kept.key = weights.key
         for piece in range(16):
@@ -86,7 +89,7 @@ def _refresh(weights, worker, pos, sums, side, view):
             kept.pieces[piece] = pieces
             while different:
                 square = lsb(different)
-                row = _row(weights, piece, square, side, view)
+                row = _row(weights, piece, square, view)
                 if pieces & bit(square):
                     for i in range(HIDDEN):
                         kept.sums[i] += row[i]
@@ -98,8 +101,9 @@ def _refresh(weights, worker, pos, sums, side, view):
         sums[i] = kept.sums[i]
 
 
+@disjoint
 @kernel
-def _advance(weights, before, move, old, new, side, view):
+def _advance(weights, before, move, old, new, view):
     """Compute the accumulator after a move from the accumulator before it."""
     if move == NO_MOVE:
         for i in range(HIDDEN):
@@ -111,19 +115,13 @@ def _advance(weights, before, move, old, new, side, view):
     if kind == CASTLING:
         rook = ROOK | (us << 3)
         king_target, rook_target = castling_king_target(us, source, target), castling_rook_target(us, source, target)
-        king_from, king_to = (
-            _row(weights, piece, source, side, view),
-            _row(weights, piece, king_target, side, view),
-        )
-        rook_from, rook_to = (
-            _row(weights, rook, target, side, view),
-            _row(weights, rook, rook_target, side, view),
-        )
+        king_from, king_to = _row(weights, piece, source, view), _row(weights, piece, king_target, view)
+        rook_from, rook_to = _row(weights, rook, target, view), _row(weights, rook, rook_target, view)
         for i in range(HIDDEN):
             new[i] = old[i] - king_from[i] + king_to[i] - rook_from[i] + rook_to[i]
         return
     placed = kind | (us << 3) if is_promotion(move) else piece
-    left, reached = _row(weights, piece, source, side, view), _row(weights, placed, target, side, view)
+    left, reached = _row(weights, piece, source, view), _row(weights, placed, target, view)
     victim = np.int64(before.board[target])
     if kind == EN_PASSANT:
         victim, target = PAWN | ((us ^ 1) << 3), target ^ 8
@@ -131,7 +129,7 @@ def _advance(weights, before, move, old, new, side, view):
         for i in range(HIDDEN):
             new[i] = old[i] - left[i] + reached[i]
         return
-    taken = _row(weights, victim, target, side, view)
+    taken = _row(weights, victim, target, view)
     for i in range(HIDDEN):
         new[i] = old[i] - left[i] + reached[i] - taken[i]
 
@@ -166,7 +164,7 @@ def accumulate(weights, worker, pos, ply):
         for side in range(2):
             view = _view(weights, after, side)
             if view == old.views[side]:
-                _advance(weights, before, move, old.sums[side], new.sums[side], side, view)
+                _advance(weights, before, move, old.sums[side], new.sums[side], view)
             else:
                 _refresh(weights, worker, after, new.sums[side], side, view)
             new.views[side] = view
@@ -219,12 +217,15 @@ def fill_tables(tables, network):
     weights = weights_of(tables)
     for part in (weights.feature_weights, weights.feature_biases, weights.output_weights, weights.output_biases):
         part[...] = 0
-    weights.feature_weights[: len(network.feature_weights), :width] = network.feature_weights
+    # A row is for a piece as numbered in `layout`. So the rows for two of the eight types are not used.
+    rows = weights.feature_weights.reshape(-1, 2, 8, 64, HIDDEN)
+    rows[: network.king_buckets, :, PAWN : KING + 1, :, :width] = network.feature_weights.reshape(-1, 2, 6, 64, width)
     weights.feature_biases[:width] = network.feature_biases
     weights.output_weights[:buckets, :, :width] = network.output_weights
     weights.output_biases[:buckets] = network.output_biases
     for men in range(2, MAX_MEN_ON_BOARD + 1):
         weights.output_bucket[men] = bucket_of(men, buckets)
-    weights.king_views[:] = king_views(network.mirrored, network.king_buckets)
+    views = king_views(network.mirrored, network.king_buckets)
+    weights.king_views[:] = (views >> 3) * PLACES + (views & 7)
     weights.scale = network.scale
     weights.key = next(_keys)

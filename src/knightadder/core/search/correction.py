@@ -83,6 +83,13 @@ def _continuation_index(worker, ply, plies):
     return frame_before(worker, ply, plies).piece_to * PIECE_TO + frame_before(worker, ply, 1).piece_to
 
 
+@inlined
+def prefetch_continuation_corrections(worker, ply):
+    """Prefetch the corrections for the moves that lead to `ply`, ahead of `corrected_eval`."""
+    prefetch_item(worker.continuation_correction[0], _continuation_index(worker, ply, 2))
+    prefetch_item(worker.continuation_correction[1], _continuation_index(worker, ply, 4))
+
+
 @kernel
 def corrected_eval(tables, worker, pos, ply):
     """Return the static evaluation plus its correction, in centipawns from the side to move's view. The frames before
@@ -96,8 +103,6 @@ def corrected_eval(tables, worker, pos, ply):
     prefetch_item(worker.minor_correction, minors)
     prefetch_item(worker.non_pawn_correction, white)
     prefetch_item(worker.non_pawn_correction, black)
-    prefetch_item(worker.continuation_correction[0], replies)
-    prefetch_item(worker.continuation_correction[1], plans)
     eval = evaluate(tables, worker, pos, ply)
     tuned = tables.parameters
     non_pawns = np.int64(worker.non_pawn_correction[white]) + np.int64(worker.non_pawn_correction[black])

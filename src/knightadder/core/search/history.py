@@ -12,16 +12,19 @@ changes it. So no entry overflows, and recent results count most.
 
 import numpy as np
 
-from knightadder.native.jit import inlined, kernel
+from knightadder.native.jit import inlined, kernel, prefetch_item
 
 from ..board.attacks import attacked_by, set_check_squares
 from ..board.bitboard import ONE, bit_at
 from ..board.moves import NO_MOVE, is_noisy, source_of, target_of
+from ..layout import KING, PAWN
 from .forgetting import note_history_row
 from .frame import NO_PLY, PIECE_TO
 from .transposition import NO_EVAL
 
 LIMIT = 16_384
+
+_CACHE_LINE = 32  # number of entries in a cache line
 
 
 @inlined
@@ -38,6 +41,15 @@ def prepare_histories(tables, worker, pos, frame, ply):
     frame.continuations[0] = frame_before(worker, ply, 1).piece_to * PIECE_TO
     frame.continuations[1] = frame_before(worker, ply, 2).piece_to * PIECE_TO
     frame.continuations[2] = frame_before(worker, ply, 4).piece_to * PIECE_TO
+
+
+@inlined
+def prefetch_continuations(worker, pos, frame):
+    """Prefetch the continuation histories of all moves of the side to move, after `prepare_histories`."""
+    for i in range(3):
+        row = frame.continuations[i] + pos.stm * (8 * 64)
+        for place in range(PAWN * 64, (KING + 1) * 64, _CACHE_LINE):
+            prefetch_item(worker.continuation, np.uint64(row + place))
 
 
 @inlined

@@ -4,17 +4,19 @@ from knightadder.native.jit import inlined
 
 from ..board.moves import NO_MOVE
 from ..board.position import make, make_null
+from .correction import prefetch_continuation_corrections
 from .history import piece_to
 from .transposition import prefetch_entry
 
 
 @inlined
-def make_move(tables, worker, pos, frame, child, move):
-    """Make a move from `pos` to `child`, record it in the frame, and prefetch the table entry of the new position."""
-    make(tables, pos, child, move)
-    prefetch_entry(worker, child.key)
+def make_move(tables, worker, pos, frame, child, move, ply):
+    """Make a move from `pos`, at `ply`, to `child`, record it in the frame, and prefetch what `child` needs."""
     frame.move = move
     frame.piece_to = piece_to(pos, move)
+    prefetch_continuation_corrections(worker, ply + 1)
+    make(tables, pos, child, move)
+    prefetch_entry(worker, child.key)
 
 
 @inlined

@@ -22,7 +22,7 @@ from ..board.bitboard import ZERO
 from ..board.movegen import ALL, NOISY, QUIET, generate, is_legal
 from ..board.moves import NO_MOVE, is_noisy, kind_of, moved_type
 from ..layout import QUEEN
-from .history import capture_history, history_from, quiet_history
+from .history import capture_history, history_from, prefetch_continuations, quiet_history
 from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
 
 (
@@ -39,6 +39,8 @@ from .see import QUEEN_VALUE, captured_value, piece_value, see_at_least
     DONE,
 ) = range(11)
 
+_VECTOR = 8  # number of scores that `_pick_best` reads at a time
+_LOWEST = -(1 << 31)
 _PLACE = 255  # mask of the bits of a score that hold the index of its move in the list
 _CHECK = 8192  # bonus that puts quiet moves giving check before most others, as in Stockfish
 _NOISY_FIRST = 1 << 20  # bonus that puts captures and promotions before quiet evasions, whatever their history
@@ -76,10 +78,18 @@ def _set_score(scores, i, score):
 
 
 @inlined
+def _end_scores(scores, end):
+    """Write the lowest score behind the last move, so that `_pick_best` can read a whole number of vectors."""
+    for i in range(_VECTOR):
+        scores[end + i] = _LOWEST
+
+
+@inlined
 def _score_noisy(worker, pos, frame, end):
     moves, scores = frame.moves, frame.scores
     for i in range(end):
         _set_score(scores, i, _noisy_score(worker, pos, moves[i]))
+    _end_scores(scores, end)
 
 
 @inlined
@@ -91,6 +101,7 @@ def _score_quiets(worker, pos, frame, start, end):
         move = moves[i]
         check = _CHECK * gives_direct_check(pos, frame.check_squares, move)
         _set_score(scores, i, history_from(worker, pos, threats, rows, move) + check)
+    _end_scores(scores, end)
 
 
 @inlined
@@ -102,17 +113,20 @@ def _score_evasions(worker, pos, frame, end):
             _set_score(scores, i, _NOISY_FIRST + _noisy_score(worker, pos, move))
         else:
             _set_score(scores, i, quiet_history(worker, pos, frame, move))
+    _end_scores(scores, end)
 
 
 @kernel
 def _pick_best(frame):
     """Remove the best remaining move from the list, by a step of selection sort, and return it. Each score contains the
-    index of its move, so a plain maximum, which LLVM vectorises, finds both.
+    index of its move, so a plain maximum, which LLVM vectorises, finds both. The other scores are read up to a multiple
+    of `_VECTOR`. A rest would be read one by one, and the processor would often predict its length wrongly.
     """
     moves, scores = frame.moves, frame.scores
-    start, end = frame.index, frame.end
+    start = frame.index
     best = scores[start]
-    for i in range(start + 1, end):
+    others = frame.end - start - 1
+    for i in range(start + 1, start + 1 + ((others + _VECTOR - 1) & -_VECTOR)):
         best = max(best, scores[i])
     place = best & _PLACE
     move = moves[place]
@@ -171,6 +185,7 @@ def next_move(tables, worker, pos, frame):
         frame.index = frame.bad_end
         frame.end = frame.bad_end
         if frame.with_quiets:
+            prefetch_continuations(worker, pos, frame)
             frame.end = generate(tables, pos, frame, frame.bad_end, QUIET)
             _score_quiets(worker, pos, frame, frame.bad_end, frame.end)
         frame.stage = QUIETS

@@ -120,7 +120,7 @@ def quiesce(tables, worker, ply, alpha, beta):
         # standing pat.
         if in_check and best_score > -KNOWN_WIN and not is_noisy(pos, move):
             break
-        make_move(tables, worker, pos, frame, child, move)
+        make_move(tables, worker, pos, frame, child, move, ply)
         score = -_quiesce(tables, worker, ply + 1, -beta, -alpha)
         if worker.stopped:
             return np.int64(0)

@@ -265,7 +265,7 @@ def search(tables, worker, ply, depth, alpha, beta, cut_node):
             futile = quiet_is_futile(tables, lmr_depth, static_eval, alpha)
             if quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile):
                 continue
-        make_move(tables, worker, pos, frame, child, move)
+        make_move(tables, worker, pos, frame, child, move, ply)
         new_depth = depth - 1
         if move == hash_move:
             new_depth += extension
@@ -379,7 +379,7 @@ def _probcut_score(tables, worker, ply, depth, static_eval, beta, entry, hash_mo
             return _NO_SCORE
         if not is_noisy(pos, move) or not see_at_least(tables, pos, move, probcut_beta - static_eval):
             continue
-        make_move(tables, worker, pos, frame, child, move)
+        make_move(tables, worker, pos, frame, child, move, ply)
         score = -quiesce(tables, worker, ply + 1, -probcut_beta, 1 - probcut_beta)
         if score >= probcut_beta:
             score = -_search(
