@@ -202,7 +202,7 @@ def test_what_a_killed_process_has_left_behind_is_removed_by_the_next_one(tmp_pa
 
 
 def refusing(monkeypatch, times):
-    """Refuse to rename a file that many times, as Windows does while another program has it open."""
+    """Be Windows, and refuse to rename a file that many times, as it does while another program has the file open."""
 
     def replace(source, target):
         refused.append(source)
@@ -214,6 +214,7 @@ def refusing(monkeypatch, times):
 
     real, refused = Path.replace, []
     monkeypatch.setattr(Path, "replace", replace)
+    monkeypatch.setattr("sys.platform", "win32")
 
 
 def test_a_file_that_another_program_has_open_for_a_moment_is_replaced(tmp_path, monkeypatch):
@@ -247,9 +248,13 @@ def test_elsewhere_a_refusal_is_final(tmp_path, monkeypatch):
         tries.append(source)
         raise PermissionError(errno.EACCES, "Permission denied")
 
+    file = tmp_path / "f"
+    file.write_text("old")
     monkeypatch.setattr(Path, "replace", replace)
+    check_new(file, force=True)
+    assert not tries
     with pytest.raises(OptionError, match=r"Permission denied$"):
-        write_whole(tmp_path / "f", b"new")
+        write_whole(file, b"new")
     assert len(tries) == 1
 
 

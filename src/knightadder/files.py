@@ -144,8 +144,9 @@ def check_new(file: Path, force: bool, made: Path | None = None) -> None:
         if not force:
             raise _exists(file)
         _check_unprotected(file)
-        with writing(file):
-            move(file.resolve(), file.resolve())  # fails now if it would fail at the end
+        if sys.platform == "win32":  # elsewhere, an open file can be replaced
+            with writing(file):
+                move(file.resolve(), file.resolve())  # fails now if it would fail at the end
     if made and not made.exists() and file.parent.resolve() == made.resolve():
         return
     if not file.parent.is_dir():
