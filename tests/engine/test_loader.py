@@ -70,7 +70,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
     monkeypatch.setattr(core, "load", load)
 
 
-@pytest.mark.parametrize("failure", [ImportError("no numba here"), SystemExit(3), MemoryError()])
+@pytest.mark.parametrize("failure", [ImportError("no numba here"), SystemExit(3), ZeroDivisionError()])
 def test_a_defect_reaches_whoever_waits(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
     fail_with(monkeypatch, failure)
     loader = Loader(Options())
@@ -85,6 +85,17 @@ def test_a_defect_reaches_whoever_waits(monkeypatch: pytest.MonkeyPatch, failure
 def test_that_there_is_no_compiled_core_is_no_defect(monkeypatch: pytest.MonkeyPatch) -> None:
     fail_with(monkeypatch, ImageError("reinstall it"))
     with pytest.raises(EngineError, match=r"^the engine cannot be loaded: reinstall it$") as caught:
+        load_engine(Options(), lambda step: None)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [MemoryError("cannot get 5 bytes"), ImportError("libopenblas.so: failed to map segment from shared object")],
+)
+def test_a_lack_of_memory_is_no_defect(monkeypatch: pytest.MonkeyPatch, failure: Exception) -> None:
+    fail_with(monkeypatch, failure)
+    with pytest.raises(EngineError, match=r"^the engine cannot be loaded: not enough memory$") as caught:
         load_engine(Options(), lambda step: None)
     assert caught.value.__cause__ is None
 

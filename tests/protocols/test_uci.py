@@ -1,5 +1,6 @@
 """The UCI loop, in this process and against an engine that only pretends to think."""
 
+import io
 import math
 import queue
 import threading
@@ -13,7 +14,7 @@ from knightadder import __version__
 from knightadder.engine.errors import PositionError
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import OnStep, load_engine
+from knightadder.engine.loader import Loader, OnStep, load_engine
 from knightadder.engine.options import OPTIONS, Options
 from knightadder.protocols import conversation, uci_conversation
 from knightadder.protocols.uci_conversation import Uci
@@ -547,6 +548,22 @@ def test_an_engine_that_is_loaded_after_quit_need_not_be_ready() -> None:
     talk.may_finish.set()
     assert talk.wait_for_end() == ["readyok"]
     talk.end_input()
+
+
+@pytest.mark.parametrize("available", [0, 1])  # threads: one reads the input, another loads the engine
+def test_without_threads_the_process_ends_with_one_line(monkeypatch: pytest.MonkeyPatch, available: int) -> None:
+    def start_or_fail(thread: threading.Thread) -> None:
+        if next(left, None) is None:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    start, left = threading.Thread.start, iter(range(available))
+    monkeypatch.setattr(threading.Thread, "start", start_or_fail)
+    output = io.StringIO()
+    conversation = Uci([b"isready\n"], output, Loader(Options()))
+    assert conversation.run() == 1
+    assert conversation.close()
+    assert output.getvalue() == "info string the system allows no more threads\n"
 
 
 def test_a_failure_to_load_is_said_and_ends_the_process(

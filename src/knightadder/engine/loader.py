@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 OnStep: TypeAlias = Callable[[str], None]
 
+_NO_ROOM = "failed to map segment"  # the loader of shared libraries on Linux says so if there is too little memory
+
 
 def check_processor() -> None:
     """Raise an EngineError if the core cannot be compiled for this processor. Call this before NumPy is imported,
@@ -49,6 +51,8 @@ def load_engine(options: Options, report: OnStep) -> "Engine":
     except ImageError as error:
         raise EngineError(f"the engine cannot be loaded: {error}") from None
     except (Exception, SystemExit) as error:
+        if isinstance(error, MemoryError) or _NO_ROOM in str(error):
+            raise EngineError("the engine cannot be loaded: not enough memory") from None
         raise EngineError(f"the engine cannot be loaded: {type(error).__name__}: {error}") from error
 
 
@@ -85,16 +89,22 @@ class Loader:
             self.progress = step
             on_change()
 
-        def run() -> None:
-            try:
-                self._outcome = self._load(self.options, report)
-            except EngineError as error:
-                self._outcome = error
+        def end(outcome: "Engine | EngineError") -> None:
+            self._outcome = outcome
             self.ready.set()
             on_change()
 
+        def run() -> None:
+            try:
+                end(self._load(self.options, report))
+            except EngineError as error:
+                end(error)
+
         # A daemon thread, because imports and compiled code cannot be interrupted when the user quits.
-        start_thread(run, "loader")
+        try:
+            start_thread(run, "loader")
+        except EngineError as error:
+            end(error)
 
     def engine(self) -> "Engine":
         """Wait until loading has ended, and return the engine; EngineError if loading failed."""

@@ -151,7 +151,11 @@ class Conversation(ABC):
 
     def run(self) -> int:
         """Handle events until ``quit``, the end of input or Ctrl-C, and return the exit status of the process."""
-        self._connection.start_reading()
+        try:
+            self._connection.start_reading()
+        except EngineError as error:
+            self._loading_failed(error)
+            return 1
         if self._connection.engine is not None:  # the engine was passed on by an earlier conversation
             self._engine_loaded(None)
         timeout = _LOADING_DELAY
