@@ -478,3 +478,31 @@ def test_a_clock_that_counts_nodes(searcher: Searcher, limits: Limits) -> None:
     assert first.infos[-1].pv == second.infos[-1].pv
     if limits.movetime:
         assert first.infos[-1].nodes == pytest.approx(50 * 60, rel=0.05)
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("own_limit", [None, 10**9])
+def test_a_clock_that_counts_nodes_begins_at_the_ponder_hit(
+    searcher: Searcher, threads: str, own_limit: int | None
+) -> None:
+    searcher.engine.set_option("nodestime", "1000")
+    searcher.engine.set_option("Threads", threads)
+    listener = searcher.start(Limits(movetime=60, nodes=own_limit, ponder=True), KIWIPETE)
+    listener.wait_for(lambda: listener.infos and listener.infos[-1].nodes > 3 * 60_000)
+    search = searcher.engine._search
+    assert search is not None
+    before = search._reporter.nodes()
+    searcher.engine.ponderhit()
+    after = search._reporter.nodes()
+    assert listener.result.info is not None
+    assert searcher.engine.wait(TIMEOUT)
+    searched = search._reporter.nodes()
+    assert before + 60_000 <= searched <= after + 60_000 + 200 * int(threads)
+
+
+def test_pondering_keeps_its_own_limit_of_nodes_even_if_the_clock_counts_nodes(searcher: Searcher) -> None:
+    searcher.engine.set_option("nodestime", "1000")
+    listener = searcher.start(Limits(movetime=60_000, nodes=20_000, ponder=True), KIWIPETE)
+    searcher.engine.ponderhit()
+    assert listener.result.info is not None
+    assert listener.result.info.nodes <= 20_100

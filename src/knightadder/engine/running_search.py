@@ -89,9 +89,13 @@ class Search:
         self._no_such_moves = bool(limits.searchmoves and moves and not chosen)
         self._root_moves = chosen or moves
         nodes = limits.nodes
+        self._nodes_after_hit: int | None = None  # maximum number of nodes after the ponder hit
         if self._node_time and self._budget.hard is not None:  # nodes count as time, so no clock is watched
             allowed = max(round(self._budget.hard * self._node_time), 1)
-            nodes = min(nodes or allowed, allowed)
+            if limits.ponder:
+                self._nodes_after_hit = allowed
+            else:
+                nodes = min(nodes or allowed, allowed)
             self._budget = replace(self._budget, hard=None)
         handicap = options.handicap
         if handicap is not None and game.simply_won:
@@ -110,10 +114,13 @@ class Search:
         self._stop_flag = np.zeros(1, np.uint64)
         self._table = table
         table.age()
-        self._node_limits, spare = _split(nodes, len(workers)) if nodes else ([NO_NODE_LIMIT] * len(workers), 0)
-        spare_nodes = np.full(1, spare, np.int64)
+        if self._nodes_after_hit is not None:  # threads take all their nodes from those that `ponder_hit` can limit
+            self._node_limits, spare = [0] * len(workers), nodes or NO_NODE_LIMIT
+        else:
+            self._node_limits, spare = _split(nodes, len(workers)) if nodes else ([NO_NODE_LIMIT] * len(workers), 0)
+        self._spare_nodes = np.full(1, spare, np.int64)
         root = Root(
-            self._tables, game, self._root_moves, table, self._stop_flag, probing, ranking, weakness, spare_nodes
+            self._tables, game, self._root_moves, table, self._stop_flag, probing, ranking, weakness, self._spare_nodes
         )
         threads = [SearchThread(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)]
         self._main, *self._helpers = threads
@@ -180,7 +187,8 @@ class Search:
 
     def ponder_hit(self) -> None:
         """Start the clock, because the opponent has played the expected move."""
-        self._clock.ponder_hit()
+        if self._clock.ponder_hit() and self._nodes_after_hit is not None:
+            self._spare_nodes[0] = min(int(self._spare_nodes[0]), self._nodes_after_hit)
 
     def _chosen_by_user(self, legal: Sequence[int]) -> list[int]:
         if not self._limits.searchmoves:

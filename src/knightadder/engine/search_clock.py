@@ -91,17 +91,20 @@ class SearchClock:
             self._stop_soon()
             self._changed.notify_all()
 
-    def ponder_hit(self) -> None:
-        """Let the time count from now on, because the opponent has played the expected move."""
+    def ponder_hit(self) -> bool:
+        """Let the time count from now on, because the opponent has played the expected move. Return False if the search
+        was not pondering.
+        """
         with self._changed:
             if not self._pondering:
-                return
+                return False
             self._pondering = False
             self._held = self._unlimited
             self._runs_from = time.perf_counter()
             if self._stop_on_ponder_hit:
                 self._stop_soon()
             self._changed.notify_all()
+            return True
 
     def may_end(self, enough: bool) -> bool:
         """Return whether the search may end because it is long enough. While pondering, it ends at the ponder hit."""
