@@ -105,12 +105,15 @@ def test_a_book_move_does_not_wait_for_the_hash_table_to_be_cleared(
 ) -> None:
     use(searcher, file, BestBookMove="true")
     searcher.engine.set_position()
+    wait, uncleared = HashTable.wait, searcher.engine._table
     with monkeypatch.context() as patch:
-        patch.setattr(HashTable, "wait", lambda table, timeout=None: False)
-        listener = searcher.go(Limits(wtime=60_000))
-        assert listener.done.wait(TIMEOUT)
-        assert searcher.engine.wait(TIMEOUT)
-    assert listener.result.best_move == "e2e4"
+        patch.setattr(HashTable, "wait", lambda table, timeout=0: table is not uncleared and wait(table, timeout))
+        for limits in (Limits(wtime=60_000), Limits(depth=20), Limits(nodes=10**9)):
+            listener = searcher.go(limits)
+            assert listener.done.wait(TIMEOUT)
+            assert searcher.engine.wait(TIMEOUT)
+            assert listener.result.best_move == "e2e4"
+            assert listener.infos[-1].pv[0] == "e2e4"
 
 
 def test_after_a_ponder_hit_the_book_is_asked(searcher: Searcher, file: Path) -> None:

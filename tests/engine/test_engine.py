@@ -5,14 +5,17 @@ import sys
 import threading
 
 import chess
+import numpy as np
 import pytest
 from searcher import TIMEOUT, Searcher
 from waiting import eventually
 
+from knightadder.engine import hashtable
 from knightadder.engine.engine import Engine
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.info import Ending
 from knightadder.engine.limits import Limits
+from knightadder.native.memory import zeroed_bytes
 
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
@@ -140,6 +143,29 @@ def test_too_large_a_hash_table_is_refused_and_the_old_one_stays(searcher: Searc
     assert fresh.result.info is not None
     assert again.result.info is not None
     assert again.result.info.nodes < fresh.result.info.nodes / 2  # it remembered
+
+
+@pytest.mark.parametrize(("available", "size"), [(50, 40), (39, 1)])
+def test_if_there_is_no_memory_for_a_table_the_old_size_or_the_least_is_used(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch, available: int, size: int
+) -> None:
+    def allocate(bytes_wanted: int) -> np.ndarray:
+        if bytes_wanted > available << 20:
+            raise MemoryError
+        return zeroed_bytes(bytes_wanted)
+
+    engine = searcher.engine
+    engine.set_option("Hash", "40")
+    monkeypatch.setattr(hashtable, "zeroed_bytes", allocate)
+    message = f"^not enough memory for a hash table of 200 MB: its size is now {size} MB$"
+    for _ in range(2):
+        with pytest.raises(OptionError, match=message):
+            engine.set_option("Hash", "200")
+        assert engine.options.hash_mb == size
+        assert searcher.search(Limits(depth=5), KIWIPETE).result.best_move in engine.legal_moves()
+    monkeypatch.undo()
+    engine.set_option("Hash", "200")
+    assert engine.options.hash_mb == 200
 
 
 def test_clear_hash_forgets_and_so_does_a_new_game_altogether(searcher: Searcher) -> None:

@@ -1,5 +1,6 @@
 """The engine: a game, a hash table, options, and one search at a time. It knows no protocol."""
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from random import Random
@@ -26,8 +27,6 @@ from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.frozen import typed_command
 from knightadder.native.memory import Clearing
 from knightadder.native.records import new_record
-
-_BOOK_TIME = 100  # milliseconds to search a book move; so a large hash table that is being cleared does not delay it
 
 
 class Engine:
@@ -170,10 +169,11 @@ class Engine:
         self._must_be_idle()
         for line in self._tablebases.drop_changed():
             on_info(Message(line))
-        move = self._book_move(limits)
+        table, move = self._table, self._book_move(limits)
         if move:  # a short search gives a score, and often a reply to ponder on
-            limits = Limits(depth=1, movetime=_BOOK_TIME, searchmoves=(move,), ponder=limits.ponder)
-        self._search = self._new_search(self._table, limits, on_info, on_done)
+            limits = Limits(depth=1, searchmoves=(move,), ponder=limits.ponder)
+            table = HashTable(1)  # the engine's table may be large, and a search waits until its table is cleared
+        self._search = self._new_search(table, limits, on_info, on_done)
         self._search.start()
         return self._search.stop
 
@@ -257,20 +257,28 @@ class Engine:
     def _replace_table(self, megabytes: int) -> None:
         """Make a hash table of a new size. The old table is freed first, because there may be no room for both."""
         must_fit(megabytes)
-        old = self._table.megabytes
+        sizes = megabytes, self._table.megabytes, 1  # if memory has become scarce, even the old size may be too large
         self._table.stop_clearing()
         del self._table
-        try:
-            self._table = HashTable(megabytes)
-        except OptionError:
-            self._table = HashTable(old)
-            raise
-        finally:
-            self._table.begin_clearing()
+        self._table = _largest_possible(sizes)
+        self._table.begin_clearing()
+        size = self._table.megabytes
+        if size != megabytes:
+            self.options.set("Hash", str(size))
+            raise OptionError(f"not enough memory for a hash table of {megabytes} MB: its size is now {size} MB")
 
     def _must_be_idle(self) -> None:
         if self.searching:
             raise EngineError("the engine is searching")
+
+
+def _largest_possible(sizes: Sequence[int]) -> HashTable:
+    """Return a hash table of the first size for which there is enough memory."""
+    *preferred, last = sizes
+    for megabytes in preferred:
+        with contextlib.suppress(OptionError):
+            return HashTable(megabytes)
+    return HashTable(last)
 
 
 def _new_workers(threads: int) -> list[np.record]:
