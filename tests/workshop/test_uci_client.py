@@ -66,6 +66,15 @@ def test_a_silent_engine_is_killed():
         assert not client.running
 
 
+def test_the_processes_that_an_engine_has_started_are_killed_too():
+    child = [sys.executable, "-c", "import time; print('id name child', flush=True); time.sleep(3600)"]
+    with UciClient(_python(f"import subprocess; subprocess.run({child!r})")) as client:
+        client.read_until("id name child", WAIT)
+        client.kill()
+        with pytest.raises(EngineEndedError):  # the child also has the pipe
+            client.read_until("uciok", WAIT)
+
+
 def test_an_engine_that_talks_but_does_not_answer_is_killed():
     with UciClient(_python("while True: print('info string x' * 20)")) as client, pytest.raises(EngineSilentError):
         client.read_until("bestmove", 0.2)

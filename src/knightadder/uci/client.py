@@ -282,6 +282,9 @@ class UciClient(Closing):
             if os.name == "posix":
                 os.killpg(self.process.pid, signal.SIGKILL)
             else:
+                # Windows does not end the children of a process, such as the engine that a .bat file starts.
+                with contextlib.suppress(OSError):
+                    subprocess.run(["taskkill", "/F", "/T", "/PID", str(self.process.pid)], capture_output=True)
                 self.process.kill()
 
     def close(self) -> None:
