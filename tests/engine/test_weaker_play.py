@@ -3,12 +3,15 @@
 from collections import Counter
 
 import chess
+import numpy as np
 import pytest
 from searcher import KIWIPETE, STALEMATE, TIMEOUT, Searcher
 
+from knightadder.engine import hashtable
 from knightadder.engine.info import Bound
 from knightadder.engine.limits import Limits
 from knightadder.engine.strength import MAX_ELO, MIN_ELO, handicap_for
+from knightadder.native.memory import zeroed_bytes
 
 # Only the handicap limits such a search. A clock would do so too on a slow machine.
 FREE = Limits(nodes=10**12)
@@ -42,6 +45,20 @@ def test_it_looks_at_few_nodes_and_plays_several_moves(weak: Searcher) -> None:
 def test_a_clock_gives_no_more_nodes(weak: Searcher) -> None:
     listener = weak.search(Limits(wtime=60_000, btime=60_000), QUIET)
     assert listener.infos[-1].nodes <= handicap_for(MIN_ELO).nodes
+
+
+def test_it_plays_even_if_there_is_little_memory_for_its_own_table(
+    weak: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def allocate(bytes_wanted: int) -> np.ndarray:
+        if bytes_wanted > 2 << 20:
+            raise MemoryError
+        return zeroed_bytes(bytes_wanted)
+
+    _set(weak, UCI_Elo=MAX_ELO)
+    monkeypatch.setattr(hashtable, "zeroed_bytes", allocate)
+    listener = weak.search(Limits(nodes=5000), QUIET)
+    assert listener.infos[-1].pv[0] == listener.result.best_move
 
 
 def test_the_same_seed_plays_the_same(weak: Searcher) -> None:

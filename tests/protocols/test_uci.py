@@ -276,6 +276,21 @@ def test_a_bad_line_is_answered_with_one_line_and_changes_nothing(
     assert talk.engine.options.hash_mb == 16
 
 
+@pytest.mark.parametrize(("legal", "best"), [(["a2a3", "a2a4"], "a2a3"), ([], "(none)")])
+def test_a_search_that_cannot_be_started_is_answered_with_a_legal_move(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch, legal: list[str], best: str
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise MemoryError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(talk.engine, "go", fail)
+        patch.setattr(talk.engine, "legal_moves", lambda: legal, raising=False)
+        assert talk.ask("go depth 3", "stop") == ["info string go failed: MemoryError: no room", f"bestmove {best}"]
+    talk.send("go depth 3")
+    assert talk.read_until("bestmove")[-1] == "bestmove e2e4 ponder e7e5"
+
+
 @pytest.mark.parametrize(
     ("line", "answer"),
     [

@@ -1,6 +1,5 @@
 """The engine: a game, a hash table, options, and one search at a time. It knows no protocol."""
 
-import contextlib
 import os
 from collections.abc import Callable, Sequence
 from random import Random
@@ -17,7 +16,7 @@ from knightadder.engine.explain.breakdown import break_down
 from knightadder.engine.explain.table import evaluation_table
 from knightadder.engine.explain.worths import bucket_line, piece_worths, worth_board
 from knightadder.engine.game import Game, array_of
-from knightadder.engine.hashtable import HashTable, must_fit
+from knightadder.engine.hashtable import HashTable, first_possible, must_fit
 from knightadder.engine.info import Ending, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
@@ -260,7 +259,7 @@ class Engine:
         sizes = megabytes, self._table.megabytes, 1  # if memory has become scarce, even the old size may be too large
         self._table.stop_clearing()
         del self._table
-        self._table = _largest_possible(sizes)
+        self._table = first_possible(*sizes)
         self._table.begin_clearing()
         size = self._table.megabytes
         if size != megabytes:
@@ -270,15 +269,6 @@ class Engine:
     def _must_be_idle(self) -> None:
         if self.searching:
             raise EngineError("the engine is searching")
-
-
-def _largest_possible(sizes: Sequence[int]) -> HashTable:
-    """Return a hash table of the first size for which there is enough memory."""
-    *preferred, last = sizes
-    for megabytes in preferred:
-        with contextlib.suppress(OptionError):
-            return HashTable(megabytes)
-    return HashTable(last)
 
 
 def _new_workers(threads: int) -> list[np.record]:

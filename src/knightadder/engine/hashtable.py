@@ -1,5 +1,6 @@
 """The memory of the transposition table. The core reads and writes its entries."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -65,6 +66,15 @@ class HashTable:
         data = self._words[1 : 2 * ENTRIES * 250 : 2]
         ours = (data & _GENERATION) == np.uint64(self.generation << GENERATION_SHIFT)
         return int(np.count_nonzero(ours if self.generation else ours & (data != 0)))
+
+
+def first_possible(*sizes: int) -> HashTable:
+    """Return a hash table of the first size, in MiB, for which there is enough memory; OptionError if there is none."""
+    *preferred, last = sizes
+    for megabytes in preferred:
+        with contextlib.suppress(OptionError):
+            return HashTable(megabytes)
+    return HashTable(last)
 
 
 def must_fit(megabytes: int) -> None:

@@ -25,7 +25,7 @@ from knightadder.core.search.nodes import NODES_TAKEN
 from knightadder.engine.core_scores import MATE
 from knightadder.engine.errors import EngineError
 from knightadder.engine.game import Game
-from knightadder.engine.hashtable import HashTable
+from knightadder.engine.hashtable import HashTable, first_possible
 from knightadder.engine.info import Bound, Message, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
@@ -105,7 +105,7 @@ class Search:
         if handicap is not None:
             workers = workers[:1]
             nodes = handicap.node_limit(nodes)
-            table = HashTable(min(handicap.hash_mb, options.hash_mb))
+            table = first_possible(min(handicap.hash_mb, options.hash_mb), 1)
             if handicap.errs:
                 oversight, misjudgement = round(1024 * handicap.oversight), round(handicap.misjudgement)
                 weakness = Weakness(oversight, misjudgement, player.random.getrandbits(64))

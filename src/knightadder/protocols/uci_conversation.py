@@ -296,7 +296,13 @@ class Uci(Conversation):
             self._say(f"go: {go.complaint}")
         # The engine's thread writes the analysis. The result comes through the queue, so the loop knows that the
         # engine is idle before the interface can react to bestmove.
-        self._engine.go(go.limits, lambda info: self._output.write(format_info(info)), self._events.put)
+        try:
+            self._engine.go(go.limits, lambda info: self._output.write(format_info(info)), self._events.put)
+        except Exception as error:  # the interface waits for a move, and any move is better than none
+            self._report("go", error)
+            moves = self._engine.legal_moves()
+            self._output.write(format_result(Result(moves[0] if moves else None, None, None)))
+            return
         self._activity = _Activity(limits=go.limits, pondering=go.limits.ponder)
 
     def _stop(self, text: str) -> None:
