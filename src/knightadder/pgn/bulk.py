@@ -36,7 +36,7 @@ _NOTHING = bytes(PADDING)
 @dataclass(frozen=True, slots=True)
 class GameBlock:
     """Games that the core has read. The fields with moves, clocks and scores contain the items of all games, in order.
-    `read_block` in ``core/api/pgn_reading.py`` describes the arrays.
+    `read_block` in ``core/board/pgn_reader.py`` describes the arrays.
     """
 
     text: NDArray[np.uint8]  # the bytes that `games`, `tags` and `notes` refer to, followed by zeros

@@ -14,7 +14,7 @@ from knightadder.native.signatures import int64, void
 
 from ..board.bitboard import ZERO
 from ..compilation import core
-from ..search.forgetting import forget_searches
+from ..search import forgetting
 from ..search.frame import NO_PLY
 from ..search.mate import prove_mate
 from ..search.oversight import overlooks
@@ -30,11 +30,7 @@ _ASPIRATION_FROM = 5  # minimum depth in plies for a narrow window; at lower dep
 # scores change more from depth to depth. The formula is Stockfish's.
 _MIN_WINDOW, _SQUARE_DIVISOR, _MAX_BY_SCORE = np.int64(12), 5_000, 60
 
-
-@core.exported(void(Worker))
-def forget(worker):
-    """Clear everything that the searches of a worker have learnt, except the hash table."""
-    forget_searches(worker)
+forget = core.exported(void(Worker))(forgetting.forget)
 
 
 @core.exported(void(Worker, int64, int64))

@@ -5,7 +5,11 @@ import numpy as np
 from knightadder.native.signatures import int64, uint32, uint64, void
 
 from ..compilation import core
-from ..syzygy.city_hash import CRC_TABLE, SHORTEST, city_hash_crc_128, city_hash_crc_256
+from ..syzygy import city_hash
+from ..syzygy.city_hash import CRC_TABLE, SHORTEST
+
+city_hash_crc_256 = core.exported(void(uint32[:, ::1], uint64, int64, uint64, uint64[::1]))(city_hash.city_hash_crc_256)
+city_hash_crc_128 = core.exported(void(uint64, int64, uint64[::1]))(city_hash.city_hash_crc_128)
 
 
 def hash_256(data):
@@ -15,7 +19,7 @@ def hash_256(data):
         seed = ~len(data) & 0xFFFFFFFF
         data = np.concatenate((data, np.zeros(SHORTEST - len(data), np.uint8)))
     words = np.empty(4, np.uint64)
-    hash_long(CRC_TABLE, np.uint64(data.ctypes.data), len(data), np.uint64(seed), words)
+    city_hash_crc_256(CRC_TABLE, np.uint64(data.ctypes.data), len(data), np.uint64(seed), words)
     return words
 
 
@@ -26,17 +30,5 @@ def hash_128(data):
     if len(data) > 900:
         return hash_256(data)[2:]
     words = np.empty(2, np.uint64)
-    hash_short(np.uint64(data.ctypes.data), len(data), words)
+    city_hash_crc_128(np.uint64(data.ctypes.data), len(data), words)
     return words
-
-
-@core.exported(void(uint32[:, ::1], uint64, int64, uint64, uint64[::1]))
-def hash_long(crc_table, address, size, seed, result):
-    """Hash at least `SHORTEST` bytes to 256 bits; see `city_hash_crc_256`."""
-    city_hash_crc_256(crc_table, address, size, seed, result)
-
-
-@core.exported(void(uint64, int64, uint64[::1]))
-def hash_short(address, size, result):
-    """Hash 32, 64, … 896 bytes to 128 bits; see `city_hash_crc_128`."""
-    city_hash_crc_128(address, size, result)

@@ -14,37 +14,15 @@ from ..board.position import make
 from ..compilation import core
 from ..tables import Tables
 
+read_block = core.exported(
+    int64(Tables, Reader, uint8[::1], Game[::1], Tag[::1], uint16[::1], int64[::1], int16[::1], Note[::1])
+)(pgn_reader.read_block)
+
 
 @core.exported(int64(Tables, Reader, uint8[::1]))
 def set_up_reader(tables, reader, text):
     """Set up a reader's start position from the FEN `text`; return 0 if that fails."""
     return read_fen(tables, text, np.int64(0), np.int64(len(text)), reader.fen, reader.start)
-
-
-@core.exported(int64(Tables, Reader, uint8[::1], Game[::1], Tag[::1], uint16[::1], int64[::1], int16[::1], Note[::1]))
-def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
-    """Read games until the text ends, or until a game needs the careful reader.
-
-    The function returns `DONE` at the end of the text, `MORE` if the last game is incomplete, or `CAREFUL` if a game
-    needs the careful reader.
-
-    Parameters
-    ----------
-    tables : TABLES record
-    reader : READER record
-        A reader whose start position is set. ``at``, ``line``, ``end`` and ``last`` say which text to read. At the end,
-        ``at`` and ``line`` refer to the first game that was not read. ``games``, ``tags``, ``moves`` and ``notes``
-        receive the numbers of items read.
-    text : array of uint8
-        The text, followed by `PADDING` zeros.
-    games, tags, notes : arrays of GAME, TAG and NOTE
-        Receive the items. They must have room for n/4 + 2, n/4 + 2 and n/2 + 2 items if the text has n bytes.
-    moves, clocks, scores : arrays of uint16, int64 and int16
-        Receive an item for each move of a main line, and must have room for n/2 items: the move, encoded as in
-        ``core/board/moves.py``; the clock after it in milliseconds, or `NO_CLOCK`; and the score from White's view, or
-        `NO_SCORE`.
-    """
-    return pgn_reader.read_block(tables, reader, text, games, tags, moves, clocks, scores, notes)
 
 
 @core.exported(

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from knightadder.native.jit import kernel
 
 from ..layout import BISHOP, BLACK, KING, KNIGHT, NO_SQUARE, PAWN, QUEEN, ROOK, WHITE
+from .letters import DASH, LOWER, RETURN, SLASH, SPACE, TAB
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
@@ -22,11 +23,8 @@ LETTERS = " PNBRQK  pnbrqk"  # letter of each piece, by its number
 _PIECES = tuple(max(LETTERS.find(chr(code)), 0) if code > 32 else 0 for code in range(128))  # piece by letter code
 _FILES = "abcdefgh"
 _A, _B, _H, _K, _Q, _W = (ord(letter) for letter in "abhkqw")
-_0, _1, _8, _9, _DASH, _SLASH, _SPACE = (ord(letter) for letter in "0189-/ ")
-_LOWER = 32  # the bit in which a small letter differs from its capital letter
-# `str.split` splits at the control characters in these two ranges.
-_FIRST_SEPARATOR, _LAST_SEPARATOR = 28, 31
-_TAB, _RETURN = 9, 13
+_0, _1, _8 = (ord(digit) for digit in "018")
+_FIRST_SEPARATOR, _LAST_SEPARATOR = 28, 31  # control characters at which `str.split` splits, besides TAB to RETURN
 
 #: The fault of an illegal position that `read_fields` does not find, because it does not look at attacked squares.
 WRONG_SIDE_IN_CHECK = "the side that is not to move is in check"
@@ -207,9 +205,9 @@ def _find_fields(text, start, end, numbers):
     count, inside = 0, False
     for place in range(start, end):
         letter = int(text[place])
-        space = letter <= _SPACE and (
-            letter == _SPACE
-            or (letter >= _TAB and letter <= _RETURN)
+        space = letter <= SPACE and (
+            letter == SPACE
+            or (letter >= TAB and letter <= RETURN)
             or (letter >= _FIRST_SEPARATOR and letter <= _LAST_SEPARATOR)
         )
         if space == inside:
@@ -226,15 +224,15 @@ def _find_fields(text, start, end, numbers):
 def _read_board(text, at, end, board, numbers):
     ranks = 1
     for place in range(at, end):
-        if int(text[place]) == _SLASH:
+        if int(text[place]) == SLASH:
             ranks += 1
     if ranks != 8:
         numbers[_COUNT] = ranks
         return _BAD_RANKS
     rank, file = 7, 0
     for place in range(at, end + 1):
-        letter = _SLASH if place == end else int(text[place])
-        if letter == _SLASH:
+        letter = SLASH if place == end else int(text[place])
+        if letter == SLASH:
             if file != 8:
                 numbers[_WHICH], numbers[_COUNT] = rank + 1, file
                 return _BAD_RANK
@@ -294,15 +292,15 @@ def _read_castling(text, at, end, board, numbers):
     for slot in range(4):
         numbers[ROOKS + slot] = -1
     numbers[LEFT_OUT] = 0
-    if end - at == 1 and int(text[at]) == _DASH:
+    if end - at == 1 and int(text[at]) == DASH:
         return 0
     for place in range(at, end):
         numbers[_AT] = place
         letter = int(text[place])
-        small = letter | _LOWER
+        small = letter | LOWER
         if (small != _K and small != _Q and (small < _A or small > _H)) or place - at >= _MAX_RIGHTS:
             return _BAD_RIGHT
-        color = BLACK if letter & _LOWER else WHITE
+        color = BLACK if letter & LOWER else WHITE
         base, rook, king = color * 56, (color << 3) | ROOK, find_piece(board, (color << 3) | KING)
         if small == _K:
             square = base + 7
@@ -325,7 +323,7 @@ def _read_castling(text, at, end, board, numbers):
 @kernel
 def _read_en_passant(text, at, end, board, numbers):
     numbers[EP], numbers[LEFT_OUT + 1] = NO_SQUARE, 0
-    if end - at == 1 and int(text[at]) == _DASH:
+    if end - at == 1 and int(text[at]) == DASH:
         return 0
     if end - at != 2:
         return _NO_EP_SQUARE

@@ -78,9 +78,28 @@ _STANDARD, _CHESS960 = (np.uint64(int.from_bytes(word, "little")) for word in (b
 _VARIANT = tuple(b"ariant")
 
 
-@kernel
 def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
-    """Read as many games as possible, from ``reader.at`` on; see `knightadder.core.api.pgn_reading.read_block`."""
+    """Read games until the text ends, or until a game needs the careful reader.
+
+    The function returns `DONE` at the end of the text, `MORE` if the last game is incomplete, or `CAREFUL` if a game
+    needs the careful reader.
+
+    Parameters
+    ----------
+    tables : TABLES record
+    reader : READER record
+        A reader whose start position is set. ``at``, ``line``, ``end`` and ``last`` say which text to read. At the end,
+        ``at`` and ``line`` refer to the first game that was not read. ``games``, ``tags``, ``moves`` and ``notes``
+        receive the numbers of items read.
+    text : array of uint8
+        The text, followed by `PADDING` zeros.
+    games, tags, notes : arrays of GAME, TAG and NOTE
+        Receive the items. They must have room for n/4 + 2, n/4 + 2 and n/2 + 2 items if the text has n bytes.
+    moves, clocks, scores : arrays of uint16, int64 and int16
+        Receive an item for each move of a main line, and must have room for n/2 items: the move, encoded as in
+        ``core/board/moves.py``; the clock after it in milliseconds, or `NO_CLOCK`; and the score from White's view, or
+        `NO_SCORE`.
+    """
     reader.games = reader.tags = reader.moves = reader.notes = 0
     while True:
         while True:  # skip empty lines
@@ -97,7 +116,7 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
         game.fen = game.fen_end = game.chess960 = 0
         if not (
             _read_tags(tables, reader, text, game, tags)
-            and _set_start(tables, reader, text, game)
+            and set_start(tables, reader, text, game) >= 0
             and _read_moves(tables, reader, text, game, moves, clocks, scores, notes)
             and _finish(reader, text)
         ):
@@ -200,6 +219,7 @@ def _note_tag(text, game, tag):
 @kernel
 def set_start(tables, reader, text, game):
     """Set up the first position of a game in ``reader.stack[0]``; return the plies before it, or -1 for a bad FEN."""
+    reader.now[0] = reader.moved[0] = 0
     if game.fen_end == 0:
         copy_record(reader.stack[0], reader.start)
         return np.int64(0)
@@ -207,12 +227,6 @@ def set_start(tables, reader, text, game):
     if number == 0 or reader.fen[LEFT_OUT] or reader.fen[LEFT_OUT + 1]:
         return np.int64(-1)
     return 2 * (number - 1) + np.int64(reader.stack[0].stm)
-
-
-@inlined
-def _set_start(tables, reader, text, game):
-    reader.now[0] = reader.moved[0] = 0
-    return set_start(tables, reader, text, game) >= 0
 
 
 @kernel

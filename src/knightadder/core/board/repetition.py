@@ -7,7 +7,7 @@ moves; each key is in one of two places.
 
 import numpy as np
 
-from knightadder.native.jit import inlined, kernel
+from knightadder.native.jit import kernel
 
 from ..layout import BISHOP, KING, KNIGHT, QUEEN, ROOK
 from .bitboard import ZERO
@@ -16,18 +16,8 @@ from .moves import NORMAL, new_move, source_of, target_of
 GAME_KEYS = 256  # maximum number of earlier positions of the game to keep; the fifty-move rule needs far fewer
 CUCKOO_PLACES = 8192
 
-_MASK = np.uint64(CUCKOO_PLACES - 1)
-_SECOND = np.uint64(16)
-
-
-@inlined
-def _first_place(key):
-    return key & _MASK
-
-
-@inlined
-def _second_place(key):
-    return (key >> _SECOND) & _MASK
+# The two places of a key are its lowest bits, and its bits from `_SECOND` on.
+_MASK, _SECOND = np.uint64(CUCKOO_PLACES - 1), np.uint64(16)
 
 
 @kernel
@@ -42,9 +32,9 @@ def can_repeat(tables, worker, pos, ply):
     furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), ply - 1)
     for distance in range(3, furthest + 1, 2):
         key = pos.key ^ worker.keys[here - distance]
-        place = _first_place(key)
+        place = key & _MASK
         if tables.cuckoo_keys[place] != key:
-            place = _second_place(key)
+            place = (key >> _SECOND) & _MASK
             if tables.cuckoo_keys[place] != key:
                 continue
         move = np.int64(tables.cuckoo_moves[place])

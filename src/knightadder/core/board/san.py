@@ -9,11 +9,12 @@ from knightadder.native.jit import inlined, kernel, lsb
 from ..layout import BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK
 from .attacks import attacks_of, king_square
 from .bitboard import ZERO, without_lsb
+from .letters import DASH, PLUS
 from .movegen import is_legal
 from .moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, NO_MOVE, NORMAL, new_move
 
 _A, _H, _O, _X = (ord(letter) for letter in "ahOx")
-_1, _8, _DASH, _EQUALS, _PLUS, _HASH = (ord(letter) for letter in "18-=+#")
+_1, _8, _EQUALS, _HASH = (ord(letter) for letter in "18=#")
 
 
 @inlined
@@ -91,15 +92,15 @@ def read_san(tables, pos, text, at):
 @inlined
 def _after_check(text, at):
     letter = np.int64(text[at])
-    return at + 1 if letter == _PLUS or letter == _HASH else at
+    return at + 1 if letter == PLUS or letter == _HASH else at
 
 
 @kernel
 def _read_castling(tables, pos, text, at):
-    if np.int64(text[at + 1]) != _DASH or np.int64(text[at + 2]) != _O:
+    if np.int64(text[at + 1]) != DASH or np.int64(text[at + 2]) != _O:
         return NO_MOVE, at
     at += 3
-    long = np.int64(text[at]) == _DASH and np.int64(text[at + 1]) == _O
+    long = np.int64(text[at]) == DASH and np.int64(text[at + 1]) == _O
     if long:
         at += 2
     us = np.int64(pos.stm)

@@ -13,6 +13,7 @@ import numpy as np
 from knightadder.native.jit import disjoint, inlined, kernel, lsb, popcount, record_at
 from knightadder.native.records import record
 
+from ..board.attacks import king_square
 from ..board.bitboard import bit, without_lsb
 from ..board.movegen import castling_king_target, castling_rook_target
 from ..board.moves import CASTLING, EN_PASSANT, NO_MOVE, is_promotion, kind_of, source_of, target_of
@@ -65,8 +66,7 @@ def _view(weights, pos, side):
     """Return a side's view, which depends on the square of its king: 7 if the side sees the files reversed, plus 8 * 64
     + 56 for Black, who sees ranks and colours reversed, plus `PLACES` times the king bucket.
     """
-    king = lsb(pos.by_type[KING] & pos.by_color[side])
-    return weights.king_views[king ^ (56 * side)] ^ ((8 * 64 + 56) * side)
+    return weights.king_views[king_square(pos, side) ^ (56 * side)] ^ ((8 * 64 + 56) * side)
 
 
 @kernel

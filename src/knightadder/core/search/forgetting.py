@@ -4,7 +4,7 @@ The tables indexed by two moves take 6 MB, so clearing them would take longer th
 are cleared: each write to such a table marks its row, which belongs to the earlier of the two moves.
 """
 
-from knightadder.native.jit import inlined, kernel
+from knightadder.native.jit import inlined
 
 from .frame import PIECE_TO
 
@@ -31,8 +31,7 @@ def _clear_rows(table, learnt):
             learnt[row] = 0
 
 
-@kernel
-def forget_searches(worker):
+def forget(worker):
     """Clear everything that the searches of a worker have learnt, except the hash table."""
     worker.history[:] = 0
     worker.captures[:] = 0

@@ -7,7 +7,7 @@ instruction. Here tables compute it, eight bytes at a time ("slicing by 8").
 
 import numpy as np
 
-from knightadder.native.jit import inlined, kernel, load_unaligned
+from knightadder.native.jit import inlined, load_unaligned
 
 _u64 = np.uint64  # the type of all numbers in a hash
 _K0 = _u64(0xC3A5C85C97CB3127)
@@ -71,7 +71,6 @@ def _crc(table, crc, word):
     return crc
 
 
-@kernel
 def city_hash_crc_256(crc_table, address, size, seed, result):
     """Hash `size` bytes, at least `SHORTEST`, at an address to 256 bits, and write them as four words into `result`.
     `crc_table` is `CRC_TABLE`, indexed by the number of zero bytes that follow and by byte. `seed` has 32 bits.
@@ -128,7 +127,6 @@ def city_hash_crc_256(crc_table, address, size, seed, result):
 # --- 128 bits ------------------------------------------------------------------------------------------------------
 
 
-@kernel
 def city_hash_crc_128(address, size, result):
     """Hash 32, 64, … 896 bytes at an address to 128 bits, and write them as two words into `result`."""
     low = load_unaligned(address) ^ _K3
