@@ -21,13 +21,13 @@ def processors() -> int:
     """Return the number of processors whose time this process may use: what it is allowed, at most its groups' quota.
     A part of a processor counts as one.
     """
-    quotas = []
+    shares = [float(native.processors())]
     for folder in _groups("cpu"):
         numbers = _numbers(folder / "cpu.max")
         numbers = numbers or _numbers(folder / "cpu.cfs_quota_us") + _numbers(folder / "cpu.cfs_period_us")
         if len(numbers) == 2 and min(numbers) > 0:  # version 1 writes -1 if there is no quota
-            quotas.append(numbers[0] / numbers[1])
-    return math.ceil(min(native.processors(), *quotas)) if quotas else native.processors()
+            shares.append(numbers[0] / numbers[1])
+    return math.ceil(min(shares))
 
 
 def megabytes() -> float:

@@ -40,12 +40,12 @@ class Option:
     def uci(self) -> str:
         """Return the line that declares the option to a UCI interface."""
         line = f"option name {self.name} type {self.type}"
-        if self.type == "check":
-            return f"{line} default {str(self.default).lower()}"
+        if self.type == "button":
+            return line
+        line += f" default {value_text(self.default) or '<empty>'}"
         if self.type == "spin":
-            return f"{line} default {self.default} min {self.min} max {self.max}"
-        words = "".join(f" var {word}" for word in self.var)
-        return line if self.type == "button" else f"{line} default {self.default or '<empty>'}{words}"
+            line += f" min {self.min} max {self.max}"
+        return line + "".join(f" var {word}" for word in self.var)
 
     def parse(self, text: str | None) -> Value | None:
         """Return the value that a text stands for; OptionError if the option does not accept it. Case is ignored.

@@ -313,16 +313,10 @@ class Search:
             changed |= chosen is not lines[0]
             lines = [chosen]
         if changed:
-            self._report_last(_descending(lines))
+            # The line to play is reported without a bound, because clients look for the move in such a line.
+            best, *others = _descending(lines)
+            self._report_lines([replace(best, bound=Bound.EXACT), *others])
         return self._played_out(lines[0])  # the expected reply belongs to the reported line
-
-    def _report_last(self, lines: Sequence[Variation]) -> None:
-        """Report the lines at the end of the search, beginning with the line to play."""
-        best, *others = lines
-        if best.bound is not Bound.EXACT:
-            # No exact score follows, but clients look for the move in a line without a bound.
-            best = replace(best, bound=Bound.EXACT)
-        self._report_lines([best, *others])
 
     def _result(self, line: Variation | None) -> Result:
         info, name = self._reporter.last_info, self._reporter.name

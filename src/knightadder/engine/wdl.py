@@ -9,7 +9,6 @@ games.
 
 import math
 from collections.abc import Sequence
-from functools import cache
 
 # Coefficients of the powers of material / FULL_MATERIAL, the highest power first. They were fitted to 230,705
 # positions of 2,000 games of networks 13 and 14 at 8 s + 0.08 s, with a clock of 150 nodes a millisecond.
@@ -31,7 +30,7 @@ def material_of_sets(by_type: Sequence[int]) -> int:
 
 def win_draw_loss(cp: int, material: int = FULL_MATERIAL) -> tuple[int, int, int]:
     """Return the expected wins, draws and losses in 1000 games for a score, by `material` (see `material_of_sets`)."""
-    half_won, spread = _fitted(material)
+    half_won, spread = parameters(material)
     win = round(1000 * win_rate(cp, half_won, spread))
     loss = round(1000 * win_rate(-cp, half_won, spread))
     return win, 1000 - win - loss, loss
@@ -41,11 +40,6 @@ def win_rate(cp: float, half_won: float, spread: float) -> float:
     """Return the probability of a win by the logistic curve with the parameters a = `half_won` and b = `spread`."""
     exponent = (half_won - cp) / spread
     return 1 / (1 + math.exp(exponent)) if exponent < 500 else 0.0
-
-
-@cache
-def _fitted(material: int) -> tuple[float, float]:
-    return parameters(material)
 
 
 def parameters(material: int, a: Sequence[float] = A, b: Sequence[float] = B) -> tuple[float, float]:

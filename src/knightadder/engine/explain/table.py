@@ -1,11 +1,10 @@
 """The classical evaluation of a position as a table."""
 
+from dataclasses import replace
 from itertools import groupby
 
 from knightadder.core.evaluation.score import FULL_PHASE, FULL_SCALE
 from knightadder.engine.explain.breakdown import Breakdown, Tapered
-
-_NONE = Tapered(0, 0)
 
 
 def evaluation_table(value: Breakdown) -> str:
@@ -15,11 +14,9 @@ def evaluation_table(value: Breakdown) -> str:
     rule = "-" * 76
     lines = [f"{'':24}{'White':^17}{'Black':^17}{'Total':^17}", f"{'':24}" + f"{'MG':>8} {'EG':>7} " * 3, rule]
     for group, members in groupby(value.terms, lambda term: term.group):
-        terms = list(members)
-        lines.append(
-            _line(group, sum((term.white for term in terms), _NONE), sum((term.black for term in terms), _NONE))
-        )
-        lines += [_line(f"  {term.name}", term.white, term.black) for term in terms]
+        part = replace(value, terms=tuple(members))
+        lines.append(_line(group, part.white, part.black))
+        lines += [_line(f"  {term.name}", term.white, term.black) for term in part.terms]
     phase, scale = round(value.phase * FULL_PHASE), round(value.scale * FULL_SCALE)
     lines += [rule, _line("Total", value.white, value.black)]
     lines.append(f"Phase {phase} of {FULL_PHASE}, end game scaled by {scale}/{FULL_SCALE}: {value.value / 100:+.2f}")
