@@ -135,7 +135,7 @@ def values_in(rows):
     return values
 
 
-def write_values(values, path=VALUES_FILE):
+def write_values(values, path):
     """Write the values of all terms to a file, one term per line, as `read_values` reads them."""
     lines = []
     for term in TERMS:

@@ -98,7 +98,8 @@ def corrected_eval(tables, worker, pos, ply):
     pawns, minors = _pawn_index(pos), _minor_index(pos)
     white, black = _non_pawn_index(pos, WHITE), _non_pawn_index(pos, BLACK)
     replies, plans = _continuation_index(worker, ply, 2), _continuation_index(worker, ply, 4)
-    # The entries are rarely in the cache, so they are fetched while the position is evaluated.
+    # The entries are rarely in the cache, so these are fetched while the position is evaluated, and those for moves
+    # even earlier, by `prefetch_continuation_corrections`.
     prefetch_item(worker.pawn_correction, pawns)
     prefetch_item(worker.minor_correction, minors)
     prefetch_item(worker.non_pawn_correction, white)

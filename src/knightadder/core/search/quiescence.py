@@ -12,7 +12,7 @@ from ..board.moves import NO_MOVE, is_noisy, is_promotion, same_target
 from ..evaluation.endings import KNOWN_WIN
 from ..layout import MAX_PLY
 from .correction import corrected_eval
-from .history import prepare_histories
+from .history import frame_before, prepare_histories
 from .make import make_move
 from .movepick import next_move, start_picking
 from .nodes import count_node
@@ -52,7 +52,7 @@ def quiesce(tables, worker, ply, alpha, beta):
     (alpha, beta) is a bound. After ``worker.stopped`` is set, the score is meaningless.
     """
     pos = worker.stack[ply]
-    frame = worker.frames[ply]
+    frame, parent = worker.frames[ply], frame_before(worker, ply, 1)
     frame.pv_length = 0
     if count_node(worker, ply):
         return np.int64(0)
@@ -93,33 +93,31 @@ def quiesce(tables, worker, ply, alpha, beta):
         move = next_move(tables, worker, pos, frame)
         if move == NO_MOVE:
             break
-        if worker.oversight and not in_check and overlooks(tables, worker, pos, move, worker.frames[ply - 1].move):
-            continue
-        if not in_check and futility_base <= alpha and best_score > -KNOWN_WIN and not is_promotion(move):
+        # A move that may save a lost game is not pruned here: a single capture can make the position a draw.
+        lost = best_score <= -KNOWN_WIN
+        if in_check:
+            # Quiet evasions come last, and there are many. Once a move is known not to lose, skipping them is as safe
+            # as standing pat.
+            if not lost and not is_noisy(pos, move):
+                break
+        else:
+            if worker.oversight and overlooks(tables, worker, pos, move, parent.move):
+                continue
+            prunable = not lost and not is_promotion(move)
             # Delta pruning: the captured piece does not make up the distance to alpha, or the exchange wins nothing.
-            # Positions that are known to be lost are exempt, because one capture can turn them into draws.
-            futility_value = futility_base + captured_value(pos, move)
-            if futility_value <= alpha:
-                best_score = max(best_score, futility_value)
-                continue
-            if not see_at_least(tables, pos, move, np.int64(1)):
-                best_score = max(best_score, futility_base)
-                continue
-        # Only a few captures are searched: the best ones come first, and later ones seldom change the score.
-        # Recaptures are exempt, because a recapture may be the only answer to the last move.
-        if not in_check:
-            if (
-                captures_left <= 0
-                and best_score > -KNOWN_WIN
-                and not is_promotion(move)
-                and not (ply > 0 and same_target(move, worker.frames[ply - 1].move))
-            ):
+            if prunable and futility_base <= alpha:
+                futility_value = futility_base + captured_value(pos, move)
+                if futility_value <= alpha:
+                    best_score = max(best_score, futility_value)
+                    continue
+                if not see_at_least(tables, pos, move, np.int64(1)):
+                    best_score = max(best_score, futility_base)
+                    continue
+            # Only a few captures are searched: the best ones come first, and later ones seldom change the score.
+            # Recaptures are exempt, because a recapture may be the only answer to the last move.
+            if prunable and captures_left <= 0 and not same_target(move, parent.move):
                 continue
             captures_left -= 1
-        # Quiet evasions come last, and there are many. Once a move is known not to lose, skipping them is as safe as
-        # standing pat.
-        if in_check and best_score > -KNOWN_WIN and not is_noisy(pos, move):
-            break
         make_move(tables, worker, pos, frame, child, move, ply)
         score = -_quiesce(tables, worker, ply + 1, -beta, -alpha)
         if worker.stopped:
