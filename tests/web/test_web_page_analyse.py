@@ -297,6 +297,32 @@ def test_nothing_overlaps_whatever_the_size(page):
         assert abs(board["width"] - board["height"]) < 1
 
 
+SICILIAN = "1. e4 e5 (1... c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Bg5 e6 7. f4 Qb6 8. Qd2 Qxb2) 2. Nf3 Nc6 *"
+# The last two are a laptop's window at 200 % and at 400 %.
+EVERY_SIZE = ((1920, 1080), (1280, 800), (390, 844), (844, 390), (640, 400), (320, 640))
+
+
+def test_nothing_is_cut_in_a_variation_whatever_the_size(page):
+    load_pgn(page, SICILIAN)
+    page.locator("#moves").get_by_text("Qxb2", exact=True).click()
+    expect(page.locator("#opening")).to_contain_text("Poisoned Pawn Variation")
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.locator("#score")).not_to_be_empty()
+    for width, height in EVERY_SIZE:
+        resize(page, width, height)
+        for place in ("html", ".side", "#moves-card", "#opening"):
+            wide, seen = page.locator(place).evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+            assert wide <= seen, (place, width)
+
+
+def test_text_has_the_size_that_the_user_has_set_in_the_browser(open_page):
+    page = open_page(device_scale_factor=1)  # a window of its own
+    page.context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": {"standard": 32}})
+    heading = page.get_by_role("tab", name="Play")
+    expect(heading).to_have_css("font-size", "30px")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
 LONG_PGN = """\
 1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 10. d4 Nbd7 11. Nbd2 Bb7
 12. Bc2 Re8 13. Nf1 Bf8 14. Ng3 g6 15. a4 c5 16. d5 c4 17. Bg5 h6 18. Be3 Nc5 19. Qd2 h5 20. Ra3 Bg7 *
