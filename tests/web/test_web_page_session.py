@@ -118,15 +118,20 @@ def test_collapsed_variations_survive_a_reload_and_belong_to_their_game(page, li
     expect_moves(page, *collapsed)
 
 
-def test_after_a_reload_and_a_restart_the_whole_file_comes_back(page, link):
-    load_pgn(page, '[White "A"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 d5 *\n\n[White "E"]\n\n1. c4 *\n')
-    expect_moves(page, "e4")
+def _edit_second_game(page):
+    """Begin a variation in the second game of a file, and put the first on the board again."""
     choose_game(page, "2. C - ?")
     expect_moves(page, "d4", "d5")
     click_move(page, "g1", "f3")
     expect_moves(page, "d4", "Nf3", "d5")
     choose_game(page, "1. A - ?")
     expect_moves(page, "e4")
+
+
+def test_after_a_reload_and_a_restart_the_whole_file_comes_back(page, link):
+    load_pgn(page, '[White "A"]\n\n1. e4 *\n\n[White "C"]\n\n1. d4 d5 *\n\n[White "E"]\n\n1. c4 *\n')
+    expect_moves(page, "e4")
+    _edit_second_game(page)
     page.reload()
     expect_moves(page, "e4")
     _lose_session(page, link)
@@ -144,12 +149,7 @@ def _edit_both_games(page):
     """Load a file, and begin variations in both its games; the first is on the board."""
     load_pgn(page, _FILE)
     expect_moves(page, "e4")
-    choose_game(page, "2. C - ?")
-    expect_moves(page, "d4", "d5")
-    click_move(page, "g1", "f3")
-    expect_moves(page, "d4", "Nf3", "d5")
-    choose_game(page, "1. A - ?")
-    expect_moves(page, "e4")
+    _edit_second_game(page)
     click_move(page, "b1", "c3")
     expect_moves(page, "e4", "Nc3")
 
