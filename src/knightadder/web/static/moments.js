@@ -4,7 +4,7 @@
 import { element, showTitle } from "./elements.js";
 
 const COUNTS = [
-  "Well played: none of your moves cost much",
+  "None of your moves cost much",
   "One move decided the game",
   "Two moves decided the game",
   "Three moves decided the game",
