@@ -9,9 +9,9 @@ A compiled function is plain Python with one of three decorators:
 `Program.exported`
     a function with a signature that Python calls, see `program`.
 
-The decorators only record the functions; `builder` compiles them. An exported function runs the compiled code, which is
-loaded at the first call. Everything else remains plain Python. With ``KNIGHTADDER_INTERPRET=1``, exported functions and
-the intrinsics below are plain Python, too.
+`disjoint` adds a promise about a kernel. The decorators only record the functions; `builder` compiles them. An exported
+function runs the compiled code, which is loaded at the first call. Everything else remains plain Python. With
+``KNIGHTADDER_INTERPRET=1``, exported functions and the intrinsics below are plain Python, too.
 """
 
 import ctypes

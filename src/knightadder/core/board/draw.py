@@ -16,7 +16,7 @@ def is_repetition(worker, pos, ply):
     enough; otherwise two are needed, as in the rule. ``worker.keys`` must hold the keys up to this ply.
     """
     here = worker.key_count + ply
-    furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), here)
+    furthest = min(np.int64(pos.rule50), np.int64(pos.plies_from_null), here)
     seen = 0
     for distance in range(4, furthest + 1, 2):
         if worker.keys[here - distance] == pos.key:

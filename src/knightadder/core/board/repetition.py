@@ -29,7 +29,7 @@ def can_repeat(tables, worker, pos, ply):
     must hold the keys up to this ply.
     """
     here = worker.key_count + ply
-    furthest = min(min(np.int64(pos.rule50), np.int64(pos.plies_from_null)), ply - 1)
+    furthest = min(np.int64(pos.rule50), np.int64(pos.plies_from_null), ply - 1)
     for distance in range(3, furthest + 1, 2):
         key = pos.key ^ worker.keys[here - distance]
         place = key & _MASK

@@ -14,7 +14,7 @@ from ..evaluation.evaluate import MAX_EVAL, evaluate
 from ..layout import BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE
 from .forgetting import note_correction_row
 from .frame import PIECE_TO
-from .history import apply_gravity, frame_before
+from .history import add_bonus, frame_before
 from .oversight import misjudged
 from .transposition import LOWER, UPPER
 
@@ -120,11 +120,6 @@ def corrected_eval(tables, worker, pos, ply):
 
 
 @inlined
-def _learn(corrections, index, bonus):
-    corrections[index] = apply_gravity(corrections[index], bonus, LIMIT)
-
-
-@inlined
 def corrects(bound, score, static_eval):
     """Return whether a search score shows an error of the static evaluation: a lower bound does so only if it is above
     the evaluation, and an upper bound only if it is below.
@@ -138,11 +133,11 @@ def update_corrections(worker, pos, ply, difference, depth):
     static evaluation. Deeper searches have more weight.
     """
     bonus = max(-LIMIT // 4, min(LIMIT // 4, difference * depth // 8))
-    _learn(worker.pawn_correction, _pawn_index(pos), bonus)
-    _learn(worker.non_pawn_correction, _non_pawn_index(pos, WHITE), bonus)
-    _learn(worker.non_pawn_correction, _non_pawn_index(pos, BLACK), bonus)
-    _learn(worker.minor_correction, _minor_index(pos), bonus)
-    _learn(worker.continuation_correction[0], _continuation_index(worker, ply, 2), bonus)
-    _learn(worker.continuation_correction[1], _continuation_index(worker, ply, 4), bonus)
+    add_bonus(worker.pawn_correction, _pawn_index(pos), bonus, LIMIT)
+    add_bonus(worker.non_pawn_correction, _non_pawn_index(pos, WHITE), bonus, LIMIT)
+    add_bonus(worker.non_pawn_correction, _non_pawn_index(pos, BLACK), bonus, LIMIT)
+    add_bonus(worker.minor_correction, _minor_index(pos), bonus, LIMIT)
+    add_bonus(worker.continuation_correction[0], _continuation_index(worker, ply, 2), bonus, LIMIT)
+    add_bonus(worker.continuation_correction[1], _continuation_index(worker, ply, 4), bonus, LIMIT)
     note_correction_row(worker, 0, frame_before(worker, ply, 2).piece_to)
     note_correction_row(worker, 1, frame_before(worker, ply, 4).piece_to)

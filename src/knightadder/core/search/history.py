@@ -59,14 +59,9 @@ def piece_to(pos, move):
 
 
 @inlined
-def _index_by_threats(threats, move):
+def threat_index(threats, move):
+    """Return which squares of a move the opponent attacks, by a frame's `threats`: 1 = from, 2 = to, 3 = both."""
     return bit_at(threats, source_of(move)) | (bit_at(threats, target_of(move)) << ONE)
-
-
-@inlined
-def threat_index(frame, move):
-    """Return which squares of a move the opponent attacks, after `prepare_histories`: 1 = from, 2 = to, 3 = both."""
-    return _index_by_threats(frame.threats, move)
 
 
 @inlined
@@ -81,7 +76,7 @@ def history_from(worker, pos, threats, rows, move):
     """Return the `quiet_history` of a move, given copies of the frame's `threats` and `continuations`."""
     index = piece_to(pos, move)
     return (
-        np.int64(worker.history[pos.stm, _index_by_threats(threats, move), move & 4095])
+        np.int64(worker.history[pos.stm, threat_index(threats, move), move & 4095])
         + np.int64(worker.continuation[rows[0] + index])
         + np.int64(worker.continuation[rows[1] + index])
         + np.int64(worker.continuation[rows[2] + index])
@@ -100,23 +95,23 @@ def capture_history(worker, pos, move):
 
 
 @inlined
-def apply_gravity(old, bonus, limit):
-    """Return a history entry plus a bonus or malus, which is scaled to keep the result within ±`limit`."""
-    return np.int64(old) + bonus - np.int64(old) * abs(bonus) // limit
+def add_bonus(entries, index, bonus, limit):
+    """Add a bonus or malus to a history entry. It is scaled to keep the entry within ±`limit`."""
+    old = np.int64(entries[index])
+    entries[index] = old + bonus - old * abs(bonus) // limit
 
 
 @inlined
 def _update_butterfly(worker, pos, frame, move, bonus):
-    place = (pos.stm, threat_index(frame, move), move & 4095)
-    worker.history[place] = apply_gravity(worker.history[place], bonus, LIMIT)
+    add_bonus(worker.history, (pos.stm, threat_index(frame.threats, move), move & 4095), bonus, LIMIT)
 
 
 @inlined
 def _update_continuations(worker, pos, frame, move, bonus):
     for i in range(3):
-        index = np.uint64(frame.continuations[np.uint64(i)] + piece_to(pos, move))
-        note_history_row(worker, frame.continuations[i])
-        worker.continuation[index] = apply_gravity(worker.continuation[index], bonus, LIMIT)
+        row = frame.continuations[np.uint64(i)]
+        note_history_row(worker, row)
+        add_bonus(worker.continuation, np.uint64(row + piece_to(pos, move)), bonus, LIMIT)
 
 
 @kernel
@@ -127,8 +122,7 @@ def _update(worker, pos, frame, move, bonus):
 
 @kernel
 def _update_capture(worker, pos, move, bonus):
-    index = _capture_index(pos, move)
-    worker.captures[index] = apply_gravity(worker.captures[index], bonus, LIMIT)
+    add_bonus(worker.captures, _capture_index(pos, move), bonus, LIMIT)
 
 
 @inlined

@@ -27,8 +27,6 @@ def count_node(worker, ply):
     worker.seldepth = max(worker.seldepth, ply)
     # The flag, which another thread sets, is read at each node. A node can take milliseconds when memory is swapped out
     # or tablebases are on a slow disk.
-    if worker.nodes >= worker.node_limit and not _takes_spare_nodes(worker):
-        worker.stopped = 1
-    if load64(worker.stop_address) != ZERO:
+    if load64(worker.stop_address) != ZERO or (worker.nodes >= worker.node_limit and not _takes_spare_nodes(worker)):
         worker.stopped = 1
     return worker.stopped != 0

@@ -180,7 +180,7 @@ def quiet_is_pruned(tables, pos, frame, move, depth, lmr_depth, history, futile)
     if (futile or failing) and not gives_direct_check(pos, frame.check_squares, move):
         return True
     # A move between squares that the opponent does not attack loses no material.
-    if lmr_depth > 7 or not threat_index(frame, move):
+    if lmr_depth > 7 or not threat_index(frame.threats, move):
         return False
     return not see_at_least(tables, pos, move, -tuned.see_quiet_margin * lmr_depth * lmr_depth)
 

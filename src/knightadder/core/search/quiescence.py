@@ -76,9 +76,7 @@ def quiesce(tables, worker, ply, alpha, beta):
             hash_move = NO_MOVE
     best_score, best_move, original_alpha = -INFINITE, NO_MOVE, alpha
     if not in_check:
-        best_score = static_eval
-        if entry:
-            best_score = refined_eval(entry, ply, best_score)
+        best_score = refined_eval(entry, ply, static_eval) if entry else static_eval
         if best_score >= beta:
             return _nearer_to(beta, best_score)
         alpha = max(alpha, best_score)
