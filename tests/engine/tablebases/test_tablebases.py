@@ -54,20 +54,6 @@ def test_a_position_is_a_fen_or_a_game(tables: np.record) -> None:
         tablebases.wdl("no position")
 
 
-@pytest.mark.parametrize(
-    "fen",
-    [
-        "4k3/8/8/8/8/8/8/4K2R w K - 0 1",  # castling is not in the tables
-        "4k3/8/8/8/8/8/8/3QK2R w - - 0 1",  # nor are four men in these
-        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1",
-    ],
-)
-def test_unknown_positions(tables: np.record, fen: str) -> None:
-    tablebases = Tablebases(tables)
-    assert tablebases.wdl(fen) is None
-    assert tablebases.dtz(fen) is None
-
-
 def test_a_file_with_the_name_of_another(tables: np.record, folder: Path) -> None:
     shutil.copy(folder / "KQvK.rtbw", folder / "KRvK.rtbw")
     tablebases = Tablebases(tables, [folder])
