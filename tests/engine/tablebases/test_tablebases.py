@@ -96,6 +96,16 @@ def test_of_two_folders_the_first_counts(tables: np.record, folder: Path, tmp_pa
     assert tablebases.dtz(MATE_IN_ONE) == 1
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX has such files")
+def test_a_pipe_is_no_table_and_nobody_waits_for_it(tables: np.record, folder: Path) -> None:
+    file = folder / "KRvK.rtbw"
+    file.unlink()
+    os.mkfifo(file)
+    tablebases = Tablebases(tables, (folder,))
+    assert tablebases.problems == [f"{file}: a pipe, not a file"]
+    assert tablebases.largest == 3
+
+
 def test_a_damaged_file_does_not_hide_a_sound_one(tables: np.record, folder: Path) -> None:
     (folder / "KRvK.rtbw").write_bytes(b"")
     tablebases = Tablebases(tables, [folder, SHIPPED])

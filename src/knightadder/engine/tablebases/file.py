@@ -218,6 +218,8 @@ def _require(sound: bool) -> None:
 
 
 def _map(path: Path) -> mmap.mmap:
+    if path.is_fifo():  # opening it would wait until somebody writes to it
+        raise TableError("a pipe, not a file")
     try:
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
