@@ -219,13 +219,15 @@ def test_an_evaluated_game_has_marks_and_a_summary_as_annotate_gives_them(counti
     assert "Accuracy" not in _saved(page)
 
 
-def test_an_evaluation_shows_its_progress_and_can_be_stopped(counting, page):
+def test_an_evaluation_shows_its_progress_even_after_a_reload_and_can_be_stopped(counting, page):
     load_pgn(page, BLUNDERS)
     expect_moves(page, "e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#")
     counting.endless = True
     page.get_by_role("button", name="Evaluate the game").click()
     expect(page.locator("#progress-text")).to_have_text("0 of 8")
+    page.reload()
     expect(page.locator("#progress")).to_be_visible()
+    expect(page.locator("#progress-text")).to_have_text("0 of 8")
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.locator("#progress")).to_be_hidden()
     expect(page.locator("#progress-text")).to_be_empty()

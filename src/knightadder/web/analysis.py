@@ -95,14 +95,16 @@ async def evaluate(
     reviews: Reviews,
     nodes: Sequence[chess.pgn.GameNode],
     send: Callable[[View], None],
+    show_progress: Callable[[int, int], None],
     effort: Effort,
 ) -> None:
     """Evaluate all positions of a line that have not been searched with this effort yet.
     The engine must be idle, and is idle again at the end. `send` takes a message for the page, and must not block.
+    `show_progress` takes the number of positions that are evaluated, and the number of all positions.
     """
     todo = reviews.missing(nodes, effort)
     for done, node in enumerate(todo):
-        send({"type": "progress", "done": done, "all": len(todo)})
+        show_progress(done, len(todo))
         await _evaluate(engine, reviews, node, effort, ends=node is nodes[-1])
         send(nodes_view(reviews, [node]))
     for node in nodes[1:]:

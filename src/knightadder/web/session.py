@@ -515,13 +515,17 @@ class Session:
     async def _evaluate_line(self, effort: Effort) -> None:
         nodes = self._tree.line()
         try:
-            await evaluate(await self._worker.ready(), self._reviews, nodes, self._send, effort)
+            await self._evaluate_all(nodes, effort)
             done = self._desk.edit("the evaluation", nodes)
             self._show_nodes(self._reviews.review(nodes))
             done()
             self._show_edit()
         finally:
-            self._send({"type": "progress", "done": len(nodes), "all": len(nodes)})
+            self._worker.show_progress(len(nodes), len(nodes))
+
+    async def _evaluate_all(self, nodes: Sequence[chess.pgn.GameNode], effort: Effort) -> None:
+        engine = await self._worker.ready()
+        await evaluate(engine, self._reviews, nodes, self._send, self._worker.show_progress, effort)
 
     async def _find_moments(self, _: messages.Moments) -> None:
         game = self._over()
@@ -533,11 +537,11 @@ class Session:
     async def _evaluate_game(self, game: PlayedGame) -> None:
         line = ancestry(self._tip)[::-1]
         try:
-            await evaluate(await self._worker.ready(), self._reviews, line, self._send, Effort())
+            await self._evaluate_all(line, Effort())
             game.moments = find_moments(line, self._reviews.judged(line), game.user)
             self._show_game()
         finally:
-            self._send({"type": "progress", "done": len(line), "all": len(line)})
+            self._worker.show_progress(len(line), len(line))
 
     async def _retry(self, message: messages.Retry) -> None:
         node = self._tree.node(message.node)

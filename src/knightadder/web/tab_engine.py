@@ -33,6 +33,7 @@ class TabEngine:
         self._work: asyncio.Task[None] | None = None
         self._fresh = True  # whether the engine must still be told about a new game
         self._clearing: asyncio.Task[None] | None = None  # clears the state of earlier games in the engine
+        self._progress: View | None = None  # the progress of an evaluation of several positions
 
     def load(self) -> None:
         """Begin to load the engine."""
@@ -40,7 +41,9 @@ class TabEngine:
         self._engine.add_done_callback(lambda _: self.show())
 
     def show(self) -> None:
-        """Tell the page whether the engine is loaded."""
+        """Tell the page whether the engine is loaded, and how far an evaluation has got."""
+        if self._progress is not None:
+            self._send(self._progress)
         if self._engine is None or not self._engine.done():
             self._send({"type": "engine", "state": "loading"})
         elif not self._engine.cancelled():
@@ -51,6 +54,12 @@ class TabEngine:
             self._send({"type": "engine", "state": "ready"})
             if problem := self._engine.result().problem:
                 self._send({"type": "notice", "text": problem})
+
+    def show_progress(self, done: int, count: int) -> None:
+        """Tell the page that `done` of `count` positions are evaluated."""
+        progress: View = {"type": "progress", "done": done, "all": count}
+        self._progress = progress if done < count else None
+        self._send(progress)
 
     @property
     def loaded(self) -> bool:
