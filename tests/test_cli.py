@@ -260,6 +260,16 @@ def test_programs_end_with_the_status_of_their_error(capsys, error, status, said
     assert capsys.readouterr() == ("", said)
 
 
+def test_a_current_folder_that_is_gone_is_named(tmp_path, monkeypatch, capsys):
+    def gone():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+    monkeypatch.setattr(os, "getcwd", gone)
+    fault = f"knightadder: cannot use the current folder: {os.strerror(errno.ENOENT)}\n"
+    for words in (["annotate", "games.pgn"], ["report", "games.pgn", "--player", "me"]):
+        assert _run(capsys, *words) == (1, "", fault)
+
+
 @pytest.mark.parametrize(
     ("system", "error"),
     [(sys.platform, BrokenPipeError()), ("win32", OSError(errno.EINVAL, os.strerror(errno.EINVAL)))],

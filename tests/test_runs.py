@@ -87,7 +87,9 @@ def test_the_sources_of_the_engine_are_found():
 def test_other_headers_are_refused(tmp_path):
     file = tmp_path / "f"
     check_same_run(file, {"a": 1, "b": 2, "more": 3}, {"a": 1, "b": 2})
-    message = re.escape(f"{file} belongs to a run with different b, c: use the same, or give --restart to forget it")
+    message = re.escape(
+        f"{file} belongs to a run with other settings (b, c): use the same, or give --restart to forget it"
+    )
     with pytest.raises(OptionError, match=message):
         check_same_run(file, {"a": 1, "b": 3}, {"a": 1, "b": 2, "c": 0})
     for found in (None, [], 5, "a"):
@@ -464,7 +466,7 @@ def test_an_entry_that_is_not_what_it_should_be_is_named(log, read):
 
 def test_another_run_is_refused_and_left_alone(log):
     before = log.read_bytes()
-    with pytest.raises(OptionError, match="belongs to a run with different rules: "):
+    with pytest.raises(OptionError, match=r"belongs to a run with other settings \(rules\): "):
         Journal(log, {**RUN, "rules": {"draw": 1}})
     assert log.read_bytes() == before
 

@@ -101,7 +101,7 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         status = EXIT_FAILED
     except OSError as error:  # such as a full disk; errors of the user's files are reported by the commands
-        said, status = one_line(str(error)), EXIT_FAILED
+        said, status = _current_folder_fault() or one_line(str(error)), EXIT_FAILED
     try:
         print(end="", flush=True)
     except OSError as error:
@@ -112,6 +112,15 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
     if said:
         print(f"{name}: {said}", file=sys.stderr)
     return status
+
+
+def _current_folder_fault() -> str:
+    """Return a message if the current folder is gone: then no relative name is a file. Otherwise return no text."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        return f"cannot use the current folder: {error.strerror}"
+    return ""
 
 
 def _messages_apart(arguments: "argparse.Namespace") -> contextlib.AbstractContextManager[object]:

@@ -32,7 +32,9 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
         )
     differing = [key for key in wanted if found.get(key) != wanted[key]]
     if differing:
-        raise OptionError(f"{file} belongs to a run with different {', '.join(differing)}: use the same, or {remedy}")
+        raise OptionError(
+            f"{file} belongs to a run with other settings ({', '.join(differing)}): use the same, or {remedy}"
+        )
 
 
 def state_beside(output: Path | None) -> Path | None:

@@ -452,7 +452,7 @@ def test_an_unfinished_run_with_other_arguments(file, monkeypatch, capsys):
         patch.setattr(command, "Journal", Interrupted)
         assert annotate(file, "--nodes", 5) == 130
     assert annotate(file, "--nodes", 6) == 2
-    assert "belongs to a run with different limit: use the same, or give --restart" in capsys.readouterr().err
+    assert "belongs to a run with other settings (limit): use the same, or give --restart" in capsys.readouterr().err
     assert annotate(file, "--nodes", 6, "--restart") == 0
     assert not file.with_name("games.annotated.pgn.unfinished").exists()
 

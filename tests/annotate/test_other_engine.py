@@ -107,7 +107,7 @@ def test_a_run_with_another_engine_is_another_run(file, capsys, monkeypatch):
         cli.main(["annotate", str(file), "--nodes", "5", "--engine", f"cmd={engine_command()}"])
     monkeypatch.undo()
     assert cli.main(["annotate", str(file), "--nodes", "5"]) == 2
-    assert "belongs to a run with different engine" in capsys.readouterr().err
+    assert "belongs to a run with other settings (engine)" in capsys.readouterr().err
 
 
 def exit_now():

@@ -75,7 +75,7 @@ def test_whole_games_are_no_puzzles(tmp_path):
     puzzles, complaints = _read(tmp_path, "games.pgn", games + text_of(PUZZLES, ".pgn"))
     assert list(map(_facts, puzzles)) == list(map(_facts, PUZZLES))
     command = f"knightadder puzzles {tmp_path / 'games.pgn'}"
-    assert complaints == [f"line 1: whole games are left out: {command} finds puzzles"]
+    assert complaints == [f"line 1: 3 whole games left out: `{command}` finds puzzles"]
 
 
 def test_csv_has_the_columns_of_lichess():

@@ -11,6 +11,7 @@ from chess.engine import Cp
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
+from knightadder.pgn.game_records import Copies
 from knightadder.pgn.games import GameText
 from knightadder.puzzles import command, puzzle_maker
 from knightadder.puzzles.finding import Findings, Found
@@ -118,6 +119,18 @@ def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch
     games = list(iter(lambda: chess.pgn.read_game(text), None))
     assert [game.next().san() for game in games] == ["Qxf7#", "Nd6+"]  # each puzzle only once
     assert int(games[0].headers["Rating"]) < 1300
+
+
+def test_games_are_compared_once(file, here, monkeypatch):
+    """Finding the copies takes time, because all moves are replayed."""
+    compared = []
+    has = Copies.has
+    monkeypatch.setattr(Copies, "has", lambda self, game: compared.append(game.place) or has(self, game))
+    text = f"These are my games.\n\n{SCHOLAR}{SCHOLAR}{FORK}"
+    file.write_text(text, encoding="utf-8")
+    assert puzzles(file, file, "--out", file.with_name("out.csv")) == 0
+    assert len(compared) == 6 and len(set(compared)) == 3
+    assert len(_first_moves(file.with_name("out.csv"))) == 2
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_a_run_goes_on_where_it_was_interrupted(file, capsys, pool, monkeypatch)
     monkeypatch.setattr(pool, "ends", None)
     capsys.readouterr()
     assert cli.main(["report", str(file), "--player", NAME, "-o", str(out), "--depth", "3"]) == 2
-    assert f"{unfinished} belongs to a run with different limit" in capsys.readouterr().err
+    assert f"{unfinished} belongs to a run with other settings (limit)" in capsys.readouterr().err
     assert report(file, "--player", NAME, "-o", out) == 0
     assert "Continuing after 2 of 4 games" in capsys.readouterr().err
     assert out.read_bytes() == whole.read_bytes()

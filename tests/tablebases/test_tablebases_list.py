@@ -57,12 +57,10 @@ def test_what_is_missing_is_shortened() -> None:
     assert describe_missing(names, ["E"], ["E"]) == "A, B, C, D"
 
 
-@pytest.mark.parametrize(("command", "shown"), [("list", "5 of 145 WDL"), ("verify", "10 files")])
-def test_a_folder_that_is_not_there(capsys: Output, tmp_path: Path, command: str, shown: str) -> None:
-    status, out, err = run(capsys, command, tmp_path / "none", SHIPPED)
-    assert status == 1
-    assert shown in out
-    assert err == f"knightadder: {tmp_path / 'none'}: {os.strerror(errno.ENOENT)}\n"
+@pytest.mark.parametrize("command", ["list", "verify"])
+def test_a_folder_that_is_not_there(capsys: Output, tmp_path: Path, command: str) -> None:
+    fault = f"knightadder: cannot read {tmp_path / 'none'}: {os.strerror(errno.ENOENT)}\n"
+    assert run(capsys, command, SHIPPED, tmp_path / "none") == (2, "", fault)
 
 
 def test_verifying_sound_files(capsys: Output, folder: Path) -> None:

@@ -250,7 +250,7 @@ def test_a_test_is_not_continued_as_another(repository: Repository, run: Run) ->
             words[-1] = "HEAD"
         status, _, err = run("games", *words)
         assert status == 2
-        assert f"belongs to a run with different {differing}: use the same, or give the change" in err
+        assert f"belongs to a run with other settings ({differing}): use the same, or give the change" in err
     assert len(repository.rows()) == 1
 
 

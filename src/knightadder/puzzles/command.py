@@ -21,7 +21,6 @@ from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted
 
 if TYPE_CHECKING:
-    from knightadder.pgn.game_records import Copies
     from knightadder.puzzles.puzzle_maker import GameResult, ScannedGame
 
 _NODES = 500_000  # default number of nodes of the deciding search
@@ -60,7 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status."""
     from knightadder.engine.capacity import processors
     from knightadder.pgn.game_files import game_files
-    from knightadder.pgn.game_records import Copies
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, result_of
     from knightadder.uci.uci_engine import read_engine
@@ -71,11 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     unfinished = state_beside(out)
     suffix = _check_out(out, arguments.files, arguments.force or bool(unfinished and unfinished.exists()))
     with game_files(arguments.files) as files:
-        copies = Copies()
-        total = sum(1 for _ in _items(files, copies))
-        if not total:
-            raise PositionError(f"there is no game in {', '.join(name for name, _ in files)}")
-        copies.tell()
+        chosen = _choose(files)
+        total = sum(map(len, chosen))
         options = {**engine_options(arguments), **own_options}
         same = {
             "format": 4,
@@ -103,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
                     open_pool(maker, arguments.cluster, processes, core=True) as pool,
                     progress(total, len(found), "games", stderr=True, place=pool.place) as update,
                 ):
-                    for item, result in pool.run(item for item in _items(files, Copies()) if item.number not in found):
+                    for item, result in pool.run(item for item in _items(files, chosen) if item.number not in found):
                         try:
                             told = found[item.number] = result_of(result)
                             tell_notes(item.file, item.text, told.notes)
@@ -158,18 +153,38 @@ def _check_out(out: Path | None, games: list[str], force: bool) -> str:
     return suffix
 
 
-def _items(files: Sequence[tuple[str, Path]], copies: Copies) -> Iterator[ScannedGame]:
-    """Read the games of files, each once; each file is its name for the user and its path."""
-    from knightadder.pgn.game_records import GameRecord, read_records
+def _choose(files: Sequence[tuple[str, Path]]) -> list[set[int]]:
+    """Return for each file the numbers of its games, without copies of earlier games, which are reported. PositionError
+    if there is no game. Each file is its name for the user and its path.
+    """
+    from knightadder.pgn.game_records import Copies, GameRecord, read_records
+
+    copies = Copies()
+    chosen: list[set[int]] = []
+    for _, file in files:
+        numbers = set()
+        for record in read_records(file):
+            if not isinstance(record, GameRecord):
+                numbers.add(record[0].number)  # a broken game is reported later
+            elif not copies.has(record):
+                numbers.add(record.number)
+        chosen.append(numbers)
+    if not any(chosen):
+        raise PositionError(f"there is no game in {', '.join(name for name, _ in files)}")
+    copies.tell()
+    return chosen
+
+
+def _items(files: Sequence[tuple[str, Path]], chosen: Sequence[set[int]]) -> Iterator[ScannedGame]:
+    """Read the chosen games of files."""
+    from knightadder.pgn.games import read_texts
     from knightadder.puzzles.puzzle_maker import ScannedGame
 
     numbers = itertools.count()
-    for name, file in files:
-        for record in read_records(file):
-            if not isinstance(record, GameRecord):
-                yield ScannedGame(next(numbers), Path(name).name, record[0])  # a broken game is reported later
-            elif not copies.has(record):
-                yield ScannedGame(next(numbers), Path(name).name, record.source)
+    for (name, file), games in zip(files, chosen, strict=True):
+        for text in read_texts(file):
+            if text.number in games:
+                yield ScannedGame(next(numbers), Path(name).name, text)
 
 
 def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str, force: bool) -> int:

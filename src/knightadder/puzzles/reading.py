@@ -16,6 +16,7 @@ from knightadder.pgn.game_files import lines_of, text_lines, without_compression
 from knightadder.pgn.games import BrokenGame, read_games
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.rules import read_fen
+from knightadder.text import counted
 
 
 def read_puzzles(file: Path) -> tuple[list[Puzzle], list[str]]:
@@ -106,15 +107,13 @@ class _Chess960Board(chess.Board):
 
 
 def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
-    told = False  # a file may contain thousands of whole games, so one line is enough
+    first, count = 0, 0  # the line of the first whole game, and the number of whole games
     for text, game in read_games(file):
         try:
             if isinstance(game, BrokenGame):
                 raise game
             if "FEN" not in game.headers:
-                if not told:
-                    yield text.line, f"whole games are left out: {typed_command(['puzzles', str(file)])} finds puzzles"
-                told = True
+                first, count = first or text.line, count + 1
                 continue
             solution = Solution.of(game.board(), list(game.mainline_moves()))
         except (BrokenGame, ValueError) as error:
@@ -132,3 +131,6 @@ def _read_pgn(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
                 tuple(headers.get("OpeningTags", "").split()),
             ),
         )
+    if count:  # a file may contain thousands of whole games, so one line is enough
+        finds = typed_command(["puzzles", str(file)])
+        yield first, f"{counted(count, 'whole game')} left out: `{finds}` finds puzzles"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from knightadder.core.tables import new_tables
 from knightadder.engine.tablebases.file import DTZ, WDL
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
+from knightadder.files import reading
 from knightadder.tablebases.names import MOST_MEN, table_names
 from knightadder.text import tell
 
@@ -17,12 +19,16 @@ _NAMED = 3  # maximum number of missing tables shown by name; the remaining tabl
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status: 1 if a folder or a file cannot be used."""
+    """Run the subcommand; return the exit status: 1 if a file is not usable. OptionError if a folder cannot be read."""
     from rich.console import Console
     from rich.filesize import decimal
     from rich.table import Table
 
-    tablebases = Tablebases(new_tables(), arguments.folders or [SHIPPED])
+    folders = arguments.folders or [SHIPPED]
+    for folder in folders:
+        with reading(folder):
+            os.scandir(folder).close()
+    tablebases = Tablebases(new_tables(), folders)
     sizes = _sizes(tablebases.paths)
     table = Table("Men", "WDL", "DTZ", "Size", "Missing")
     for column in table.columns[:4]:

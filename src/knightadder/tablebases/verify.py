@@ -9,12 +9,13 @@ from pathlib import Path
 from knightadder.engine.tablebases.checksum import check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
 from knightadder.engine.tablebases.registry import SHIPPED
+from knightadder.files import reading
 from knightadder.progress import progress
 from knightadder.text import counted, tell
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the subcommand and return the exit status: 1 if a folder or a file is bad."""
+    """Run the subcommand and return the exit status: 1 if a file is bad, or a folder contains no tables."""
     from rich.filesize import decimal
 
     files, problems = _find_files(arguments.folders or [SHIPPED])
@@ -46,16 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _find_files(folders: Iterable[Path]) -> tuple[dict[Path, int], list[str]]:
     """Return the Syzygy files in folders, but not in their subfolders, and their sizes in bytes, 0 if unknown.
-    Return also a message for each folder that contains no tables or cannot be read.
+    Return also a message for each folder that contains no tables. OptionError if a folder cannot be read.
     """
     files: dict[Path, int] = {}
     problems = []
     for folder in folders:
-        try:
+        with reading(folder):
             found = sorted(path for path in folder.iterdir() if path.suffix in (WDL, DTZ))
-        except OSError as error:
-            problems.append(f"{folder}: {error.strerror or 'cannot be read'}")
-            continue
         if not found:
             problems.append(f"{folder}: no tables")
         files.update((path, _size(path)) for path in found)

@@ -79,7 +79,7 @@ def test_without_tables_nothing_is_known(tables: np.record, tmp_path: Path) -> N
 def test_a_missing_folder_is_a_problem_of_its_own(tables: np.record, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     tablebases = Tablebases(tables, [missing, SHIPPED])
-    assert tablebases.problems == [f"{missing}: {os.strerror(errno.ENOENT)}"]
+    assert tablebases.problems == [f"cannot read {missing}: {os.strerror(errno.ENOENT)}"]
     assert tablebases.names == NAMES
 
 

@@ -158,7 +158,7 @@ def test_a_folder_of_another_run_is_refused(data, tmp_path, no_games, other, dif
         pass
     status, out, err = data("games", "--positions", 9, *QUICK, *other)
     assert (status, out) == (2, "")
-    assert err.startswith(f"knightadder: games belongs to a run with different {differing}: use the same, or ")
+    assert err.startswith(f"knightadder: games belongs to a run with other settings ({differing}): use the same, or ")
     assert err.endswith(" give --restart to forget it\n")
 
 

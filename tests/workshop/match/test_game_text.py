@@ -95,6 +95,11 @@ def _append(file, *texts):
     return heard
 
 
+def test_a_file_without_games_does_not_stay(tmp_path):
+    assert _append(tmp_path / "new.pgn") == []
+    assert list(tmp_path.iterdir()) == []
+
+
 def _count(file):
     with file.open() as stream:
         count = 0

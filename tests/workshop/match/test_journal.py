@@ -49,7 +49,7 @@ def test_a_log_of_an_older_version_is_read(log):
     assert _records(log) == RECORDS
     with MatchLog(log, {**SETUP, "scale": None}, PAIRINGS) as journal:
         assert journal.records == RECORDS
-    with pytest.raises(OptionError, match="with different scale"):
+    with pytest.raises(OptionError, match=r"with other settings \(scale\)"):
         MatchLog(log, {**SETUP, "scale": 1000}, PAIRINGS)
 
 
@@ -66,7 +66,9 @@ def test_games_are_numbered_in_the_order_of_their_rounds(tmp_path):
 
 
 def test_another_match_is_refused(log):
-    with pytest.raises(OptionError, match=r"belongs to a run with different rules: .* give --restart to forget it"):
+    with pytest.raises(
+        OptionError, match=r"belongs to a run with other settings \(rules\): .* give --restart to forget it"
+    ):
         MatchLog(log, {**SETUP, "rules": {"draw": 1}}, PAIRINGS)
 
 

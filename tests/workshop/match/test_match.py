@@ -320,7 +320,7 @@ def test_a_match_does_not_go_on_with_a_changed_engine(capsys, tmp_path, fake_com
     status, out, err = _run(capsys, *arguments, "4")
     assert (status, out) == (2, "")
     assert err == (
-        f"knightadder: {log} belongs to a run with different sources of the engines: "
+        f"knightadder: {log} belongs to a run with other settings (sources of the engines): "
         "use the same, or give --restart to forget it\n"
     )
     assert log.read_text() == before

@@ -304,4 +304,4 @@ def test_a_match_with_clocks_on_a_cluster(cluster, match, tmp_path):
     for other in ([], ["--cluster", cluster.scheduler_address]):
         status, _, err = match("m", *clocks, *other)
         assert status == 2
-        assert "belongs to a run with different scale" in err
+        assert "belongs to a run with other settings (scale)" in err

@@ -227,8 +227,8 @@ def test_another_run_s_state_is_refused(games: Path, tmp_path: Path, capsys: pyt
         ("--positions", "7", "positions"),
     ):
         said = refusal(capsys, games, folder, "--epochs", "1", option, value)
-        end = ": use the same, or give --restart to forget it"
-        assert said == f"knightadder: {folder} belongs to a run with different {name}{end}"
+        end = "): use the same, or give --restart to forget it"
+        assert said == f"knightadder: {folder} belongs to a run with other settings ({name}{end}"
     with locked(folder):
         assert refusal(capsys, games, folder, "--epochs", "1").endswith("is in use by another run")
     assert (folder / "checkpoint.npz").read_bytes() == before

@@ -91,7 +91,7 @@ def test_games_with_a_clock(capsys, tmp_path, short_games):
     for other, differing in ((["--tc", "1+0.01"], "tc"), (["--nodes", 60], "nodes, tc")):
         status, _, err = _run(capsys, *again, *other)
         assert status == 2
-        assert f"belongs to a run with different {differing}: " in err
+        assert f"belongs to a run with other settings ({differing}): " in err
     assert _run(capsys, *again, "--tc", "0.5+0.01")[:2] == (0, out[out.index("1 of 1 pairs") :])
 
 
@@ -152,7 +152,7 @@ def test_the_results_of_another_run_are_refused(capsys, finished, no_games, othe
     status, out, err = _run(capsys, *arguments, *other)
     assert (status, out) == (2, "")
     assert err == (
-        f"knightadder: {file} belongs to a run with different {differing}: "
+        f"knightadder: {file} belongs to a run with other settings ({differing}): "
         "use the same, or give --restart to forget it\n"
     )
     assert file.read_bytes() == before
@@ -163,7 +163,7 @@ def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, m
     monkeypatch.setattr(trials_run, "source_digest", lambda: "another")
     status, out, err = _run(capsys, *arguments)
     assert (status, out) == (2, "")
-    assert err.startswith(f"knightadder: {file} belongs to a run with different sources of the engine: use the")
+    assert err.startswith(f"knightadder: {file} belongs to a run with other settings (sources of the engine): use")
 
 
 @pytest.mark.parametrize(

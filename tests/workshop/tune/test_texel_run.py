@@ -138,8 +138,8 @@ def test_another_run_s_state_is_refused(
 ) -> None:
     assert tune(data, tmp_path / "run", "--epochs", "1") == 0
     before = (tmp_path / "run" / "state.jsonl").read_bytes()
-    start = f"knightadder: {tmp_path / 'run' / 'state.jsonl'} belongs to a run with different "
-    end = ": use the same, or give --restart to forget it"
+    start = f"knightadder: {tmp_path / 'run' / 'state.jsonl'} belongs to a run with other settings ("
+    end = "): use the same, or give --restart to forget it"
     assert refusal(capsys, data, tmp_path / "run", "--rate", "3") == f"{start}rate{end}"
     other = tmp_path / "other.bin"
     other.write_bytes(data.read_bytes()[32:] + data.read_bytes()[:32])

@@ -114,7 +114,7 @@ class Tablebases:
         try:
             paths = sorted(path for path in folder.iterdir() if path.suffix in (WDL, DTZ))
         except OSError as error:
-            self.problems.append(f"{folder}: {error.strerror or 'cannot be read'}")
+            self.problems.append(f"cannot read {folder}: {error.strerror or error}")
             return
         allow_open_files(len(self._files) + len(paths))
         for path in paths:

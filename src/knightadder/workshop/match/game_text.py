@@ -98,6 +98,7 @@ class PgnFile(Closing):
         self, file: Path | None, fixtures: Iterable[Fixture], report: Callable[[str], None] = print, logged: int = 0
     ) -> None:
         self._file = file
+        self._new = file is not None and not file.exists()
         self._held = contextlib.ExitStack()
         if file is None:
             return
@@ -153,5 +154,10 @@ class PgnFile(Closing):
             raise
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file. A new file without games is removed."""
+        if self._new and self._file is not None:
+            with contextlib.suppress(OSError):
+                if not self._file.stat().st_size:
+                    self._stream.close()  # some systems cannot remove an open file
+                    self._file.unlink()
         self._held.close()
