@@ -90,6 +90,19 @@ CASES = [
     ("hangs", "Hangs the queen on f3.",
      "6rk/6b1/2Q1R2p/2P5/5p1p/4P2K/8/3qB3 b - - 1 35", "Qf3+", Cp(0), "Bf6 Re8", Cp(652),
      "Qxf3 Rf8 Bxh4 fxe3 Qxe3 Kg8 Re8"),
+    # A piece that captures and is taken was exchanged; here the next knight is lost.
+    ("material", "Loses a bishop.", "rnr3k1/1b1nqpp1/p2p1b1p/1P1Np3/2P1P3/4BN1P/1P1QBPP1/R2R2K1 b - - 3 18", "Bxd5",
+     Cp(-243), "Qe8 b4", Cp(528), "Qxd5 Nc6 bxc6 Nb8 Qxd6 Nxc6 Qxe7 Bxe7"),
+    # Who could take back, but does not in the line, has perhaps lost nothing, unless the evaluation falls much.
+    ("other", "The evaluation goes from +1.00 to +1.47.",
+     "rnbqkbnr/pppppppp/8/8/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 2 3", "d5", Cp(-100), "d6 Nc3 Nd7", Cp(147),
+     "exd5 g6 Bb5+ Nd7 O-O Bg7 Re1 Nf6 c4 O-O Nc3"),
+    ("pawn", "Gives up the pawn on d5 for nothing.",
+     "rnbqkbnr/pppppppp/8/8/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 2 3", "d5", Cp(-100), "d6 Nc3 Nd7", Cp(200),
+     "exd5 g6 Bb5+ Nd7 O-O Bg7 Re1 Nf6 c4 O-O Nc3"),
+    ("other", "The evaluation goes from +1.47 to +0.80.",
+     "rnbqkbnr/ppp1pppp/8/3p4/3PP3/5N2/PPP2PPP/RNBQKB1R w KQkq - 0 4", "e5", Cp(147),
+     "exd5 g6 Bb5+ Nd7 O-O Bg7 Re1 Nf6", Cp(-80), "Bg4 Be2 e6"),
     # A piece is defended even if the defender is pinned, or a check must be answered first.
     ("hangs", "Loses the knight on d4.", "3rr1k1/8/8/8/8/1N2B3/8/4K3 w - - 0 1", "Nd4", Cp(0), "Kf2", Cp(300),
      "Rxd4 Kf2 Rd7"),

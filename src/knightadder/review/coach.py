@@ -59,6 +59,10 @@ KINDS = {
 }
 
 _PIECE = 2  # a loss of at least this many points is more than a pawn
+# In a line, a side may not take back because another move is about as good. So if it could take back, the line proves a
+# loss only if the evaluation falls by at least this many centipawns.
+_DEAR = 100
+_MATE = 100_000  # in centipawns, more than all other scores
 _MINOR = (chess.KNIGHT, chess.BISHOP)
 _MOST_NAMED = 3  # maximum number of pieces of a side that are named; more pieces are given as points
 _NUMBERS = ("no", "a", "two", "three")
@@ -152,10 +156,12 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
         return Fault("draw", "Leaves too little material to win.")
     lost, missed = -reply.gain, best.gain
     difference = _difference(best, reply, board.turn)
+    scores = [each.score.pov(board.turn).score(mate_score=_MATE) for each in (before, after)]
+    is_dear = scores[0] - scores[1] >= _DEAR
     found = []
-    if lost >= 1 and min(lost, _PIECE) <= difference:
-        found.append((lost, _allowed(best, reply)))
-    if missed >= 1 and min(missed, _PIECE) <= difference and lost > -_PIECE:
+    if lost >= 1 and min(lost, _PIECE) <= difference and (is_dear or not reply.could_take_back()):
+        found.append((lost, _allowed(board, move, best, reply)))
+    if missed >= 1 and min(missed, _PIECE) <= difference and lost > -_PIECE and (is_dear or not best.could_take_back()):
         found.append((missed, _missed(board, move, best, reply)))
     if found:
         return max(found, key=lambda each: each[0])[1]
@@ -196,6 +202,7 @@ class _Outcome:
     def __init__(self, start: chess.Board, position: SearchedPosition, before: chess.Board) -> None:
         self.moves = moves = position.variations[0].moves if position.variations else ()
         self.boards = boards = boards_along(start.copy(stack=False), moves)
+        self._before = before
         self.line = _solution(boards, moves)
         settled = _settled(boards)
         mover = before.turn
@@ -215,6 +222,17 @@ class _Outcome:
         kind = start.piece_type_at(square)
         assert kind is not None
         return kind, square, bool(end.attackers(end.turn, move.to_square))
+
+    def could_take_back(self) -> bool:
+        """Return whether the first move is a capture, and the other side loses nothing by the exchange on its square,
+        but moves elsewhere.
+        """
+        if not self.moves or not self.boards[0].is_capture(self.moves[0]):
+            return False
+        square, end = self.moves[0].to_square, self.boards[1]
+        if len(self.moves) > 1 and self.moves[1].to_square == square:
+            return False
+        return balance(_exchanged(end, square), end.turn) >= balance(self._before, end.turn)
 
     def is_traded(self) -> bool:
         """Return whether the first move takes a piece of at most the taker's value, and the reply takes the taker."""
@@ -296,10 +314,12 @@ def _mate(outcome: _Outcome) -> str:
     return f"mate in {len(outcome.line.turns())}"
 
 
-def _allowed(best: _Outcome, reply: _Outcome) -> Fault:
+def _allowed(board: chess.Board, move: chess.Move, best: _Outcome, reply: _Outcome) -> Fault:
     """Explain that a loss of material was allowed."""
     assert reply.line is not None
-    taken = reply.first_capture()
+    # A piece that has just captured, and is taken back, was exchanged.
+    is_exchange = board.is_capture(move) and reply.moves[0].to_square == move.to_square
+    taken = None if is_exchange else reply.first_capture()
     won = reply.won.total() > 0 or reply.is_traded()
     if taken and not reply.has_promotion and not won and taken[1] not in best.captures(reply.line.solver):
         kind, square, defended = taken
