@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from on_page import analyse_tab, expect_moves, expect_shown, load_pgn, press, start_game
+from on_page import analyse_tab, expect_moves, expect_shown, load_pgn, press, set_up, start_game
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine, material
 
@@ -43,6 +43,18 @@ def test_marked_moves_say_what_was_best(counting, open_page):
     page.mouse.move(0, 0)  # lines do not change under the pointer
     page.get_by_label("Lines", exact=True).select_option("10")
     expect(page.locator("#lines li")).to_have_count(10)
+
+
+def test_in_check_no_arrow_looks_like_a_threat(page):
+    set_up(page, "4k3/8/8/8/8/8/4R3/4K3 b - - 0 1")
+    page.keyboard.press("x")
+    arrow, threat = page.locator("#board .arrows line").first, page.get_by_role("switch", name="Threat")
+    expect(threat).to_be_checked()
+    expect(arrow).to_be_attached()
+    colour = arrow.evaluate("(e) => getComputedStyle(e).stroke")
+    page.keyboard.press("x")
+    expect(threat).not_to_be_checked()
+    expect(arrow).to_have_css("stroke", colour)
 
 
 def test_the_menu_of_a_move_changes_the_game(page):

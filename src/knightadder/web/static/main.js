@@ -399,6 +399,7 @@ socket.on("lines", (message) => {
   if (message.node !== position?.node || !position.analysing || editor.isOpen) return;
   lines.show(message);
   board.setArrows(message.lines.map((line) => line.arrow).filter(Boolean), other.arrows);
+  byId("board").classList.toggle("threat", Boolean(message.threat));
   if (message.threat) return; // the score of a threat is not the evaluation of the position
   showEvaluation(message.lines[0].score);
   tree.get(message.node).score = message.lines[0].score;
@@ -704,7 +705,6 @@ function showPosition() {
   if (position.outcome) byId("readouts").textContent = position.outcome;
   byId("analysis").setAttribute("aria-checked", String(position.analysing));
   byId("threat").setAttribute("aria-checked", String(position.threat));
-  byId("board").classList.toggle("threat", position.threat);
   // An unchanged position must not overwrite a text that the user is typing.
   if (before?.fen !== position.fen) byId("fen").value = position.fen;
   byId("opening").querySelector(".eco").textContent = position.opening?.eco ?? "";
