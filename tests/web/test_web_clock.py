@@ -1,6 +1,7 @@
 """The chess clock, with a time that the test sets."""
 
 import chess
+import chess.pgn
 import pytest
 
 from knightadder.web.clock import ChessClock
@@ -60,3 +61,14 @@ def test_a_clock_is_put_right(clock, time):
 
 def test_it_is_written_as_in_pgn():
     assert str(ChessClock(300, 0)) == "300+0" and str(ChessClock(60, 0.5)) == "60+0.5"
+
+
+def test_pgn_has_no_minute_of_sixty_seconds(time):
+    clock, move = ChessClock(60, 0, time), chess.pgn.Game()
+    clock.start(chess.WHITE)
+    time.seconds += 0.0003
+    clock.press()
+    move.set_clock(clock.remaining(chess.WHITE))
+    time.seconds += 59.9998
+    move.set_emt(clock.press())
+    assert move.comment == "[%clk 0:01:00] [%emt 0:01:00]"

@@ -24,9 +24,9 @@ class ChessClock:
         return f"{self.initial:g}+{self.increment:g}"
 
     def remaining(self, color: chess.Color) -> float:
-        """Return the seconds that this side has left, at least zero."""
+        """Return the seconds that this side has left, at least zero, in whole milliseconds, as in PGN."""
         used = self._now() - self._since if self.running == color else 0.0
-        return max(self._seconds[color] - used, 0.0)
+        return round(max(self._seconds[color] - used, 0.0), 3)
 
     def start(self, color: chess.Color) -> None:
         """Start this side's clock and stop the other's."""
@@ -49,7 +49,7 @@ class ChessClock:
         color = self.running
         before = self._seconds[color]
         self.stop()
-        used = before - self._seconds[color]
+        used = round(before - self._seconds[color], 3)
         self._seconds[color] += self.increment
         self.start(not color)
         return used
