@@ -117,8 +117,20 @@ def test_a_drawing_in_a_game_is_undone_by_hand_only(engine, tab):
 
 def test_moves_that_are_taken_back_leave_nothing_to_undo(engine, tab):
     engine.script = ["e5"]
-    tab.ask("new_game", color="white").play("e4", "e5").ask("resign").play("Nf3").ask("take_back").ask("resign")
+    tab.ask("new_game", color="white").play("e4", "e5").ask("take_back").ask("resign")
     assert tab.history["undo"] == "the new game" and tab.sans == []
+
+
+def test_undoing_brings_back_a_finished_game_whose_moves_are_taken_back(engine, tab):
+    engine.script = ["e5"]
+    tab.ask("new_game", color="white", initial=60).play("e4", "e5").ask("resign").play("Nf3")
+    tab.ask("remark", node=_node(tab, "e4"), comment="Too sharp", nags=[]).ask("take_back")
+    assert tab.game["game"]["running"] and tab.sans == [] and tab.position["at_tip"]
+    tab.ask("resign").ask("undo")
+    assert tab.game["game"]["result"] == "0-1" and "Too sharp" in tab.tree.pgn()
+    assert tab.sans == ["e4", "e5", "Nf3"]
+    tab.ask("redo")
+    assert tab.sans == []
 
 
 def test_a_game_that_is_deleted_comes_back_with_its_result(engine, tab):

@@ -263,15 +263,15 @@ def tree_of(board: chess.Board) -> GameTree:
     return GameTree(game)
 
 
-def tree_of_line(tree: GameTree) -> GameTree:
-    """Return a tree of only the moves to the tree's cursor, with their comments and marks; its cursor is at the end."""
+def tree_of_line(end: chess.pgn.GameNode) -> GameTree:
+    """Return a tree of only the moves to this node, with their comments and marks; its cursor is at the end."""
     game = chess.pgn.Game()
-    game.setup(tree.game.board())
-    end = game.add_line(tree.cursor.board().move_stack)
-    for new, old in zip(ancestry(end), ancestry(tree.cursor), strict=True):
+    game.setup(end.game().board())
+    new_end = game.add_line(end.board().move_stack)
+    for new, old in zip(ancestry(new_end), ancestry(end), strict=True):
         new.comment, new.starting_comment, new.nags = old.comment, old.starting_comment, set(old.nags)
     copy = GameTree(game)
-    copy.cursor = end
+    copy.cursor = new_end
     return copy
 
 

@@ -90,12 +90,16 @@ class PlayedGame:
         if self.clock is not None:
             self.clock.stop()
 
+    def again(self) -> PlayedGame:
+        """Return a game with the same sides, strength and time control, at its beginning."""
+        clock = self.clock and ChessClock(self.clock.initial, self.clock.increment)
+        return PlayedGame(self.user, self.elo, clock, self.move_time, self.start_ply, self.pace)
+
     def resume_from(self, node: chess.pgn.GameNode) -> None:
         """Continue the game from one of its nodes, with the clock times of that node."""
         self.result, self.reason = "*", ""
         self.settlement.reset()
         self.draw_offered = False
-        self.moments = None
         if self.clock is None:
             return
         self.clock.stop()

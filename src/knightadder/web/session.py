@@ -160,7 +160,7 @@ class Session:
             board = self._tree.board(self._tree.cursor)
             if outcome_of(board) is not None:
                 raise MessageError("the game is over in this position")
-            tree = await asyncio.to_thread(tree_of_line, self._tree)
+            tree = await asyncio.to_thread(tree_of_line, self._tree.cursor)
         else:
             number = random.randrange(960) if message.number is None else message.number
             board = chess.Board() if message.start == "standard" else chess.Board.from_chess960_pos(number)
@@ -256,11 +256,24 @@ class Session:
         if before is None or node.ply() <= game.start_ply:
             raise MessageError("there is no move of yours to take back")
         await self._worker.stop()
+        if not game.running:
+            await self._go_on_from(before, game)
+            return
         self._delete_node(node)
         self._desk.forget_edits()
         self._tree.cursor = self._desk.tip = before
         game.resume_from(before)
         self._go_on()
+
+    async def _go_on_from(self, node: chess.pgn.GameNode, over: PlayedGame) -> None:
+        """Continue a finished game from one of its nodes, at a new desk: undoing leads back to the finished game."""
+        tree = await asyncio.to_thread(tree_of_line, node)
+        tree.game.headers.update(self._tree.game.headers)
+        game = over.again()
+        game.resume_from(tree.cursor)
+        desk = Desk(tree, game, GameFile(began=over.start_ply))
+        desk.entry = self._desk.entry
+        await self._change_to(desk.follow(self._desk, "the moves taken back"))
 
     async def _resign(self, _: messages.Resign) -> None:
         game = self._running()
