@@ -16,6 +16,7 @@ Where the protocol leaves a choice, this engine behaves as follows:
   the engine exits after its ``bestmove``. ``go perft`` and ``bench`` run to their end, because a partial count is
   useless. If no command is waiting, or nobody reads the output, the engine exits at once, even while loading.
 - A command that cannot be understood or carried out is answered with one ``info string`` line, and changes nothing.
+  ``go`` is then also answered with a legal move.
 """
 
 import re
