@@ -41,10 +41,10 @@ def parse_go(text: str) -> Go:
     """Parse the arguments of ``go``, in any order.
 
     If a field is repeated, the last one counts. Decimals are truncated, and numbers outside the sensible range are
-    clamped. ``movestogo 0`` means sudden death. ``depth``, ``nodes``, ``mate`` and ``movetime`` below 1 count only if
-    the search is not infinite and nothing else limits it, because some programs fill in every field. A field without a
-    number is ignored. But if it would have been the only limit, the search gets the depth 1: the interface expects that
-    the search ends.
+    clamped. ``movestogo 0`` means sudden death. ``depth``, ``nodes``, ``mate`` and ``movetime`` below 1, and two clocks
+    of 0, count only if the search is not infinite and nothing else limits it, because some programs fill in every
+    field. A field without a number is ignored. But if it would have been the only limit, the search gets the depth 1:
+    the interface expects that the search ends.
     """
     numbers: dict[str, int] = {}
     flags = {"infinite": False, "ponder": False}
@@ -70,6 +70,8 @@ def parse_go(text: str) -> Go:
             ignored.append(word)
     perft = numbers.pop("perft", None)
     unset = {name for name in ("depth", "nodes", "mate", "movetime") if numbers.get(name, 1) < 1}
+    if numbers.get("wtime") == 0 and numbers.get("btime") == 0:
+        unset |= {"wtime", "btime"}
     if flags["infinite"] or not unset.issuperset(numbers.keys() - _NO_LIMITS):
         numbers = {name: number for name, number in numbers.items() if name not in unset}
     movestogo = numbers.get("movestogo", 0)
