@@ -101,6 +101,21 @@ def test_marks_of_moves(engine, page):
     expect(page.locator("#board .selected")).to_have_count(0)
 
 
+def test_whose_move_it_is_is_told_once(engine, page):
+    engine.script = ["e5"]
+    start_game(page)
+    expect(page.locator("#game .status")).to_contain_text("Your move")
+    page.evaluate(
+        """window.told = [];
+        const status = document.querySelector("#game .status");
+        new MutationObserver(() => told.push(status.firstChild.textContent)).observe(status, { childList: true });"""
+    )
+    click_move(page, "e2", "e4")
+    expect_moves(page, "e4", "e5")
+    expect(page.locator("#game .status")).to_contain_text("Your move")
+    assert page.evaluate("told") == ["Knightadder is thinking…", "Your move"]
+
+
 def test_taking_back_and_resigning(engine, page):
     engine.script = ["e5"]
     start_game(page)

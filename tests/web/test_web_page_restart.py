@@ -33,6 +33,23 @@ def _expect_lost(page, text):
     expect(page.locator("#lost")).to_contain_text(text)
 
 
+def test_a_lost_connection_is_told_once_not_at_each_attempt(open_page):
+    with _serve().running() as server:
+        page = open_page(at=server)
+    _expect_lost(page, "The server does not answer")
+    expect(page.locator("#toast")).to_be_hidden()
+    page.evaluate(
+        """window.told = 0;
+        const changes = { childList: true, subtree: true, attributes: true };
+        for (const place of document.querySelectorAll("[role=alert], [role=status]"))
+            new MutationObserver(() => window.told++).observe(place, changes);"""
+    )
+    with page.expect_event("requestfailed"):
+        page.clock.run_for(1000)  # tries again
+    _expect_lost(page, "The server does not answer")
+    assert page.evaluate("window.told") == 0
+
+
 def test_a_restart_locks_the_board_stops_the_clock_and_has_a_way_back(open_page, tmp_path):
     saved = SavedGames(tmp_path / "games.sqlite")
     with _serve(StandInEngine(["e5"]), saved=saved).running() as first:

@@ -1,6 +1,6 @@
 // The board editor. In it, the user places pieces, and sets the side to move and the castling rights.
 
-import { restoreValue } from "./elements.js";
+import { restoreValue, say } from "./elements.js";
 import { pieceName } from "./pieces.js";
 
 const HAND = "hand";
@@ -113,7 +113,7 @@ export class Editor {
   /** Handle the server's check of a position: `problem` says why the position cannot be used; null if it can be used. */
   checked({ fen, problem }) {
     if (!this.isOpen || fen !== this.fen()) return;
-    this.problem.textContent = problem ?? "";
+    say(this.problem, problem ?? "");
     this.use.disabled = problem !== null;
   }
 

@@ -16,9 +16,9 @@ export function svgElement(name, attributes) {
   return made;
 }
 
-/** Show a title in an element, with a detail in small type. */
+/** Show a title in an element, with a detail in small type, unless the element has them. */
 export function showTitle(place, title, detail = "") {
-  place.replaceChildren(title, element("small", "", detail));
+  if (place.textContent !== title + detail) place.replaceChildren(title, element("small", "", detail));
 }
 
 /** Set a field to a value that the browser has stored. A list that no longer offers the value keeps its own. */
@@ -26,4 +26,9 @@ export function restoreValue(field, value) {
   const before = field.value;
   field.value = value;
   if (field.selectedIndex === -1) field.value = before;
+}
+
+/** Set an element's text unless it is the same: screen readers read an alert or a status at each change. */
+export function say(place, text) {
+  if (place.textContent !== text) place.textContent = text;
 }

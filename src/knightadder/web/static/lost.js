@@ -1,5 +1,7 @@
 // The message shown while there is no connection to the server, with buttons to reconnect and to save the game.
 
+import { say } from "./elements.js";
+
 const TEXTS = {
   lost: ["No connection to the server", "Trying again…"],
   gone: ["The server does not answer", "Start it again. Your moves are kept in this tab."],
@@ -20,11 +22,15 @@ export class Lost {
     element.querySelector(".save").addEventListener("click", save);
   }
 
-  /** Show why there is no connection: the reason that the server sent, or the text for `cause` if it sent none. */
-  show(reason, cause = "lost") {
-    const [title, text] = reason ? [reason[0].toUpperCase() + reason.slice(1), "Trying again…"] : TEXTS[cause];
-    this.element.querySelector("b").textContent = title;
-    this.element.querySelector("span").textContent = text;
+  /**
+   * Show why there is no connection: the reason that the server sent, or the text for `cause` if it sent none. The cause is
+   * undefined until it is known. Each failed attempt to connect calls this, and says nothing new.
+   */
+  show(reason, cause) {
+    if (!cause && !this.element.hidden) return;
+    const [title, text] = reason ? [reason[0].toUpperCase() + reason.slice(1), "Trying again…"] : TEXTS[cause ?? "lost"];
+    say(this.element.querySelector("b"), title);
+    say(this.element.querySelector("span"), text);
     this.element.hidden = false;
   }
 

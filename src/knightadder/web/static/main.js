@@ -4,7 +4,7 @@ import { Board } from "./board.js";
 import { clocksAt } from "./clocks.js";
 import { Drawing } from "./drawing.js";
 import { Editor } from "./editor.js";
-import { byId, restoreValue, showTitle } from "./elements.js";
+import { byId, restoreValue, say, showTitle } from "./elements.js";
 import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
 import { takeOver } from "./handover.js";
@@ -198,7 +198,7 @@ socket.on("closed", ({ reason, cause }) => {
   moments.refused();
   board.lock(true);
   players.stopClock();
-  transfer.refused("There is no connection to the server");
+  if (transfer.busy) transfer.refused("There is no connection to the server");
   showProgress({ done: 0, all: 0 });
   history.show({});
   resources.forget();
@@ -830,7 +830,7 @@ function resultTitle() {
 
 function setEngineState(state, text = "") {
   const texts = { loading: "The engine is loading; its first start takes half a minute…", ready: "", failed: text };
-  byId("engine-state").textContent = texts[state];
+  say(byId("engine-state"), texts[state]);
   byId("engine-state").classList.toggle("bad", state === "failed");
   document.body.dataset.engine = state;
   showWorths();

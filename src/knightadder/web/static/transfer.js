@@ -62,6 +62,11 @@ export class Transfer {
     this.text.select();
   }
 
+  /** Whether the server has been sent a text that it has not loaded yet. */
+  get busy() {
+    return this.button.disabled;
+  }
+
   /** Show in the dialog what is wrong with the text. */
   complain(problem) {
     this.problem.textContent = problem && problem[0].toUpperCase() + problem.slice(1);
@@ -99,7 +104,7 @@ export class Transfer {
 
   /** Close the dialog after the server has read the game. */
   loaded() {
-    if (!this.button.disabled) return;
+    if (!this.busy) return;
     this.button.disabled = false;
     this.dialog.close();
   }

@@ -1,6 +1,8 @@
 // The verdict on the move that led to the position shown: the move's mark, the best move, and the difference between the
 // two moves.
 
+import { say } from "./elements.js";
+
 /**
  * Show the verdict in an element.
  *
@@ -9,7 +11,7 @@
  */
 export function showVerdict(element, node) {
   const text = node ? verdictOf(node) : "";
-  element.textContent = text;
+  say(element, text);
   element.hidden = !text;
 }
 
