@@ -309,6 +309,22 @@ def test_a_half_written_comment_survives_a_reload(page):
     expect(dialog).to_be_hidden()
 
 
+def test_a_half_typed_game_survives_a_reload(page):
+    text, button = page.get_by_label("PGN", exact=True), page.get_by_role("button", name="Load PGN")
+    analyse_tab(page)
+    button.click()
+    text.fill("1. e4 { Half of it")
+    page.reload()
+    button.click()
+    expect(text).to_have_value("1. e4 { Half of it")
+    text.fill("1. e4 *")
+    page.get_by_role("button", name="Load", exact=True).click()
+    expect_moves(page, "e4")
+    page.reload()
+    button.click()
+    expect(text).to_have_value("")
+
+
 def test_a_comment_is_not_lost_with_the_connection(engine, page, link):
     _write_half_a_comment(page)
     link.lose(forgotten=True)  # the moves of the new session have other numbers

@@ -2,8 +2,10 @@
 
 import { byId } from "./elements.js";
 import { detailOf, Listing } from "./listing.js";
+import { read, write } from "./stored.js";
 
 const LONGEST = 512 * 1024; // maximum size of a text in bytes, as on the server
+const KEY = "typed PGN"; // of the text in the dialog, which survives a reload of the page
 const FEN = /^\s*(?:[1-8pnbrqk]+\/){7}[1-8pnbrqk]+(?:\s+[wb-].*)?\s*$/i;
 
 export class Transfer {
@@ -38,7 +40,11 @@ export class Transfer {
       event.preventDefault(); // the dialog stays open until the server has read the text
       if (this.fits("the PGN", new Blob([this.text.value]).size)) this.load(this.text.value);
     });
-    this.text.addEventListener("input", () => this.complain(""));
+    this.text.value = read(sessionStorage, KEY, "") ?? "";
+    this.text.addEventListener("input", () => {
+      this.complain("");
+      write(sessionStorage, KEY, this.text.value);
+    });
     for (const id of ["pgn-file", "open-file"]) {
       byId(id).addEventListener("change", ({ target }) => {
         const [file] = target.files;
@@ -106,6 +112,7 @@ export class Transfer {
   loaded() {
     if (!this.busy) return;
     this.button.disabled = false;
+    sessionStorage.removeItem(KEY);
     this.dialog.close();
   }
 
