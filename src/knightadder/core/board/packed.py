@@ -31,6 +31,7 @@ from .bitboard import ZERO, bit, without_lsb
 from .fen import check_material, find_piece, is_passed_over
 from .position import add_piece, clear, complete
 
+# Not aligned as by `record`, because in `viriformat` a record begins at any multiple of 4 bytes.
 PACKED = np.dtype(
     (
         np.record,

@@ -76,6 +76,7 @@ Game, Tag, Note, Reader = (record_type(dtype) for dtype in (GAME, TAG, NOTE, REA
 _NAME_SIGNS = tuple(ord(letter) for letter in "_+#=:-")
 _STANDARD, _CHESS960 = (np.uint64(int.from_bytes(word, "little")) for word in (b"standard", b"chess960"))
 _VARIANT = tuple(b"ariant")
+_DRAW = tuple(b"1/2-1/2")
 
 
 def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
@@ -321,17 +322,10 @@ def _read_result(text, at):
             return np.int64(1), np.int64(3)
         if first == letters.ZERO:
             return np.int64(3), np.int64(3)
-    if (
-        first == letters.ZERO + 1
-        and second == letters.SLASH
-        and third == letters.ZERO + 2
-        and text[at + 3] == letters.DASH
-        and text[at + 4] == letters.ZERO + 1
-        and text[at + 5] == letters.SLASH
-        and text[at + 6] == letters.ZERO + 2
-    ):
-        return np.int64(2), np.int64(7)
-    return np.int64(0), np.int64(0)
+    for place in range(len(_DRAW)):
+        if np.int64(text[at + place]) != _DRAW[place]:
+            return np.int64(0), np.int64(0)
+    return np.int64(2), np.int64(len(_DRAW))
 
 
 @kernel
@@ -366,10 +360,7 @@ def _read_sign(reader, text, at, depth, notes, ply):
         at += 1
         second = np.int64(text[at])
         if second == letters.BANG or second == letters.QUESTION:
-            if second == letter:
-                nag += 2
-            else:
-                nag += 4
+            nag += 2 if second == letter else 4
             at += 1
     if not is_delimiter(np.int64(text[at])):
         return np.int64(-1)

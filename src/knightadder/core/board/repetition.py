@@ -48,27 +48,17 @@ def fill_tables(tables):
     # These are lists, because reading an item of a list is five times as fast as reading an item of an array.
     keys, moves = [0] * CUCKOO_PLACES, [0] * CUCKOO_PLACES
     numbers, stm = tables.piece_square["key"].tolist(), int(tables.zobrist_stm)
-    for piece_type in (KNIGHT, BISHOP, ROOK, QUEEN, KING):
-        for a in range(64):
-            reached = _reached(tables, piece_type, a)
+    for a in range(64):
+        sets = (tables.knight, tables.bishop_rays, tables.rook_rays, tables.king)
+        knight, bishop, rook, king = (int(squares[a]) for squares in sets)
+        reached = {KNIGHT: knight, BISHOP: bishop, ROOK: rook, QUEEN: bishop | rook, KING: king}
+        for piece_type, squares in reached.items():
             for b in range(a + 1, 64):
-                if (reached >> b) & 1:
+                if (squares >> b) & 1:
                     for piece in (piece_type, piece_type + 8):
                         _insert(keys, moves, numbers[piece][a] ^ numbers[piece][b] ^ stm, new_move(a, b, int(NORMAL)))
     tables.cuckoo_keys[:] = keys
     tables.cuckoo_moves[:] = moves
-
-
-def _reached(tables, piece_type, square):
-    """Return the squares that a piece reaches on an empty board."""
-    sets = {
-        KNIGHT: tables.knight[square],
-        BISHOP: tables.bishop_rays[square],
-        ROOK: tables.rook_rays[square],
-        QUEEN: tables.bishop_rays[square] | tables.rook_rays[square],
-        KING: tables.king[square],
-    }
-    return int(sets[piece_type])
 
 
 def _insert(keys, moves, key, move):

@@ -88,13 +88,14 @@ def pieces(tables, worker, pos, trace, us):
     pawns, king = pos.by_type[PAWN] & own, king_square(pos, us)
     score = np.int64(0)
     surplus = popcount(pawns) - _USUAL_PAWNS
+    for piece_type in range(KNIGHT, QUEEN + 1):
+        count = popcount(pos.by_type[piece_type] & own)
+        score += worth(tables, trace, us, _PER_PAWN + piece_type - KNIGHT, surplus * count)
+        if count > 1 and piece_type != QUEEN:
+            score += worth(tables, trace, us, _PAIRS[piece_type - KNIGHT], ONCE)
 
     knights = pos.by_type[KNIGHT] & own
-    if knights:
-        score += worth(tables, trace, us, _PER_PAWN, surplus * popcount(knights))
-        if without_lsb(knights):
-            score += worth(tables, trace, us, _PAIRS[0], ONCE)
-        score += worth(tables, trace, us, _BEHIND_PAWN, popcount(forward(us, knights) & pos.by_type[PAWN]))
+    score += worth(tables, trace, us, _BEHIND_PAWN, popcount(forward(us, knights) & pos.by_type[PAWN]))
     while knights:
         square = lsb(knights)
         mobility = _note(worker, us, np.int64(KNIGHT), tables.knight[square])
@@ -104,13 +105,9 @@ def pieces(tables, worker, pos, trace, us):
             score += worth(tables, trace, us, _KNIGHT_OUTPOST + is_in(side.attacks[PAWN], square), ONCE)
         knights = without_lsb(knights)
 
-    bishops, blocked = pos.by_type[BISHOP] & own, np.int64(0)
-    if bishops:
-        score += worth(tables, trace, us, _PER_PAWN + 1, surplus * popcount(bishops))
-        if without_lsb(bishops):
-            score += worth(tables, trace, us, _PAIRS[1], ONCE)
-        score += worth(tables, trace, us, _BEHIND_PAWN + 1, popcount(forward(us, bishops) & pos.by_type[PAWN]))
-        blocked = popcount(pawns & forward(us ^ 1, occupied) & _MIDDLE_FILES)
+    bishops = pos.by_type[BISHOP] & own
+    score += worth(tables, trace, us, _BEHIND_PAWN + 1, popcount(forward(us, bishops) & pos.by_type[PAWN]))
+    blocked = popcount(pawns & forward(us ^ 1, occupied) & _MIDDLE_FILES)
     through = occupied ^ (own & pos.by_type[QUEEN])
     while bishops:
         square = lsb(bishops)
@@ -132,10 +129,6 @@ def pieces(tables, worker, pos, trace, us):
         bishops = without_lsb(bishops)
 
     rooks = pos.by_type[ROOK] & own
-    if rooks:
-        score += worth(tables, trace, us, _PER_PAWN + 2, surplus * popcount(rooks))
-        if without_lsb(rooks):
-            score += worth(tables, trace, us, _PAIRS[2], ONCE)
     own_files = fill_files(pawns)
     through = occupied ^ (own & (pos.by_type[QUEEN] | pos.by_type[ROOK]))
     while rooks:
@@ -154,8 +147,6 @@ def pieces(tables, worker, pos, trace, us):
         rooks = without_lsb(rooks)
 
     queens = pos.by_type[QUEEN] & own
-    if queens:
-        score += worth(tables, trace, us, _PER_PAWN + 3, surplus * popcount(queens))
     while queens:
         square = lsb(queens)
         attacks = rook_attacks(tables, square, occupied) | bishop_attacks(tables, square, occupied)

@@ -202,7 +202,6 @@ def next_move(tables, worker, pos, frame):
             frame.index += 1
             if move != frame.hash_move:
                 return move
-        frame.stage = DONE
     if frame.stage == EVASION_INIT:
         frame.index = 0
         frame.end = generate(tables, pos, frame, np.int64(0), ALL)
@@ -213,5 +212,4 @@ def next_move(tables, worker, pos, frame):
             move = _pick_best(frame)
             if move != frame.hash_move:
                 return move
-        frame.stage = DONE
     return NO_MOVE
