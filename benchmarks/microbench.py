@@ -23,14 +23,13 @@ import numpy as np
 from perft_epd import KIWIPETE, START
 
 from knightadder.core.api import microbench
-from knightadder.core.api.deepening import deepen
 from knightadder.engine.bench import BENCH_POSITIONS
 from knightadder.engine.engine import Engine
 from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.game import Game
 from knightadder.engine.info import Info, Result
 from knightadder.engine.limits import Limits
-from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
+from knightadder.engine.search_thread import Root, SearchThread
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -104,7 +103,7 @@ def search(fen: str, depth: int) -> Callable[[Engine], float]:
         alone = SearchThread(root, engine._workers[0])
         alone.prepare()
         start = time.process_time()
-        deepen(engine._tables, alone.worker, 1, depth, 1, NO_NODE_LIMIT, 0, False)
+        alone.deepen(1, depth)
         return (time.process_time() - start) * 1e3
 
     return run

@@ -234,13 +234,12 @@ class Laboratory:
         """Search a position; return the last finished depth, the nodes and the CPU seconds."""
         import numpy as np
 
-        from knightadder.core.api.deepening import deepen
         from knightadder.core.layout import MAX_DEPTH
         from knightadder.core.worker import WORKER
         from knightadder.engine.evaluator import Evaluator
         from knightadder.engine.game import Game
         from knightadder.engine.hashtable import HashTable
-        from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
+        from knightadder.engine.search_thread import Root, SearchThread
         from knightadder.native.memory import zeroed_bytes
 
         tables = Evaluator().tables
@@ -252,8 +251,8 @@ class Laboratory:
         thread = SearchThread(root, zeroed_bytes(WORKER.itemsize).view(WORKER)[0])
         thread.prepare(nodes)
         began = time.process_time()
-        reached = deepen(tables, thread.worker, 1, depth or MAX_DEPTH, 1, NO_NODE_LIMIT, 0, False)
-        return int(reached), int(thread.worker.nodes), time.process_time() - began
+        thread.deepen(1, depth or MAX_DEPTH)
+        return thread.completed, thread.nodes, time.process_time() - began
 
 
 def measure(folder: Path, out: Path, games: int) -> None:

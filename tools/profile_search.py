@@ -15,10 +15,9 @@ os.environ["KNIGHTADDER_INTERPRET"] = "1"  # before the core is imported
 
 import numpy as np
 
-from knightadder.core.api.deepening import deepen
 from knightadder.engine.engine import Engine
 from knightadder.engine.options import Options
-from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
+from knightadder.engine.search_thread import Root, SearchThread
 from knightadder.native.jit import KERNELS
 
 np.seterr(over="ignore")  # magic bitboards multiply with intended overflow
@@ -38,7 +37,7 @@ def profile(fen: str, depth: int, with_helpers: bool = False) -> dict[tuple[str,
     alone = SearchThread(root, engine._workers[0])
     alone.prepare()
     profiler = cProfile.Profile()
-    profiler.runcall(deepen, engine._tables, alone.worker, 1, depth, 1, NO_NODE_LIMIT, 0, False)
+    profiler.runcall(alone.deepen, 1, depth)
     kernels = {(function.__code__.co_filename, function.__name__) for function in KERNELS if not KERNELS[function]}
     calls: dict[tuple[str, str], int] = {}
     for (file, _, name), (_, count, *_) in pstats.Stats(profiler).stats.items():  # type: ignore[attr-defined]

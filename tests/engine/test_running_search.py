@@ -260,7 +260,7 @@ def test_after_a_ponder_hit_the_limits_count(
 def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deepen = running_search.deepen
+    deepen = search_thread.deepen
 
     def endless_from_depth_four(tables: object, worker: Any, depth: int, *rest: int) -> int:
         if depth < 4:
@@ -271,7 +271,7 @@ def test_a_ponder_hit_ends_at_once_a_search_that_has_used_its_time(
         worker.stopped = 1
         return depth - 1
 
-    monkeypatch.setattr(running_search, "deepen", endless_from_depth_four)
+    monkeypatch.setattr(search_thread, "deepen", endless_from_depth_four)
     monkeypatch.setattr(running_search, "allot", lambda *arguments: TimeBudget(soft=0.001, hard=3_600_000.0))
     listener = searcher.start(Limits(ponder=True, wtime=1, btime=1), KIWIPETE)
     listener.wait_for_lines(3)
@@ -401,14 +401,14 @@ def test_a_listener_that_raises_does_not_cost_the_game(
 def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, held: threading.Event
 ) -> None:
-    deepen = running_search.deepen
+    deepen = search_thread.deepen
 
     def fails(tables: object, worker: Any, depth: int, *rest: int) -> int:
         if depth == 4:
             raise RuntimeError("broken")
         return int(deepen(tables, worker, depth, *rest))
 
-    monkeypatch.setattr(running_search, "deepen", fails)
+    monkeypatch.setattr(search_thread, "deepen", fails)
     listener = searcher.search(Limits(depth=9), KIWIPETE)
     assert listener.reports[-1] == Message("search failed: RuntimeError('broken')")
     assert listener.result.best_move == listener.infos[-1].pv[0]

@@ -25,7 +25,7 @@ from searcher import (
 )
 
 from knightadder.core.search.nodes import NODES_TAKEN
-from knightadder.engine import engine, running_search, search_clock, threads
+from knightadder.engine import engine, running_search, search_clock, search_thread, threads
 from knightadder.engine.errors import OptionError
 from knightadder.engine.hashtable import HashTable
 from knightadder.engine.info import Message
@@ -70,7 +70,7 @@ def check_team_lines(listener: Listener, fen: str | None) -> None:
 
 def only_in(name: str, instead: Callable[..., int]) -> Callable[..., int]:
     """Give a deepening that behaves otherwise in the threads whose name begins like this."""
-    deepen = running_search.deepen
+    deepen = search_thread.deepen
 
     def search_or_not(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         if threading.current_thread().name.startswith(name):
@@ -156,7 +156,7 @@ def test_the_line_of_the_thread_that_wins_the_vote_is_told_and_played(
         worker.root_depth = depth
         return depth
 
-    monkeypatch.setattr(running_search, "deepen", only_in("search ", other_move))
+    monkeypatch.setattr(search_thread, "deepen", only_in("search ", other_move))
     monkeypatch.setattr(running_search, "vote", lambda lines: chosen)
     listener = team.start(Limits(infinite=True), fen)
     running = team.engine._search
@@ -209,8 +209,8 @@ def test_a_stop_before_the_first_iteration_ends_waits_for_it(
         assert asked.wait(TIMEOUT)
         return int(deepen(tables, worker, depth, *rest))
 
-    deepen = running_search.deepen
-    monkeypatch.setattr(running_search, "deepen", first_asks)
+    deepen = search_thread.deepen
+    monkeypatch.setattr(search_thread, "deepen", first_asks)
     listener = searcher.start(Limits(infinite=True), MATE_IN_ONE)
     searcher.engine.stop()
     asked.set()
@@ -226,8 +226,8 @@ def test_a_first_iteration_that_takes_long_is_stopped(
         eventually(lambda: running._stop_flag[0])
         return int(deepen(tables, worker, depth, *rest))
 
-    deepen = running_search.deepen
-    monkeypatch.setattr(running_search, "deepen", endless)
+    deepen = search_thread.deepen
+    monkeypatch.setattr(search_thread, "deepen", endless)
     searcher.engine.set_position(KIWIPETE)
     listener = Listener()
     running = searcher.engine._new_search(searcher.engine._table, limits, listener.on_report, listener.on_done)
@@ -281,7 +281,7 @@ def test_a_search_without_a_clock_waits_for_the_hash_table_or_for_a_stop(
 
 
 def test_a_helper_that_fails_is_told_of_and_costs_nothing_else(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_search, "deepen", only_in("search ", breaks))
+    monkeypatch.setattr(search_thread, "deepen", only_in("search ", breaks))
     listener = team.start(Limits(infinite=True), KIWIPETE)
     failure = Message("a search thread failed: RuntimeError('broken')")
     listener.wait_for(lambda: listener.reports.count(failure) == THREADS - 1)
@@ -294,7 +294,7 @@ def test_a_helper_that_fails_is_told_of_and_costs_nothing_else(team: Searcher, m
 
 
 def test_when_the_main_thread_fails_the_helpers_answer(team: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    deepen = running_search.deepen
+    deepen = search_thread.deepen
 
     def breaks_late(tables: Any, worker: Any, depth: int, *rest: int) -> int:
         if threading.current_thread().name != "search":
@@ -302,7 +302,7 @@ def test_when_the_main_thread_fails_the_helpers_answer(team: Searcher, monkeypat
         eventually(lambda: min(helper.completed for helper in threads_of(team)[1:]) >= 3)
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(running_search, "deepen", breaks_late)
+    monkeypatch.setattr(search_thread, "deepen", breaks_late)
     listener = team.start(Limits(infinite=True), MATE_IN_ONE)
     listener.wait_for(lambda: Message("search failed: RuntimeError('broken')") in listener.reports)
     team.engine.stop()

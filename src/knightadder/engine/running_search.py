@@ -19,7 +19,6 @@ from random import Random
 
 import numpy as np
 
-from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH, MAX_PLY
 from knightadder.core.search.nodes import NODES_TAKEN
 from knightadder.engine.core_scores import MATE
@@ -75,7 +74,7 @@ class Search:
         progress: Progress | None = None,
     ) -> None:
         self._started = time.perf_counter()
-        self._tables, self._tablebases, self._game = player.tables, player.tablebases, game
+        self._tablebases, self._game = player.tablebases, game
         self._limits, self._done = limits, done
         workers, table = player.workers, player.table
         self._node_time = options.node_time
@@ -109,7 +108,7 @@ class Search:
             if handicap.errs:
                 oversight, misjudgement = round(1024 * handicap.oversight), round(handicap.misjudgement)
                 weakness = Weakness(oversight, misjudgement, player.random.getrandbits(64))
-                self._root_moves = weakness.seen(self._tables, game, self._root_moves, workers[0])
+                self._root_moves = weakness.seen(player.tables, game, self._root_moves, workers[0])
         self._lines = min(options.multipv, len(self._root_moves))
         self._stop_flag = np.zeros(1, np.uint64)
         self._table = table
@@ -120,7 +119,7 @@ class Search:
             self._node_limits, spare = _split(nodes, len(workers)) if nodes else ([NO_NODE_LIMIT] * len(workers), 0)
         self._spare_nodes = np.full(1, spare, np.int64)
         root = Root(
-            self._tables, game, self._root_moves, table, self._stop_flag, probing, ranking, weakness, self._spare_nodes
+            player.tables, game, self._root_moves, table, self._stop_flag, probing, ranking, weakness, self._spare_nodes
         )
         threads = [SearchThread(root, worker) for worker, _ in zip(workers, self._node_limits, strict=False)]
         self._main, *self._helpers = threads
@@ -220,12 +219,10 @@ class Search:
             while main.completed < last:
                 depth = main.completed + 1
                 if self._all_at_once:
-                    main.completed = deepen(self._tables, main.worker, 1, last, lines, NO_NODE_LIMIT, mate_plies, False)
+                    main.deepen(1, last, lines, mate_plies)
                     break
-                # `deepen` pauses if a score lies outside its window, so that the score can be reported as a bound.
-                main.completed = deepen(
-                    self._tables, main.worker, depth, depth, lines, NO_NODE_LIMIT, mate_plies, lines == 1
-                )
+                # The search pauses if a score lies outside its window, so that the score can be reported as a bound.
+                main.deepen(depth, depth, lines, mate_plies, pausing=lines == 1)
                 if main.completed == depth:
                     self._report_lines([main.line(index) for index in range(self._lines)])
                     if self._clock.stopping or self._enough(depth):
@@ -344,7 +341,7 @@ class Search:
             helper.prepare(self._node_limits[index + 1])
             self._await_table()
             for depth in range(1, MAX_DEPTH + 1):
-                helper.completed = deepen(self._tables, helper.worker, depth, depth, 1, NO_NODE_LIMIT, 0, False)
+                helper.deepen(depth, depth)
                 if helper.stopped:
                     return
                 self._helper_lines[index] = helper.line()

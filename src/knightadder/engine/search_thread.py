@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knightadder.core.api.deepening import overlooks_at_root, start_search
+from knightadder.core.api.deepening import deepen, overlooks_at_root, start_search
 from knightadder.core.api.playing import play_expected
 from knightadder.engine.core_scores import DECISIVE, EXACT, INFINITE, LOWER, MATE_FOUND, UPPER
 from knightadder.engine.game import Game, array_of, copy_game
@@ -87,7 +87,7 @@ class Variation:
 
 
 class SearchThread:
-    """A thread's search of a position, by `deepen` of ``core/api/deepening.py``.
+    """A thread's search of a position.
 
     `worker` is the state of the thread. Its histories and corrections are kept between searches. `completed` is the
     depth of the last completed iteration, in plies, and 0 before the first.
@@ -119,6 +119,10 @@ class SearchThread:
         state["tablebases_address"], state["probe_men"] = probing.address, probing.men
         state["probe_depth"], state["fifty_moves"] = probing.depth, probing.fifty_moves
         self._prepared = True
+
+    def deepen(self, first: int, last: int, lines: int = 1, mate_plies: int = 0, pausing: bool = False) -> None:
+        """Search the depths from `first` to `last`, as `deepen` in ``core/api/deepening.py`` does."""
+        self.completed = deepen(self._root.tables, self.worker, first, last, lines, NO_NODE_LIMIT, mate_plies, pausing)
 
     # --- Results so far; they are exact between two iterations -------------------------------------------------------
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from knightadder.core.api.deepening import deepen
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.core.worker import WORKER
 from knightadder.engine.evaluator import Evaluator
@@ -20,7 +19,7 @@ from knightadder.engine.info import Ending, Result
 from knightadder.engine.limits import Limits
 from knightadder.engine.options import Options
 from knightadder.engine.running_search import Player, Search
-from knightadder.engine.search_thread import NO_NODE_LIMIT, Root, SearchThread
+from knightadder.engine.search_thread import Root, SearchThread
 from knightadder.engine.settlement import stayed_within
 from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.native.memory import zeroed_bytes
@@ -134,7 +133,7 @@ class _NodesSide(_Side):
         root = Root(self.tables, game, game.legal_moves(), self._table, stop)
         thread = SearchThread(root, self._memory.view(WORKER)[0])
         thread.prepare(self._nodes)
-        deepen(self.tables, thread.worker, 1, MAX_DEPTH, 1, NO_NODE_LIMIT, 0, False)
+        thread.deepen(1, MAX_DEPTH)
         line = thread.line()
         return line.moves[0], line.score
 

@@ -40,7 +40,7 @@ def in_one_call(
 ) -> tuple[int, int, list[Variation]]:
     thread = thread_for(position, nodes, stop)
     lines = min(lines, int(thread.worker.root_count))
-    deepen(TABLES, thread.worker, 1, depth, lines, NO_LIMIT, 2 * mate, 0)
+    thread.deepen(1, depth, lines, 2 * mate)
     return found(thread, lines)
 
 
@@ -51,7 +51,7 @@ def by_depth_and_window(
     lines = min(lines, int(thread.worker.root_count))
     while thread.completed < depth and not thread.stopped:
         following = thread.completed + 1
-        thread.completed = deepen(TABLES, thread.worker, following, following, lines, NO_LIMIT, 0, 1)
+        thread.deepen(following, following, lines, pausing=True)
     return found(thread, lines)
 
 
@@ -87,7 +87,7 @@ def test_a_thread_that_forgets_searches_like_a_new_one() -> None:
         nodes = (10 if INTERPRETED else 500) + 7 * number
         expected = in_one_call(board, nodes=nodes)
         thread = thread_for(board, nodes, worker=worker)
-        deepen(TABLES, worker, 1, MAX_DEPTH, 1, NO_LIMIT, 0, 0)
+        thread.deepen(1, MAX_DEPTH)
         assert found(thread, 1) == expected
 
 
