@@ -93,6 +93,9 @@ CASES = [
     # A piece that captures and is taken was exchanged; here the next knight is lost.
     ("material", "Loses a bishop.", "rnr3k1/1b1nqpp1/p2p1b1p/1P1Np3/2P1P3/4BN1P/1P1QBPP1/R2R2K1 b - - 3 18", "Bxd5",
      Cp(-243), "Qe8 b4", Cp(528), "Qxd5 Nc6 bxc6 Nb8 Qxd6 Nxc6 Qxe7 Bxe7"),
+    # A piece hangs even if its side takes a pawn or two before the line ends.
+    ("hangs", "Hangs the rook on d8.", "k6r/2p5/4bpp1/4p3/2r1Pb2/P1B4p/2P2K2/3R1N1R w - - 5 44", "Rd8+", Cp(-502),
+     "Rd3 g5 Ng3 Bg4 Re1", Cp(1818), "Rxd8 Bd2 Bxd2 Rg1 Rxc2 Rxg6 Bf4+ Kg1 Rd1 Rxf6"),
     # Who could take back, but does not in the line, has perhaps lost nothing, unless the evaluation falls much.
     ("other", "The evaluation goes from +1.00 to +1.47.",
      "rnbqkbnr/pppppppp/8/8/3PP3/5N2/PPP2PPP/RNBQKB1R b KQkq - 2 3", "d5", Cp(-100), "d6 Nc3 Nd7", Cp(147),

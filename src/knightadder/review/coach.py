@@ -320,12 +320,14 @@ def _allowed(board: chess.Board, move: chess.Move, best: _Outcome, reply: _Outco
     # A piece that has just captured, and is taken back, was exchanged.
     is_exchange = board.is_capture(move) and reply.moves[0].to_square == move.to_square
     taken = None if is_exchange else reply.first_capture()
-    won = reply.won.total() > 0 or reply.is_traded()
-    if taken and not reply.has_promotion and not won and taken[1] not in best.captures(reply.line.solver):
+    if taken and not reply.has_promotion and not reply.is_traded() and taken[1] not in best.captures(reply.line.solver):
         kind, square, defended = taken
-        if kind == chess.PAWN and -reply.gain == 1:
+        # A piece that is left undefended hangs even if its side gets a little for it later.
+        won = sum(VALUES[each] * count for each, count in reply.won.items())
+        is_given = not won or (not defended and 2 * won < VALUES[kind])
+        if kind == chess.PAWN and -reply.gain == 1 and is_given:
             return Fault("pawn", f"Gives up the pawn on {chess.square_name(square)} for nothing.")
-        if kind != chess.PAWN and reply.lost[kind]:
+        if kind != chess.PAWN and reply.lost[kind] and is_given:
             verb = "Loses" if defended else "Hangs"
             return Fault("hangs", f"{verb} the {chess.piece_name(kind)} on {chess.square_name(square)}.")
     for kind_name, words in _new_motifs(reply.line, _solution(best.boards[1:], best.moves[1:])):
