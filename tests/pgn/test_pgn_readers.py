@@ -93,6 +93,7 @@ TEXTS: dict[str, tuple[bytes, list[str], int]] = {
     "numbers as they come": (b"1.a3 1...a6 2 b3 2. ... b6 3.c3 c6 *\n", ["a3 a6 b3 b6 c3 c6"], 0),
     "quotation marks in tags": (f'[Event "the "great" \\"one\\""]\n[Folder "C:\\"]\n{ONE}{TWO}'.encode(), BOTH, 0),
     "clocks": (ONE.replace("a3", "a3 {[%clk 0:03:00]} 1...").encode() + TWO.encode(), BOTH, 0),
+    "unknown start": (f'[FEN ""]\n[Variant "?"]\n{ONE}\n[Variant ""]\n[FEN "-"]\n{TWO}'.encode(), BOTH, 0),
     "impossible castling rights": (b'[FEN "4k3/8/8/8/8/8/8/R3K3 w KQkq e6 0 1"]\n\n1. O-O-O *\n', ["O-O-O"], 0),
     # Broken games are told, and spoil no other one.
     "moves after the result": (f"{ONE.replace('*', '1-0 2. c3')}\n{TWO}".encode(), ["b3 b6"], 1),
@@ -116,7 +117,15 @@ CASES += [pytest.param(*found, id=name) for name, found in TEXTS.items()]
 # All commands read games by the same module: the openings and the board go through all cases, the others through these.
 SOME = CASES[: len(FILES)] + [
     pytest.param(*TEXTS[name], id=name)
-    for name in ("UTF-16", "Windows-1252", "gzip", "figurines and dashes", "moves after the result", "tags only")
+    for name in (
+        "UTF-16",
+        "Windows-1252",
+        "gzip",
+        "figurines and dashes",
+        "unknown start",
+        "moves after the result",
+        "tags only",
+    )
 ]
 
 

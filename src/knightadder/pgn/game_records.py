@@ -22,6 +22,7 @@ from knightadder.core.board.pgn_reader import GAME, NOTE, RESULTS, TAG
 from knightadder.pgn.bulk import GameBlock, keys_in, pack_block, read_blocks, read_bytes
 from knightadder.pgn.game_files import decoded_part
 from knightadder.pgn.games import (
+    START_TAGS,
     BrokenGame,
     GameText,
     PgnGame,
@@ -101,8 +102,12 @@ class GameRecord:
         """The tags in the file, by name."""
         if self._careful:
             source, game = self._careful
-            found = tags_of(source) or {}
-            return found | {"FEN": game.headers["FEN"]} if "FEN" in found else found  # the FEN may have been corrected
+            headers = game.headers  # with a corrected FEN, and without a FEN or variant that is unknown
+            return {
+                name: headers[name] if name in START_TAGS else value
+                for name, value in (tags_of(source) or {}).items()
+                if name not in START_TAGS or name in headers
+            }
         first = self._game["first_tag"]
         tags = self._block.tags[first : first + self._game["tags"]].tolist()
         if not tags:

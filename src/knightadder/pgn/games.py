@@ -24,6 +24,8 @@ from knightadder.rules import POINTS, read_fen
 from knightadder.text import tell
 
 _SHOWN = 200  # maximum length of an error's text
+# Some programs write these tags into each game, without a value for a usual game.
+START_TAGS, _UNKNOWN = ("FEN", "Variant"), ("", "?", "-")
 _MOVETEXT = {
     TokenType.OPEN,
     TokenType.CLOSE,
@@ -251,7 +253,7 @@ class _Reading:
         if kind is TokenType.TAG:
             if self._lines:
                 self._fail(f"the tag {token.name:.40} stands among the moves, in line {token.line}", stop=True)
-            else:
+            elif token.name not in START_TAGS or token.text.strip() not in _UNKNOWN:
                 self._builder.visit_header(token.name, token.text)
         elif kind is TokenType.BAD_TAG:
             self._fail(f"malformed header: {token.text:.60}")
