@@ -284,6 +284,23 @@ def test_a_loop_that_is_left_ends_its_search(engine: Engine) -> None:
     assert engine.play(chess.Board(), Limit(depth=1)).move
 
 
+def test_an_asynchronous_loop_that_is_left_ends_its_search(engine: Engine) -> None:
+    async def run() -> None:
+        stream = engine.stream(chess.Board())
+        async for _ in stream:
+            break
+        assert (await asyncio.wait_for(stream.result_async(), 200)).best_move
+        async with engine.stream(chess.Board()) as stream:
+            async for _ in stream:
+                break
+            assert not stream.done
+        async for _ in engine.stream(chess.Board()):
+            break
+        assert engine.play(chess.Board(), Limit(depth=1)).move
+
+    asyncio.run(run())
+
+
 def test_a_search_that_nobody_waits_for_ends(engine: Engine) -> None:
     engine.stream(chess.Board())
     assert engine.play(chess.Board(), Limit(depth=1)).move

@@ -10,7 +10,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import chess
@@ -46,8 +46,8 @@ def shared() -> Iterator[SimpleEngine]:
 
 @pytest.fixture
 def engine(shared: SimpleEngine) -> SimpleEngine:
-    shared.ping()
     shared.timeout = 200
+    shared.ping()
     return shared
 
 
@@ -312,9 +312,9 @@ def test_quit_ends_the_search_of_another_thread_and_refuses_the_next() -> None:
     engine = SimpleEngine(timeout=200)
     with ThreadPoolExecutor(2) as threads:
         searching = threads.submit(engine.play, chess.Board(), LONG)
-        eventually(engine.protocol._turn.locked)
+        eventually(engine._turn.locked)
         waiting = threads.submit(engine.play, chess.Board(), LONG)
-        eventually(lambda: bool(engine.protocol._turn._waiters))
+        eventually(lambda: bool(engine._turn._waiters))
         engine.quit()
         assert searching.result(200).move in chess.Board().legal_moves
         with pytest.raises(EngineTerminatedError):
@@ -337,14 +337,23 @@ def test_an_exception_in_the_block_ends_the_analysis(engine: SimpleEngine) -> No
 
 
 def test_a_call_that_takes_too_long_is_an_error(engine: SimpleEngine) -> None:
-    with ThreadPoolExecutor(1) as threads:
+    engine.timeout = 0
+    with pytest.raises(TimeoutError):
+        engine.configure({"Hash": 64})
+
+
+def test_the_timeout_does_not_count_while_a_call_waits_for_its_turn(engine: SimpleEngine) -> None:
+    with ThreadPoolExecutor(2) as threads:
         searching = threads.submit(engine.play, chess.Board(), LONG)
         eventually(lambda: repr(engine.protocol._engine) == "<Engine: searching>")  # before, no search could be ended
         engine.timeout = 0.01
-        with pytest.raises(TimeoutError):
-            engine.ping()
-        engine.protocol.end_search()
+        waiting = threads.submit(engine.ping)
+        try:
+            assert not wait([waiting], 0.5).done
+        finally:
+            engine.protocol.end_search()
         assert searching.result(200).move
+        waiting.result(200)
 
 
 def test_the_time_of_a_search_is_added_to_the_timeout(engine: SimpleEngine) -> None:

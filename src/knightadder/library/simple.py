@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Coroutine, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, MutableMapping
 from concurrent.futures import InvalidStateError
 from types import TracebackType
 from typing import NoReturn, Self, TypeVar, overload
@@ -47,6 +47,7 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
     ----------
     timeout : float, optional
         If a call takes this many seconds longer than expected, it raises a ``TimeoutError``. ``None`` means no limit.
+        The time that it waits for the calls of other threads does not count.
     options : mapping, optional
         Values of UCI options by name.
 
@@ -68,6 +69,7 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
         protocol = result_of(asyncio.run_coroutine_threadsafe(make(), self._loop))
         assert protocol.transport is not None
         super().__init__(protocol.transport, protocol, timeout=timeout)
+        self._turn = asyncio.Lock()
         self._closed = False
         weakref.finalize(self, engine.stop)
         if options:
@@ -133,16 +135,17 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
 
     def ping(self) -> None:
         """Wait until the engine is idle. A running `analysis` is stopped."""
-        self._call(self.protocol.ping(), self.timeout)
+        self._command(self.protocol.ping, self.timeout)
 
     def configure(self, options: ConfigMapping) -> None:
         """Set options by name for all further calls. The value ``None`` presses a button."""
-        self._call(self.protocol.configure(options), self.timeout)
+        self._command(lambda: self.protocol.configure(options), self.timeout)
 
     def send_opponent_information(self, *, opponent: Opponent | None = None, engine_rating: int | None = None) -> None:
         """Do nothing, because the engine plays the same against every opponent."""
-        self._call(
-            self.protocol.send_opponent_information(opponent=opponent, engine_rating=engine_rating), self.timeout
+        self._command(
+            lambda: self.protocol.send_opponent_information(opponent=opponent, engine_rating=engine_rating),
+            self.timeout,
         )
 
     def send_game_result(
@@ -170,18 +173,20 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
     ) -> chess.engine.PlayResult:
         """Choose a move; see `UciProtocol.play`."""
         patience = self._patience(limit)  # first, because it may raise an error
-        work = self.protocol.play(
-            board,
-            limit,
-            game=game,
-            info=info,
-            ponder=ponder,
-            draw_offered=draw_offered,
-            root_moves=root_moves,
-            options=options,
-            opponent=opponent,
+        return self._command(
+            lambda: self.protocol.play(
+                board,
+                limit,
+                game=game,
+                info=info,
+                ponder=ponder,
+                draw_offered=draw_offered,
+                root_moves=root_moves,
+                options=options,
+                opponent=opponent,
+            ),
+            patience,
         )
-        return self._call(work, patience)
 
     @overload
     def analyse(
@@ -231,10 +236,12 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
     ) -> InfoDict | list[InfoDict]:
         """Analyse a position until the limit is reached; see `UciProtocol.analyse`."""
         patience = self._patience(limit)
-        work = self.protocol.analyse(
-            board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves, options=options
+        return self._command(
+            lambda: self.protocol.analyse(
+                board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves, options=options
+            ),
+            patience,
         )
-        return self._call(work, patience)
 
     def analysis(
         self,
@@ -248,10 +255,13 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
         options: ConfigMapping = NO_OPTIONS,
     ) -> "SimpleAnalysisResult":
         """Start an analysis and return immediately; see `UciProtocol.analysis`."""
-        work = self.protocol.analysis(
-            board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves, options=options
+        started = self._command(
+            lambda: self.protocol.analysis(
+                board, limit, multipv=multipv, game=game, info=info, root_moves=root_moves, options=options
+            ),
+            self.timeout,
         )
-        return SimpleAnalysisResult(self, self._call(work, self.timeout))
+        return SimpleAnalysisResult(self, started)
 
     def quit(self) -> None:
         """Close the engine. A running search returns what it has found; waiting calls raise an error."""
@@ -287,7 +297,16 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
                 raise EngineTerminatedError("the interpreter is ending")
             raise EngineTerminatedError("the engine does not run in this process: create a new engine")
 
-    def _call(self, work: Coroutine[object, object, T], timeout: float | None = None) -> T:
+    def _command(self, command: Callable[[], Coroutine[object, object, T]], timeout: float | None) -> T:
+        """Run a command of the protocol after those of other threads, whose time does not count."""
+
+        async def in_turn() -> T:
+            async with self._turn:
+                return await asyncio.wait_for(command(), timeout)
+
+        return self._call(in_turn())
+
+    def _call(self, work: Coroutine[object, object, T]) -> T:
         task: asyncio.Task[T] | None = None
         given_up = False
 
@@ -297,7 +316,7 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
             if given_up:
                 work.close()
                 raise asyncio.CancelledError
-            return await asyncio.wait_for(work, timeout)
+            return await work
 
         try:
             self._check_open()

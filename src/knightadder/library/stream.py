@@ -211,7 +211,7 @@ class Stream:
     # --- for coroutines --------------------------------------------------------------------------------------------
 
     def __aiter__(self) -> AsyncIterator[Line]:
-        return self
+        return self if self._entered else _UntilLeft(self)
 
     async def __anext__(self) -> Line:
         with self._ended_by_errors():
@@ -226,6 +226,7 @@ class Stream:
             return await self._feed.result_async()
 
     async def __aenter__(self) -> "Stream":
+        self._entered = True
         return self
 
     async def __aexit__(
@@ -233,3 +234,18 @@ class Stream:
     ) -> None:
         self.stop()
         self.result()  # takes about a millisecond, and must not be cancelled
+
+
+class _UntilLeft(AsyncIterator[Line]):
+    """The lines of a stream for an ``async for`` loop. The search stops as soon as the loop is left, while the event
+    loop would close an asynchronous generator only later.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    async def __anext__(self) -> Line:
+        return await self._stream.__anext__()
+
+    def __del__(self) -> None:
+        self._stream.stop()
