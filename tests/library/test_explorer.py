@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sqlite3
 import threading
 from math import log10
@@ -15,7 +17,7 @@ import pytest
 from explorer_index import make_index
 from random_games import STARTS, count, random_game
 
-from knightadder import Explorer, ExplorerGame, ExplorerMove, OptionError, PositionError, to_frame
+from knightadder import EngineError, Explorer, ExplorerGame, ExplorerMove, OptionError, PositionError, to_frame
 from knightadder.cli import main
 from knightadder.library import explorer_file
 from knightadder.library.explorer import MOST_GAMES, key_of
@@ -307,3 +309,24 @@ def test_wrong_arguments_are_named(explorer) -> None:
     ):
         with pytest.raises(error, match=complaint):
             call()
+
+
+def test_a_closed_explorer_answers_nothing(tmp_path) -> None:
+    with Explorer(make_index(tmp_path, '[Result "1-0"]\n\n1. e4 e5 1-0\n')) as explorer:
+        assert explorer.moves("startpos") and explorer.games("startpos")
+    explorer.close()
+    for call in (
+        lambda: explorer.moves("startpos"),  # which has been answered before
+        lambda: explorer.games("startpos"),
+        lambda: explorer.find("Pe4"),
+        lambda: explorer.pgn(0),
+    ):
+        with pytest.raises(EngineError, match=r"^the explorer has been closed$"):
+            call()
+
+
+def test_an_explorer_cannot_be_copied_or_pickled(small) -> None:
+    with Explorer(small) as explorer:
+        for copied in (pickle.dumps, copy.copy):
+            with pytest.raises(TypeError, match=r"^Explorer cannot be copied or pickled: make another one"):
+                copied(explorer)

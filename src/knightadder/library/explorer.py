@@ -22,14 +22,14 @@ import chess.pgn
 import chess.polyglot
 import numpy as np
 
-from knightadder.closing import Closing
+from knightadder.closing import Unique
 from knightadder.core.api.index_queries import FILTER, INDEXED, PLAYED, count_games, filter_games
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, new_move
 from knightadder.core.board.pgn_reader import RESULTS
 from knightadder.core.layout import MAX_MOVES
 from knightadder.elo_formula import elo_of_score
 from knightadder.engine.book import encode
-from knightadder.engine.errors import OptionError
+from knightadder.engine.errors import EngineError, OptionError
 from knightadder.files import reading
 from knightadder.foreign import NotNegative, converted
 from knightadder.frozen import typed_command
@@ -64,7 +64,7 @@ _SUGGESTED = 5
 _KEPT = 8  # number of positions whose lists stay in memory; a list of a million games takes six megabytes
 
 
-class Explorer(Closing):
+class Explorer(Unique):
     """An opening explorer: the moves played in a position in the games of an index, and their results.
 
     It does not matter which moves led to the position. Several threads may share an explorer. It can be used in a
@@ -126,6 +126,10 @@ class Explorer(Closing):
                     raise ValueError("games are missing")
                 facts.append(np.frombuffer(raw, INDEXED))
             self._facts = np.concatenate(facts).view(INDEXED)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget the answers and lists of earlier queries."""
         self._counted: tuple[Any, tuple[list[Any], list[int]]] = None, ([], [])  # the last query and its answer
         self._kept: dict[int, list[tuple[Games, Moves]]] = {}  # lists of positions, the most recently used one last
 
@@ -443,6 +447,8 @@ class Explorer(Closing):
     def _reading(self) -> Iterator[None]:
         try:
             yield
+        except sqlite3.ProgrammingError:
+            raise EngineError("the explorer has been closed") from None
         except sqlite3.Error as error:
             raise OptionError(f"cannot read {self._path}: {error}") from None
         except (ValueError, TypeError, IndexError, OverflowError):  # SQLite allows values of any type in any column
@@ -451,9 +457,10 @@ class Explorer(Closing):
             ) from None
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file. Later queries raise an EngineError."""
         with self._lock:
             self._database.close()
+            self._forget()
 
 
 # --- facts about the games of an index ------------------------------------------------------------------------------
