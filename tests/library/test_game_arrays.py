@@ -226,6 +226,16 @@ def test_tables_that_cannot_be_made(games: knightadder.Games, tmp_path: Path, mo
     assert str(caught.value) == f"to_parquet needs PyArrow: {install_command('parquet')}"
 
 
+def test_what_is_no_path_is_refused(file: Path) -> None:
+    with file.open() as opened:
+        for files in (opened, None, 5, b"games.pgn"):
+            with pytest.raises(TypeError, match=r"^files must be one path or several, not "):
+                knightadder.read_games(files)  # type: ignore[arg-type]
+    for name in (None, 5, b"games.pgn"):
+        with pytest.raises(TypeError, match=rf"^files must be paths, not {name!r}$"):
+            knightadder.read_games([file, name])  # type: ignore[list-item]
+
+
 def test_progress_is_shown(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("knightadder.progress._LINE_SECONDS", 0)
     list(knightadder.read_games([file, file], broken="ignore", progress=True))

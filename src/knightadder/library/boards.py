@@ -1,7 +1,9 @@
 """Conversion from python-chess to the engine, with all checks of callers' values: compiled code does not check them."""
 
 import contextlib
+import io
 import math
+import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -220,6 +222,20 @@ def seconds_of(name: str, seconds: float) -> float:
     if seconds in (math.inf, -math.inf) or seconds != seconds:
         raise ValueError(f"{name} must be a finite number of seconds, not {seconds}")
     return float(min(max(seconds, -_MOST_SECONDS), _MOST_SECONDS))
+
+
+def paths_of(name: str, paths: object) -> list[str]:
+    """Return the names of one path or several; TypeError if they are something else, such as an open file."""
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    if isinstance(paths, bytes | io.IOBase) or not isinstance(paths, Iterable):
+        raise TypeError(f"{name} must be one path or several, not {paths!r:.60}")
+    found = []
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"{name} must be paths, not {path!r:.60}")
+        found.append(os.fspath(path))
+    return found
 
 
 def _names(board: chess.Board, moves: Iterable[Move] | None) -> tuple[str, ...]:

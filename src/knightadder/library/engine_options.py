@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from knightadder.engine import options
 from knightadder.engine.errors import OptionError
+from knightadder.library.boards import paths_of
 
 Setting: TypeAlias = str | int | bool
 Folders: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -71,13 +72,7 @@ def folders_of(folders: Folders | None) -> list[str]:
         return []
     if isinstance(folders, str | os.PathLike):
         folders = os.fspath(folders).split(os.pathsep)
-    if isinstance(folders, bytes) or not isinstance(folders, Iterable):
-        raise TypeError(f"folders must be one path or several, not {folders!r:.60}")
-    names = []
-    for folder in folders:
-        if not isinstance(folder, str | os.PathLike):
-            raise TypeError(f"a folder must be a path, not {folder!r:.60}")
-        names += [os.fspath(folder)] if os.fspath(folder) else []
+    names = [folder for folder in paths_of("folders", folders) if folder]
     for name in names:
         if not name.isprintable() or not os.path.isdir(name):
             raise OptionError(f"there is no folder {name if name.isprintable() else ascii(name)}")

@@ -19,7 +19,7 @@ from knightadder.files import replacing
 from knightadder.foreign import rating_or_none
 from knightadder.library.arrays import unpack_fens
 from knightadder.library.blocks import blocks_of
-from knightadder.library.boards import warn
+from knightadder.library.boards import paths_of, warn
 from knightadder.library.loading import load_core
 from knightadder.pgn.bulk import pack_block
 from knightadder.pgn.game_records import GameRecord, is_mate, move_names, moves_to_mate, read_records, spans, squares_of
@@ -112,8 +112,7 @@ def read_games(files: Files, *, broken: Literal["warn", "raise", "ignore"] = "wa
     """
     if broken not in ("warn", "raise", "ignore"):
         raise ValueError(f"broken must be 'warn', 'raise' or 'ignore', not {broken!r:.60}")
-    names = [files] if isinstance(files, str | PathLike) else files
-    return Games(tuple(Path(fspath(name)) for name in names), broken, progress)
+    return Games(tuple(map(Path, paths_of("files", files))), broken, progress)
 
 
 class Games:
