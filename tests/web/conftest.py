@@ -50,10 +50,11 @@ def _browser():
 @cache
 def _window():
     """Give a window that tests use one after another: a new one costs more than what most of them do in it."""
-    page = new_window(_browser())
-    no_icon = '<link rel="icon" href="data:,">'
-    page.context.route("**/left", lambda route: route.fulfill(content_type="text/html", body=no_icon))
-    return page
+    return new_window(_browser())
+
+
+def _empty_page(route):
+    route.fulfill(content_type="text/html", body='<link rel="icon" href="data:,">')
 
 
 @pytest.hookimpl(wrapper=True)
@@ -183,8 +184,10 @@ def open_page(browser, server):
             other.close()
         usual.unroute_all()
         usual.mouse.move(0, 0)
+        usual.route("**/left", _empty_page)
         usual.goto(f"http://{server.host}/left")  # where nothing is kept any more when the board has gone
         usual.evaluate("localStorage.clear(); sessionStorage.clear()")
+        usual.unroute_all()  # while anything is routed, the browser has no cache and asks the test for each file
     assert complaints == []
 
 

@@ -120,7 +120,7 @@ def test_training_continues_other_weights(games: Path, tmp_path: Path, capsys: p
     assert train(games, again, "--start", str(arrays), "--rate", "1e-12", "--epochs", "1") == 0
     first, second = (weights_of(tmp_path / name)[0] for name in ("first", "again"))
     assert np.allclose(first, second, atol=1e-6)
-    assert "different start:" in refusal(capsys, games, again, "--rate", "1e-12", "--epochs", "1")
+    assert "with other settings (start):" in refusal(capsys, games, again, "--rate", "1e-12", "--epochs", "1")
     wider = tmp_path / "wider"
     assert train(games, wider, "--start", str(arrays), "--rate", "1e-12", "--epochs", "1", "--width", "32") == 0
     weights, shape, _ = weights_of(wider)
