@@ -272,6 +272,26 @@ def test_a_game_for_which_no_engine_can_be_made_is_given_up(start_bot):
     assert server.games[game_id].status in ("resign", "aborted")
 
 
+def test_a_game_for_which_there_is_no_thread_is_given_up_and_the_next_is_played(start_bot, monkeypatch):
+    refused = []
+    start = threading.Thread.start
+
+    def start_later(thread):
+        if thread.name.startswith("player of") and not refused:
+            refused.append(thread)
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_later)
+    with FakeLichess() as server:
+        first = server.challenge()
+        running = start_bot(server, games=2, concurrency=1)
+        eventually(lambda: server.games.get(first) and server.games[first].status in ("resign", "aborted"))
+        play_another(server, most_plies=6)
+        running.wait()
+    assert [engine.games for engine in running.engines] == [1]
+
+
 def test_a_token_that_is_revoked_ends_the_bot(start_bot, monkeypatch):
     with FakeLichess() as server:
         running = start_bot(server)

@@ -444,11 +444,12 @@ def test_a_game_that_does_not_exist_is_left(start_bot):
     assert running.bot.games_played == 1
 
 
-def test_an_engine_that_fails_loses_its_game_only(start_bot):
+@pytest.mark.parametrize("fault", [EngineError, RuntimeError])
+def test_an_engine_that_fails_loses_its_game_only(start_bot, fault):
     class Broken(Chooser):
         def choose(self, board):
             if board.root().fen() == FORTY.format("w") and len(board.move_stack) >= 4:
-                raise EngineError("out of order")
+                raise fault("out of order")
             return super().choose(board)
 
     ended = []

@@ -212,26 +212,35 @@ class Bot:
         try:
             engine = self._engines.take()
         except EngineError as error:
-            logger.error("game %s: %s", game_id, error)
-            # The bot resigns, so that the opponent need not wait for the bot's flag to fall.
-            with contextlib.suppress(Refused, Unreachable):
-                self._lichess.resign(game_id)
+            self._give_up(game_id, error)
             return
         account = self._account_id, self._account_name
         play = GamePlay(game_id, *account, self._lichess, engine, self._settings, self._lag, self._clock)
         name = f"player of {game_id}"
         thread = threading.Thread(target=self._play, args=(game_id, play, engine), name=name, daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system has no more threads
+            self._engines.give_back(engine)
+            self._give_up(game_id, error)
+            return
         self._games[game_id] = _Running(play, thread, _is_slow(game))
 
     def _play(self, game_id: str, play: GamePlay, engine: Engine) -> None:
         try:
             play.run()
-        except Exception:  # a failure in one game must not stop the other games
-            logger.exception("game %s: failed", game_id)
+        except Exception as error:  # a failure in one game must not stop the other games
+            self._give_up(game_id, error)
+            logger.debug("game %s", game_id, exc_info=True)
         finally:
             self._engines.give_back(engine)
             self._inbox.put(_GameDone(game_id))
+
+    def _give_up(self, game_id: str, error: Exception) -> None:
+        """Resign a game that cannot be played, so that the opponent need not wait for the bot's flag to fall."""
+        logger.error("game %s: given up: %s", game_id, error)
+        with contextlib.suppress(Refused, Unreachable):
+            self._lichess.resign(game_id)
 
 
 def _is_slow(described: Json) -> bool:
