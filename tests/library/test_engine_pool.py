@@ -229,6 +229,8 @@ def test_wrong_settings_are_errors_of_each_call() -> None:
         EnginePool(1, waiting=-1)
     with pytest.raises(ValueError, match=r"^timeout must be at least 0, not -1$"):
         EnginePool(1, timeout=-1)
+    with pytest.raises(TypeError, match=r"^timeout must be a number of seconds, not '1'$"):
+        EnginePool(1, timeout="1")  # type: ignore[arg-type]
 
 
 def test_without_more_threads_a_caller_gets_one_clear_error_or_waits_for_another_engine(

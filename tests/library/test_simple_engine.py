@@ -278,6 +278,8 @@ def test_the_clock_of_one_side_stands_for_both(engine: SimpleEngine) -> None:
 
 
 def test_an_engine_that_has_quit_says_so() -> None:
+    with pytest.raises(TypeError, match=r"^timeout must be a number of seconds, not '1'$"):
+        SimpleEngine.popen("stockfish", timeout="1")  # type: ignore[arg-type]
     engine = SimpleEngine.popen("stockfish", timeout=200)
     with engine:
         analysis = engine.analysis(chess.Board())

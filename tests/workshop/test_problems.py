@@ -22,7 +22,7 @@ def test_what_is_left_out_of_a_position_is_told(tmp_path) -> None:
     file.write_text("4k3/8/8/8/8/8/8/R3K3 w KQkq - bm Ra8+;\n4k3/8/8/8/8/8/8/R3K3 w Q - bm Ra8+;\n")
     problems, complaints = read_problems(file)
     assert [problem.board.epd() for problem in problems] == ["4k3/8/8/8/8/8/8/R3K3 w Q -"] * 2
-    assert complaints == [f"{file}:1: impossible castling rights Kkq left out"]
+    assert complaints == [f"{file}, line 1: impossible castling rights Kkq left out"]
 
 
 def test_best_moves_moves_to_avoid_and_the_name():
@@ -213,7 +213,7 @@ def test_a_file_with_bad_lines(tmp_path):
     problems, complaints = read_problems(file)
     assert [problem.name for problem in problems] == ["line 3", "line 6"]
     assert len(complaints) == 1
-    assert complaints[0].startswith(f"{file}:4: illegal san: 'g5'")
+    assert complaints[0].startswith(f"{file}, line 4: illegal san: 'g5'")
 
 
 def test_a_file_in_another_encoding_is_read(tmp_path):

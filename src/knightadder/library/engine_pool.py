@@ -18,19 +18,19 @@ from knightadder.engine.capacity import processors
 from knightadder.engine.errors import EngineError
 from knightadder.engine.threads import start_thread
 from knightadder.library.board_engine import Engine
-from knightadder.library.boards import Move, Position, whole
+from knightadder.library.boards import Move, Position, seconds_of, whole
 from knightadder.library.engine_options import Folders, Setting
 from knightadder.library.results import Analysis, PlayResult
 from knightadder.library.waiting import result_of
 
-_BUSY = "all engines of the pool are in use: try again later"
+_BUSY = "no engine of the pool is free: try again later"
 _CLOSED = "the pool of engines has been closed"
 
 _pools: "weakref.WeakSet[EnginePool]" = weakref.WeakSet()
 
 
 class PoolBusyError(EngineError):
-    """All engines of a pool are in use, and too many callers are waiting, or this caller has waited too long."""
+    """No engine of a pool is free, and too many callers are waiting, or this caller has waited too long."""
 
 
 class EnginePool(Unique):
@@ -71,7 +71,7 @@ class EnginePool(Unique):
     ) -> None:
         self._most = processors() if engines is None else whole("engines", engines, 1)
         self._most_waiting = None if waiting is None else whole("waiting", waiting, 0)
-        if timeout is not None and not timeout >= 0:
+        if timeout is not None and seconds_of("timeout", timeout) < 0:
             raise ValueError(f"timeout must be at least 0, not {timeout}")
         self.timeout = timeout
 

@@ -29,7 +29,7 @@ from chess.engine import (
 
 from knightadder.closing import Unique
 from knightadder.engine.threads import start_thread
-from knightadder.library.boards import Move
+from knightadder.library.boards import Move, seconds_of
 from knightadder.library.protocol import CLOSED, NO_OPTIONS, UciProtocol, as_sent, load
 from knightadder.library.waiting import result_of
 
@@ -60,6 +60,8 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
     protocol: UciProtocol
 
     def __init__(self, *, timeout: float | None = 10.0, options: ConfigMapping | None = None) -> None:
+        if timeout is not None:
+            seconds_of("timeout", timeout)
         engine = load()  # in this thread, so that Ctrl-C interrupts it
         self._loop = _running.start()
 

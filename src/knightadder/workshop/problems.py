@@ -88,9 +88,9 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
             continue
         try:
             problems.append(parse_problem(line, f"line {number}", chess960, own_engine))
-            complaints += [f"{file}:{number}: {note}" for note in problems[-1].notes]
+            complaints += [f"{file}, line {number}: {note}" for note in problems[-1].notes]
         except ValueError as error:
-            complaints.append(f"{file}:{number}: {error}")
+            complaints.append(f"{file}, line {number}: {error}")
     return problems, complaints
 
 

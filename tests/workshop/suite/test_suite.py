@@ -293,7 +293,7 @@ def test_a_broken_line_is_named_and_skipped(capsys, three):
     three.lines.insert(1, f"{ONE} bm Qg4;")
     status, out, err = _run(capsys, three.arguments("--depth", "3"))
     assert status == 0
-    assert re.fullmatch(rf"knightadder: {re.escape(str(three.file))}:2: illegal san: .*\n", err)
+    assert re.fullmatch(rf"knightadder: {re.escape(str(three.file))}, line 2: illegal san: .*\n", err)
     assert ": 2 of 3 solved" in out
 
 
@@ -514,5 +514,5 @@ def test_a_position_that_the_engine_refuses_costs_only_its_line(capsys, tmp_path
     file = tmp_path / "suite.epd"
     file.write_text("4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - bm e4;\nk7/7R/1K6/8/8/8/8/8 w - - bm Rh8;\n", encoding="utf-8")
     status, out, err = _run(capsys, ["suite", str(file), "--depth", "2", "--concurrency", "1"])
-    assert (status, err) == (0, f"knightadder: {file}:1: White has more pieces than promotions allow\n")
+    assert (status, err) == (0, f"knightadder: {file}, line 1: White has more pieces than promotions allow\n")
     assert out.splitlines()[-1].startswith(f"{file}: 1 of 1 solved")
