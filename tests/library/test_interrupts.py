@@ -6,7 +6,11 @@ import subprocess
 import sys
 import threading
 
+import chess
 import pytest
+from chess.engine import Limit
+
+import knightadder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as POSIX has it")
 
@@ -83,6 +87,24 @@ def test_ctrl_c_ends_a_count_and_nothing_else() -> None:
 )
 def test_ctrl_c_ends_a_search_and_the_engine_lives_on(call: str) -> None:
     assert interrupted(BEGIN + SEARCHES.replace("CALL", call), 1) == (0, "done\n", "")
+
+
+def test_ctrl_c_while_threads_start_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, started = threading.Thread.start, []
+
+    def interrupted_start(thread: threading.Thread) -> None:
+        start(thread)
+        started.append(thread)
+        if len(started) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted_start)
+    with pytest.raises(KeyboardInterrupt):
+        knightadder.analyse_many([chess.Board()] * 4, Limit(time=1000), workers=4)
+    monkeypatch.undo()
+    for thread in started:
+        thread.join(100)
+    assert [thread.is_alive() for thread in started] == [False] * 3
 
 
 @pytest.mark.parametrize(

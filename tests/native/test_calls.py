@@ -72,3 +72,13 @@ def test_arguments_of_other_types_do_not_reach_the_compiled_code() -> None:
     for arguments in calls:
         with pytest.raises((TypeError, ctypes.ArgumentError)):
             function(*arguments)
+
+
+def test_ctrl_c_while_an_argument_is_passed_is_no_other_error() -> None:
+    class Interrupted:
+        def __array__(self, *_: object, **__: object) -> np.ndarray:
+            raise KeyboardInterrupt
+
+    function = bind(void(int64[::1]), address(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)))
+    with pytest.raises(KeyboardInterrupt):
+        function(Interrupted())

@@ -1,13 +1,26 @@
 """Requests of a page that wait until the test lets each of them be answered, in any order."""
 
 
+def route_now(page, pattern, handler):
+    """Let `handler` answer the page's requests whose URL matches `pattern`, from the next request on.
+
+    After Playwright's `route`, a busy browser still sends some requests past the handler.
+    """
+    taken = []
+    page.route("**/pages", lambda route: taken.append(route) or route.continue_())
+    page.route(pattern, handler)
+    while not taken:
+        page.evaluate("fetch('/pages').then((answer) => answer.text())")
+    page.unroute("**/pages")
+
+
 class HeldRequests:
     """Hold the page's requests whose URL matches `pattern`, numbered from 0."""
 
     def __init__(self, page, pattern):
         self._page = page
         self._routes = []
-        page.route(pattern, lambda route: self._routes.append(route))
+        route_now(page, pattern, lambda route: self._routes.append(route))
 
     def wait_for(self, count):
         """Wait until the page has sent this many requests."""

@@ -3,6 +3,7 @@
 import pytest
 from board_server import BoardServer
 from explorer_index import make_index
+from held_requests import route_now
 from on_page import (
     analyse_tab,
     click_move,
@@ -164,7 +165,7 @@ def test_an_answer_that_comes_late_is_not_shown(page):
 
 def test_a_server_without_an_index_is_asked_once_and_no_card_is_shown(page):
     asked = []
-    page.route("**/explorer?*", lambda route: asked.append(route.request.url) or route.fulfill(body="null"))
+    route_now(page, "**/explorer?*", lambda route: asked.append(route.request.url) or route.fulfill(body="null"))
     with page.expect_response("**/explorer?*"):
         analyse_tab(page)
     click_move(page, "e2", "e4")

@@ -102,6 +102,7 @@ class Threads(Pool):
                 except BaseException as error:
                     future.set_exception(error)
             del handed, future, item
+        self._waiting.put(None)  # for the other threads
 
     def __enter__(self) -> Self:
         try:
@@ -113,8 +114,8 @@ class Threads(Pool):
         return self
 
     def __exit__(self, *_: object) -> None:
-        for _thread in self._threads:
-            self._waiting.put(None)
+        # Each thread passes this on, because after Ctrl-C, `_threads` may lack a thread that has just been started.
+        self._waiting.put(None)
         if not sys.is_finalizing():  # at Python's exit, daemon threads are frozen, so joining them would never end
             for thread in self._threads:
                 thread.join()

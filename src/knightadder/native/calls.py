@@ -17,16 +17,16 @@ from .signatures import Signature, ValueType
 
 
 class _Place:
-    """A parameter for a record or an array, in the form that `ctypes` requires."""
+    """A parameter for a record or an array. It is not given to `ctypes`, which would turn Ctrl-C into another error."""
 
     def __init__(self, kind: ValueType) -> None:
         self._kind = kind
-        self._passed = ctypes.c_int64 * (1 + kind.dimensions)
+        self.type = self._passed = ctypes.c_int64 * (1 + kind.dimensions)
         # The last record and the value passed for it. Many successive calls get the same record, whose place does not
         # change.
         self._last: tuple[Callable[[], object], ctypes.Array[ctypes.c_int64]] = (lambda: None, self._passed())
 
-    def from_param(self, value: np.ndarray | np.record) -> ctypes.Array[ctypes.c_int64]:
+    def passed(self, value: np.ndarray | np.record) -> ctypes.Array[ctypes.c_int64]:
         """Check an argument's type and convert it; compiled code checks nothing itself."""
         last, passed = self._last
         if value is not None and value is last():
@@ -42,10 +42,14 @@ class _Place:
 
 def bind(signature: Signature, address: int) -> Callable[..., Any]:
     """Return a Python function that calls an exported function, whose machine code must stay at the address."""
-    parameters: list[Any] = [
-        _Place(kind) if kind.dimensions or kind.is_record else np.ctypeslib.as_ctypes_type(np.dtype(kind.dtype))
-        for kind in signature.arguments
-    ]
+    places: list[tuple[int, _Place]] = []
+    parameters: list[Any] = []
+    for index, kind in enumerate(signature.arguments):
+        if kind.dimensions or kind.is_record:
+            places.append((index, _Place(kind)))
+            parameters.append(places[-1][1].type)
+        else:
+            parameters.append(np.ctypeslib.as_ctypes_type(np.dtype(kind.dtype)))
     returns = signature.returns
     results = ctypes.c_int64 * returns.count
     result = None
@@ -58,9 +62,12 @@ def bind(signature: Signature, address: int) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         if len(arguments) != len(signature.arguments):  # ctypes itself accepts extra arguments
             raise TypeError(f"expected {len(signature.arguments)} arguments, got {len(arguments)}")
+        passed = list(arguments)
+        for index, place in places:
+            passed[index] = place.passed(arguments[index])
         if not returns.count:
-            return function(*arguments)
-        function(*arguments, written := results())
+            return function(*passed)
+        function(*passed, written := results())
         return tuple(written)
 
     return call
