@@ -15,14 +15,14 @@ OUT = Path(__file__).parents[1] / "docs" / "compiled" / "assembly.txt"
 
 
 def disassemble(code: bytes) -> list[str]:
-    """Return the instructions of machine code, without addresses and padding."""
+    """Return the instructions of machine code, without addresses, comments and padding."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(code)
         file.flush()
         command = ["objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-M", "intel", "--no-show-raw-insn", file.name]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    instructions = [line.partition("\t")[2].rstrip() for line in text.splitlines() if "\t" in line]
-    return [instruction for instruction in instructions if "nop" not in instruction]
+    instructions = [line.partition("\t")[2].partition("#")[0].rstrip() for line in text.splitlines() if "\t" in line]
+    return [instruction for instruction in instructions if "nop" not in instruction and instruction != "xchg   ax,ax"]
 
 
 def excerpt(instructions: list[str]) -> list[str]:
