@@ -444,12 +444,19 @@ def test_a_game_that_does_not_exist_is_left(start_bot):
     assert running.bot.games_played == 1
 
 
-@pytest.mark.parametrize("fault", [EngineError, RuntimeError])
-def test_an_engine_that_fails_loses_its_game_only(start_bot, fault):
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (EngineError("out of order"), "out of order"),
+        (RuntimeError("out of order"), "given up: RuntimeError('out of order')"),
+        (AssertionError(), "given up: AssertionError()"),
+    ],
+)
+def test_an_engine_that_fails_loses_its_game_only(start_bot, caplog, fault, reason):
     class Broken(Chooser):
         def choose(self, board):
             if board.root().fen() == FORTY.format("w") and len(board.move_stack) >= 4:
-                raise fault("out of order")
+                raise fault
             return super().choose(board)
 
     ended = []
@@ -470,3 +477,6 @@ def test_an_engine_that_fails_loses_its_game_only(start_bot, fault):
     assert ended == [failing, other]
     assert server.games[failing].status == "resign"
     assert server.games[other].status in ("draw", "mate")
+    [told] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert told.getMessage() == f"game {failing}: {reason}"
+    assert bool(told.exc_info) == (not isinstance(fault, EngineError))  # the traceback of an unexpected error

@@ -231,14 +231,15 @@ class Bot:
             play.run()
         except Exception as error:  # a failure in one game must not stop the other games
             self._give_up(game_id, error)
-            logger.debug("game %s", game_id, exc_info=True)
         finally:
             self._engines.give_back(engine)
             self._inbox.put(_GameDone(game_id))
 
     def _give_up(self, game_id: str, error: Exception) -> None:
         """Resign a game that cannot be played, so that the opponent need not wait for the bot's flag to fall."""
-        logger.error("game %s: given up: %s", game_id, error)
+        known = isinstance(error, EngineError)
+        reason = error if known else repr(error)
+        logger.error("game %s: given up: %s", game_id, reason, exc_info=None if known else error)
         with contextlib.suppress(Refused, Unreachable):
             self._lichess.resign(game_id)
 
