@@ -122,10 +122,24 @@ def test_a_move_while_the_engine_thinks_is_out_of_turn(talk: Talk) -> None:
     assert talk.answer("e7e5") == ["move e7e5"]
 
 
-def test_after_a_search_that_cannot_be_started_the_game_goes_on(talk: Talk) -> None:
+def test_a_search_that_cannot_be_started_is_answered_with_a_legal_move(talk: Talk) -> None:
     talk.engine.fails = True
-    assert talk.ask("new", "usermove e2e4") == ["Error (RuntimeError: broken): usermove e2e4"]
-    talk.think("go")
+    talk.send("new", "usermove e2e4")
+    assert talk.read() == "tellusererror RuntimeError: broken"
+    move = talk.read()
+    board = chess.Board()
+    board.push_uci("e2e4")
+    board.push_uci(move.removeprefix("move "))
+    talk.think("usermove d2d4")
+    board.push_uci("d2d4")
+    reply = board.uci(list(board.legal_moves)[-1])
+    assert talk.answer(reply) == [f"move {reply}"]
+
+
+def test_pondering_and_analysis_that_cannot_be_started_leave_the_game_as_it_was(talk: Talk) -> None:
+    talk.engine.fails = True
+    assert talk.ask("new", "analyze") == ["Error (RuntimeError: broken): analyze"]
+    talk.think("exit", "new", "usermove e2e4")
     assert talk.answer("e7e5") == ["move e7e5"]
 
 

@@ -83,7 +83,7 @@ class XBoardPlayer:
         try:
             lines, reply = self._settle(done.search, done.result)
         except Exception as error:  # any answer is better than losing on time
-            lines, reply = [f"tellusererror {one_line(f'{type(error).__name__}: {error}')}"], None
+            lines, reply = [_problem(error)], None
         self._output.write("\n".join(lines))
         self._on_move()
         if self._ponders and reply is not None:
@@ -121,11 +121,18 @@ class XBoardPlayer:
         search = XBoardSearch(aim, limits, expected, placement, moves, engine.options.chess960)
         # The engine's threads write the analysis. The result comes through the queue, so that the engine is idle
         # before the interface can react.
-        engine.go(
-            limits,
-            lambda news: self._show(search, news),
-            lambda result: self._events.put(SearchDone(search, result)),
-        )
+        try:
+            engine.go(
+                limits,
+                lambda news: self._show(search, news),
+                lambda result: self._events.put(SearchDone(search, result)),
+            )
+        except Exception as error:
+            if aim is not Aim.MOVE:
+                raise
+            # The interface waits for a move, and any move is better than none.
+            self._output.write(_problem(error))
+            self._events.put(SearchDone(search, Result(engine.legal_moves()[0], None, None)))
         self._search = search  # set last: if the search cannot be started, the engine stays idle
 
     def _think(self) -> None:
@@ -435,3 +442,8 @@ class XBoardPlayer:
             move = self._write(self._reply[1])
         if move is not None:
             self._output.write(f"Hint: {move}")
+
+
+def _problem(error: Exception) -> str:
+    """Return the line that lets the interface show an error to its user."""
+    return f"tellusererror {one_line(f'{type(error).__name__}: {error}')}"
