@@ -306,6 +306,16 @@ def test_a_pipe_is_written_to_by_its_name():
         assert stream.read() == b"x"
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="POSIX has such names")
+def test_a_journal_does_not_remove_the_name_of_an_open_file(tmp_path):
+    with open(tmp_path / "log", "ab") as stream:
+        file = Path(f"/dev/fd/{stream.fileno()}")
+        with Journal(file, RUN) as journal:
+            journal.add(1, {"n": 1})
+            journal.remove()
+        assert file.exists()
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has such a device")
 def test_a_device_is_written_to_and_not_replaced():
     write_whole(Path("/dev/null"), b"x")

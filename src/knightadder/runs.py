@@ -98,7 +98,7 @@ class Journal(Closing):
             try:
                 self._read(file, _line(run), restart)
             except BaseException:
-                if file.is_file() and not file.stat().st_size:  # for example on a full disk
+                if not file.stat().st_size:  # for example on a full disk
                     self._discard(file)
                 raise
             self._held = stack.pop_all()
@@ -195,11 +195,12 @@ class Journal(Closing):
     def _discard(self, file: Path) -> None:
         self._reader.close()  # some systems cannot remove an open file
         self._stream.close()
-        file.unlink(missing_ok=True)
+        if not is_special(file):
+            file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the file and release its lock. A file without steps is removed."""
-        if self._file is not None and not self._places and self._file.is_file():  # not a device
+        if self._file is not None and not self._places:
             with contextlib.suppress(OSError):
                 self._discard(self._file)
         self._held.close()
