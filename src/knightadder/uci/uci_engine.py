@@ -144,7 +144,8 @@ class UciEngine(Closing):
 
     async def _break_off(self) -> None:
         if self._working is not None:
-            self._working.cancel()
+            if not self._working.cancelling():  # a second cancellation would end its wait for the end of the engine
+                self._working.cancel()
             await asyncio.wait([self._working])
         await self._end()
 
