@@ -1,10 +1,13 @@
 """The second engine beside ours: its lines, and engines that break, die or hang."""
 
+import os
 import shlex
 import sys
+import threading
 import time
 from pathlib import Path
 
+import chess
 import psutil
 import pytest
 from board_server import BoardServer
@@ -12,6 +15,7 @@ from board_tab import PATIENCE, open_tab
 from on_page import LAYOUTS, analyse_tab, expect_moves
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
+from waiting import eventually
 
 from knightadder.web import other_engine
 from knightadder.web.other_engine import CompanionEngine
@@ -120,6 +124,25 @@ def test_an_engine_that_never_starts_is_ended_with_its_tab(tmp_path):
             while not (file.exists() and file.read_text()) and time.monotonic() < end:
                 time.sleep(0.01)
     assert not psutil.pid_exists(int(file.read_text()))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the end of a process is awaited in a different way")
+def test_closing_waits_for_the_end_of_an_engine_whose_analysis_is_being_stopped(monkeypatch):
+    others, seen, noticed, waitpid = psutil.Process().children(), threading.Event(), threading.Event(), os.waitpid
+    monkeypatch.setattr(os, "waitpid", lambda *arguments: noticed.wait(PATIENCE) and waitpid(*arguments))
+    engine = CompanionEngine(command(*script("print('info depth 1 score cp 1 pv e2e4', flush=True)")), {})
+    search = engine.begin(chess.Board(), None, lambda info: seen.set(), place="here", multipv=1)
+    assert seen.wait(PATIENCE)
+    [process] = [child for child in psutil.Process().children() if child not in others]
+    search.cancel()
+    eventually(lambda: process.status() == psutil.STATUS_ZOMBIE)
+    closing = threading.Thread(target=engine.close, daemon=True)
+    closing.start()
+    closing.join(0.2)
+    early = not closing.is_alive()
+    noticed.set()
+    closing.join(PATIENCE)
+    assert not early and not closing.is_alive()
 
 
 @pytest.mark.parametrize("size", LAYOUTS.values(), ids=LAYOUTS)
