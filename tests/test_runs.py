@@ -434,6 +434,19 @@ def test_a_disk_that_is_full_from_the_start_is_left_without_an_empty_file(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows does not remove an open file")
+def test_a_file_that_is_removed_meanwhile_hides_no_error(tmp_path, monkeypatch):
+    file = tmp_path / "out.unfinished"
+
+    def fail(*_):
+        file.unlink()
+        raise OptionError("the true error")
+
+    monkeypatch.setattr(Journal, "_read", fail)
+    with pytest.raises(OptionError, match=r"^the true error$"):
+        Journal(file, RUN)
+
+
 def test_a_run_that_did_nothing_leaves_no_file(tmp_path):
     with pytest.raises(OptionError), Journal(tmp_path / "run.jsonl", RUN):
         raise OptionError

@@ -98,7 +98,7 @@ class Journal(Closing):
             try:
                 self._read(file, _line(run), restart)
             except BaseException:
-                if not file.stat().st_size:  # for example on a full disk
+                if not os.fstat(self._stream.fileno()).st_size:  # for example on a full disk
                     self._discard(file)
                 raise
             self._held = stack.pop_all()
