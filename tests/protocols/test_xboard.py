@@ -136,7 +136,7 @@ def test_a_search_that_cannot_be_started_is_answered_with_a_legal_move(talk: Tal
     assert talk.answer(reply) == [f"move {reply}"]
 
 
-def test_pondering_and_analysis_that_cannot_be_started_leave_the_game_as_it_was(talk: Talk) -> None:
+def test_an_analysis_that_cannot_be_started_leaves_the_game_as_it_was(talk: Talk) -> None:
     talk.engine.fails = True
     assert talk.ask("new", "analyze") == ["Error (RuntimeError: broken): analyze"]
     talk.think("exit", "new", "usermove e2e4")

@@ -10,7 +10,7 @@ def route_now(page, pattern, handler):
     page.route("**/pages", lambda route: taken.append(route) or route.continue_())
     page.route(pattern, handler)
     while not taken:
-        page.evaluate("fetch('/pages').then((answer) => answer.text())")
+        _ask_server(page)
     page.unroute("**/pages")
 
 
@@ -40,4 +40,9 @@ class HeldRequests:
     def _finish(self, route, finish):
         with self._page.expect_response(lambda response: response.request == route.request):
             finish()
-        self._page.evaluate("fetch('/pages').then((answer) => answer.text())")
+        _ask_server(self._page)
+
+
+def _ask_server(page):
+    """Let the page ask the server for something harmless, and wait for the answer."""
+    page.evaluate("fetch('/pages').then((answer) => answer.text())")

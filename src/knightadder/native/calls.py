@@ -21,10 +21,10 @@ class _Place:
 
     def __init__(self, kind: ValueType) -> None:
         self._kind = kind
-        self.type = self._passed = ctypes.c_int64 * (1 + kind.dimensions)
+        self.type = ctypes.c_int64 * (1 + kind.dimensions)
         # The last record and the value passed for it. Many successive calls get the same record, whose place does not
         # change.
-        self._last: tuple[Callable[[], object], ctypes.Array[ctypes.c_int64]] = (lambda: None, self._passed())
+        self._last: tuple[Callable[[], object], ctypes.Array[ctypes.c_int64]] = (lambda: None, self.type())
 
     def passed(self, value: np.ndarray | np.record) -> ctypes.Array[ctypes.c_int64]:
         """Check an argument's type and convert it; compiled code checks nothing itself."""
@@ -34,7 +34,7 @@ class _Place:
         array, kind = np.asarray(value), self._kind
         if array.dtype != kind.dtype or array.ndim != kind.dimensions or not array.flags.c_contiguous:
             raise TypeError(f"expected {kind}, got an array of {array.dtype} with {array.ndim} dimensions")
-        passed = self._passed(array.ctypes.data, *array.shape)
+        passed = self.type(array.ctypes.data, *array.shape)
         if isinstance(value, np.record):
             self._last = weakref.ref(value), passed
         return passed
