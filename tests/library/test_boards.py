@@ -1,5 +1,6 @@
 """Boards, moves and limits on their way from python-chess to the engine."""
 
+import contextlib
 import math
 import random
 import warnings
@@ -78,6 +79,30 @@ def test_position_of_begins_after_the_illegal_position_that_a_null_move_in_check
     assert position_of(board) == ("4k3/8/8/8/8/8/4R3/3K4 b - - 2 2", ())
     board.push_san("Kd7")
     assert position_of(board) == ("4k3/8/8/8/8/8/4R3/3K4 b - - 2 2", ("e8d7",))
+
+
+@pytest.mark.parametrize("more", ["", "Nc3 Nb8 Nb1", "Nc3 Nc6 Nb1 Nb8"])
+@pytest.mark.parametrize(
+    ("attribute", "value"), [("turn", chess.BLACK), ("castling_rights", chess.BB_EMPTY), ("halfmove_clock", 9)]
+)
+def test_position_of_gives_no_moves_that_do_not_lead_to_the_board(attribute: str, value: int, more: str) -> None:
+    board = chess.Board()
+    for san in ["Nf3", "Nc6"]:
+        board.push_san(san)
+    setattr(board, attribute, value)  # python-chess keeps the moves
+    for san in more.split():
+        with contextlib.suppress(chess.IllegalMoveError):  # the move of the other side
+            board.push_san(san)
+    assert rebuilt(board).fen() == board.fen()
+
+
+def test_position_of_gives_no_moves_of_pieces_that_are_not_there() -> None:
+    board = chess.Board("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1")
+    board.push_san("Ra7")
+    board.turn = chess.BLACK
+    for name in ["e8g8", "a1a2", "f8f7"]:
+        board.push_uci(name)
+    assert position_of(board) == (board.fen(), ())
 
 
 def test_board_of_gives_a_board_back_as_it_is() -> None:

@@ -102,7 +102,7 @@ def _intact(what: str) -> Iterator[None]:
 
 def position_of(board: chess.Board, what: str = "position") -> tuple[str, tuple[str, ...]]:
     """Return the FEN of a position, and the moves from it to a board, in UCI notation, that count for repetitions.
-    PositionError if the board cannot occur in a game.
+    There are no moves if they do not lead to the board. PositionError if the board cannot occur in a game.
     """
     text, root, moves = root_of(board, what)
     return root.fen() if moves else text, moves
@@ -122,7 +122,21 @@ def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Boar
             moves.append(root.pop().uci())
         if moves and root.move_stack and not root.peek() and root.was_into_check():
             root.push_uci(moves.pop())  # the position after a null move in check is illegal
-        return text, root, tuple(reversed(moves))
+        names = tuple(reversed(moves))
+        return (text, root, names) if _leads_to(root, names, board) else (text, board, ())
+
+
+def _leads_to(root: chess.Board, moves: Iterable[str], board: chess.Board) -> bool:
+    """Return whether moves lead to a board. They do not if a caller has changed an attribute, such as the side to move,
+    because python-chess then keeps the moves before.
+    """
+    end = root.copy(stack=False)
+    try:
+        for move in moves:
+            end.push(chess.Move.from_uci(move))
+    except AssertionError:  # there is no piece to move
+        return False
+    return end == board
 
 
 def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
