@@ -19,6 +19,7 @@ import chess.polyglot
 import psutil
 import pytest
 from chess.engine import Cp, Limit, Mate
+from waiting import TIMEOUT, eventually
 
 import knightadder
 from knightadder import Bound, Engine, EngineError, EnginePool, OptionError, PositionError, SimpleEngine
@@ -132,6 +133,22 @@ def test_the_moves_before_count_for_repetitions(engine: Engine) -> None:
     assert engine.analyse(board, Limit(depth=4), root_moves=[chess.Move.from_uci("g1h1")]).score.relative == Cp(0)
     alone = chess.Board(board.fen())
     assert engine.analyse(alone, Limit(depth=4), root_moves=[chess.Move.from_uci("g1h1")]).score.relative < Cp(-500)
+
+
+@pytest.mark.parametrize("moves", ["Nf3", "e4 e5 Nf3", "Nf3 Nf6 Ng1 Ng8 Nf3"])
+def test_a_board_counts_as_it_is_even_if_its_moves_do_not_lead_there(engine: Engine, moves: str) -> None:
+    board = chess.Board()
+    for move in moves.split():
+        board.push_san(move)
+    board.turn = chess.WHITE  # python-chess keeps the moves
+    found = engine.analyse(board, Limit(depth=5))
+    engine.new_game()
+    alone = engine.analyse(board.fen(), Limit(depth=5))
+    assert (found.pv, found.score) == (alone.pv, alone.score)
+    assert line_is_legal(board, found.pv)
+    [many] = knightadder.analyse_many([board], Limit(depth=5))
+    assert line_is_legal(board, many.pv)
+    assert engine.play(board, Limit(depth=3)).move in board.legal_moves
 
 
 # --- pondering -----------------------------------------------------------------------------------------------------
@@ -326,6 +343,48 @@ def test_one_search_at_a_time(engine: Engine) -> None:
         ):
             with pytest.raises(EngineError, match="the engine is searching"):
                 call()
+
+
+def test_a_waiting_thread_does_not_hold_up_the_thread_that_searches(engine: Engine) -> None:
+    stream = engine.stream(chess.Board())
+    give_up = threading.Timer(TIMEOUT, stream.stop)
+    give_up.start()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(engine.analyse, chess.Board(), Limit(depth=1))
+        while next(stream).depth < 12:
+            pass
+        for call in (
+            lambda: engine.play(chess.Board(), Limit(depth=1)),
+            lambda: engine.stream(chess.Board()),
+            engine.new_game,
+        ):
+            with pytest.raises(EngineError, match="the engine is searching"):
+                call()
+        assert not stream.done and not waiting.done()
+        stream.stop()
+        assert waiting.result(TIMEOUT).best_move
+    give_up.cancel()
+
+
+def test_an_answer_does_not_wait_until_the_engine_can_ponder(engine: Engine) -> None:
+    async def main(pool: ThreadPoolExecutor) -> None:
+        playing = asyncio.create_task(engine.play_async(chess.Board(), Limit(nodes=2000), ponder=True))
+        await asyncio.sleep(0)
+        eventually(lambda: repr(engine) == "<Engine: idle>")  # the search ends while this task holds the event loop
+        stream = engine.stream(chess.Board())
+        give_up = threading.Timer(TIMEOUT, stream.stop)
+        give_up.start()
+        waiting = pool.submit(engine.analyse, chess.Board(), Limit(depth=1))
+        while next(stream).depth < 12:
+            pass
+        assert (await playing).move
+        assert not stream.done and not waiting.done()
+        stream.stop()
+        assert waiting.result(TIMEOUT).best_move
+        give_up.cancel()
+
+    with ThreadPoolExecutor(1) as pool:
+        asyncio.run(main(pool))
 
 
 def test_threads_wait_their_turn(engine: Engine) -> None:

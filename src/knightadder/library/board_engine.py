@@ -287,19 +287,28 @@ class Engine(Unique):
     @contextlib.contextmanager
     def _its_turn(self, caller: _Caller) -> Iterator[None]:
         """Wait until the engine is idle, and reserve it for this caller during the block."""
+        self._check_own_search(caller)
         with self._turn:
             self._check_open()
             if self._pondering:
                 self._pondering.feed.stop()
                 self._pondering = None
             if self._feed:
-                # Waiting for the caller's own search could last forever, because only the caller can end it.
-                if not self._feed.ending and self._caller is not None and self._caller[0] == caller[0]:
-                    raise EngineError("the engine is searching")
                 self._feed.result()
                 self._check_open()
             self._core.wait()
             yield
+
+    def _check_own_search(self, caller: _Caller) -> None:
+        """Raise an EngineError if the caller's thread has begun a search that goes on. Waiting for it, or for another
+        thread that waits for it, could last forever, because only the caller can end it.
+        """
+        self._check_open()
+        # Other threads may change these attributes at any moment, so they are read in the opposite order of the writes.
+        if self._pondering or (feed := self._feed) is None or feed.ending:
+            return
+        if self._caller is not None and self._caller[0] == caller[0]:
+            raise EngineError("the engine is searching")
 
     async def _turn_of_task(self) -> _Caller:
         """Wait for the searches of other tasks; return the caller."""
@@ -341,6 +350,7 @@ class Engine(Unique):
     ) -> Stream:
         check_limit(limit)
         limits = limits_of(board, limit, root_moves)
+        self._check_own_search(caller)
         with self._turn:
             pondering = self._pondering
             if (
@@ -348,10 +358,9 @@ class Engine(Unique):
                 and pondering.position == position_of(board)
                 and pondering.limits.may_become(limits, int(not board.turn))
             ):
-                self._pondering = None
+                self._caller, self._pondering = caller, None
                 if not pondering.feed.ending:
                     self._core.ponderhit()
-                    self._caller = caller
                     return Stream(pondering.feed, self)
         with self._its_turn(caller):
             return Stream(self._begin(board, limits, caller), self)
@@ -373,7 +382,7 @@ class Engine(Unique):
         except BaseException:  # for example Ctrl-C after the search has begun
             self._core.stop()
             raise
-        self._feed, self._caller = feed, caller
+        self._caller, self._feed = caller, feed
         return feed
 
     def _answer(
@@ -385,11 +394,14 @@ class Engine(Unique):
             expected.push(move)
             expected.push(reply)
             limits = limits_of(board, _after_move(limit, board.turn, seconds))
-            with self._turn:
-                if not self._closed and self._feed and self._feed.analysis is analysis:  # no other search has begun
-                    self._core.wait()
-                    feed = self._begin(expected, replace(limits, ponder=True), _caller())
-                    self._pondering = _Pondering(position_of(expected), limits, feed)
+            if self._turn.acquire(blocking=False):  # otherwise another caller is waiting for the engine
+                try:
+                    if not self._closed and self._feed and self._feed.analysis is analysis:  # no other search has begun
+                        self._core.wait()
+                        feed = self._begin(expected, replace(limits, ponder=True), _caller())
+                        self._pondering = _Pondering(position_of(expected), limits, feed)
+                finally:
+                    self._turn.release()
         return PlayResult(move, reply, analysis.best)
 
 
