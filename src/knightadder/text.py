@@ -22,6 +22,11 @@ def one_line(text: str, most: int = 300) -> str:
     return line if len(line) <= most and len(text) <= 2 * most else f"{line[:most]}..."
 
 
+def utf8(text: str) -> bytes:
+    """Return text as UTF-8. Characters that UTF-8 lacks, which names of files may contain, become escapes."""
+    return text.encode(errors="backslashreplace")
+
+
 def command_line(words: Sequence[str]) -> str:
     """Return the words of a command as one line, quoted for the system's shell."""
     if sys.platform == "win32":

@@ -17,6 +17,7 @@ import chess.pgn
 import pytest
 from fake_analyst import FakeAnalyst, Here
 from full_disk import nearly_full
+from strange_names import strange_file
 
 from knightadder import cli, worker_engine
 from knightadder.annotate import command
@@ -171,6 +172,14 @@ def test_summary_as_json(file, analysts):
     assert [game["event"] for game in about["games"]] == ["one", "two", "three", "four"]
     assert about["games"][0]["black_side"]["blunders"] == 1
     assert about["games"][1]["black_side"] is None
+
+
+def test_the_name_of_the_file_need_not_be_utf8(tmp_path, analysts):
+    file, _ = strange_file(tmp_path, GAMES)
+    out, table = tmp_path / "out.pgn", tmp_path / "table.json"
+    assert annotate(file, "-o", out, "--summary", table, "--nodes", 9) == 0
+    assert json.loads(table.read_text("utf-8"))["file"] == str(file)
+    assert len(read(out)) == 4
 
 
 @pytest.mark.parametrize(("form", "magic"), [("svg", b"<?xml"), ("png", b"\x89PNG")])

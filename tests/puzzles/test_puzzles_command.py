@@ -8,6 +8,7 @@ import sys
 import chess.pgn
 import pytest
 from chess.engine import Cp
+from strange_names import strange_file
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
@@ -94,6 +95,18 @@ def test_puzzles_of_a_file(file, capsys):
     again = file.with_name("again.csv")
     assert puzzles(file, "--out", again, "--concurrency", 1) == 0
     assert again.read_bytes() == out.read_bytes()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".pgn", ".epd"])
+def test_the_name_of_the_file_need_not_be_utf8(tmp_path, here, suffix):
+    file, shown = strange_file(tmp_path, FORK + FORK.replace("Qc8", "Qb7"))
+    out = tmp_path / f"out{suffix}"
+    here(1, KeyboardInterrupt())
+    assert puzzles(file, "--out", out) == 130
+    here(None, None)
+    assert puzzles(file, "--out", out) == 0  # it goes on, and replaces the puzzles of the interrupted run
+    games = {puzzle.game for puzzle in read_puzzles(out)[0]}
+    assert games == ({""} if suffix == ".epd" else {f"{shown}?game={game}/black#2" for game in (1, 2)})
 
 
 def test_a_position_that_the_engine_refuses_costs_only_its_game(file, here, capsys):

@@ -9,6 +9,7 @@ from pathlib import Path
 import chess
 import pytest
 from report_games import GAMES, NAME, use_pool
+from strange_names import strange_file
 
 from knightadder import cli
 from knightadder.drills.box import Choice, DrillBox
@@ -103,6 +104,13 @@ def test_the_page_needs_nothing_from_elsewhere(file):
     data = json.loads(re.search(r'id="puzzle-data">(.*?)</script>', page)[1])
     assert {puzzle["played"] for puzzle in data} == {"Qf6", "Qf3"}
     assert "<i>" not in page
+
+
+def test_the_name_of_the_file_need_not_be_utf8(tmp_path):
+    file, shown = strange_file(tmp_path, GAMES)
+    out = tmp_path / "anna.html"
+    assert report(file, "--player", NAME, "-o", out) == 0
+    assert f"3 games from {shown}" in out.read_text("utf-8")
 
 
 def test_the_mistakes_become_drills_once(file, capsys):

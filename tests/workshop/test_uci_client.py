@@ -8,11 +8,15 @@ import threading
 import time
 from pathlib import Path
 
+import chess
+import chess.engine
 import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.text import command_line
 from knightadder.uci import client
 from knightadder.uci.client import EngineEndedError, EngineSilentError, UciClient, resolve_command, split_words
+from knightadder.uci.uci_engine import UciEngine
 
 WAIT = 60
 
@@ -231,3 +235,41 @@ def test_an_engine_that_cannot_be_watched_is_killed(monkeypatch, failure, raised
     monkeypatch.undo()
     with UciClient(_python("import time; time.sleep(3600)")) as other, pytest.raises(EngineSilentError):
         other.read_until("uciok", 0.1)
+
+
+LISTENER = """\
+import sys
+
+for line in sys.stdin.buffer:
+    if line.strip() == b"uci":
+        print("option name SyzygyPath type string default <empty>\\nuciok", flush=True)
+    elif line.startswith(b"setoption"):
+        heard = ascii(line.rstrip())
+    elif line.strip() == b"isready":
+        print("readyok", flush=True)
+    elif line.startswith(b"go"):
+        with open(sys.argv[1], "w") as file:
+            file.write(heard)
+        print("bestmove e2e4", flush=True)
+"""
+
+
+def _by_the_client(command):
+    with UciClient(command) as client:
+        client.handshake(WAIT)
+        client.set_options({"SyzygyPath": "caf\udce9"})
+        client.send("isready", "go")
+        client.read_until("bestmove", WAIT)
+
+
+def _by_python_chess(command):
+    with UciEngine(command_line(command), {"SyzygyPath": "caf\udce9"}) as engine:
+        engine.search(chess.Board(), chess.engine.Limit(depth=1), lambda info: None, place="the start")
+
+
+@pytest.mark.parametrize("search", [_by_the_client, _by_python_chess])
+def test_a_name_that_is_not_utf8_reaches_the_engine_byte_for_byte(tmp_path, search):
+    script, heard = tmp_path / "listener.py", tmp_path / "heard"
+    script.write_text(LISTENER, "utf-8")
+    search([sys.executable, str(script), str(heard)])
+    assert heard.read_text() == repr(b"setoption name SyzygyPath value caf\xe9")

@@ -27,3 +27,10 @@ def test_a_trace_that_cannot_go_on_says_why_once(tmp_path: Path) -> None:
             trace.sent("uci")
         assert disk.calls == 1
         assert trace.error == f"{trace.file} ends here: {os.strerror(errno.ENOSPC)}"
+
+
+def test_a_name_that_is_not_utf8_is_written_with_escapes(tmp_path: Path) -> None:
+    with Trace(tmp_path, "A", 1) as trace:
+        trace.sent("setoption name SyzygyPath value caf\udce9")
+    assert trace.file.read_text("utf-8").endswith(" >A: setoption name SyzygyPath value caf\\udce9\n")
+    assert not trace.error

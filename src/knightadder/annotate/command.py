@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 _NODES = 200_000  # default number of nodes for each position
 _HASH_MB = 16  # default hash size of each engine; far more than the search of one position uses
 _EXIT_FAILED = 1  # as in `cli.py`
+# Names of files may contain characters that UTF-8 lacks. They become escapes, which JSON reads back.
+_TEXT: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
 
 _DESCRIPTION = """\
 Let the engine evaluate every position of the games in a PGN file, and write the games with evaluations ([%eval ...]),
@@ -440,13 +442,13 @@ def _replacing(file: Path, force: bool) -> Iterator[TextIO]:
     `force`, a file with different content is not replaced.
     """
     if file == STANDARD:
-        stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n")
+        stream = io.TextIOWrapper(sys.stdout.buffer, **_TEXT)
         try:
             yield stream
         finally:
             stream.detach()
         return
-    with replacing(file, force=force) as beside, beside.open("w", encoding="utf-8", newline="\n") as stream:
+    with replacing(file, force=force) as beside, beside.open("w", **_TEXT) as stream:
         yield stream
 
 

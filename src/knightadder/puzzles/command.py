@@ -18,7 +18,7 @@ from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_outputs, reading, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
-from knightadder.text import counted
+from knightadder.text import counted, utf8
 
 if TYPE_CHECKING:
     from knightadder.puzzles.puzzle_maker import GameResult, ScannedGame
@@ -194,7 +194,7 @@ def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str, f
         print(text, end="", flush=True)
     else:
         _check_replaceable(out, lambda: text, force)
-        write_whole(out, text.encode())
+        write_whole(out, utf8(text))
     return count
 
 
@@ -212,5 +212,5 @@ def _check_replaceable(out: Path, text: Callable[[], str], force: bool) -> None:
     if out.is_file() and not force:
         with reading(out):
             lines = out.read_bytes().splitlines()
-        if not set(text().encode().splitlines()).issuperset(lines):
+        if not set(utf8(text()).splitlines()).issuperset(lines):
             check_new(out, force)

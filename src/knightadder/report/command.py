@@ -19,7 +19,7 @@ from knightadder.extras import needed_by
 from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
-from knightadder.text import counted, plain_name
+from knightadder.text import counted, plain_name, utf8
 
 if TYPE_CHECKING:
     from knightadder.report.figures import PlayerGame
@@ -187,7 +187,7 @@ def _study(
             if arguments.drills or arguments.drills_file:
                 _add_drills(played, arguments.drills_file)
             page = write_page(player, played, about, arguments.puzzles)
-            write_whole(arguments.out, page.encode(), force=arguments.force)
+            write_whole(arguments.out, utf8(page), force=arguments.force)
         journal.remove()
     left = len(items) - len(games)
     if games:

@@ -173,7 +173,7 @@ class UciClient(Closing):
             for line in lines:
                 self.trace.sent(line)
         try:
-            self._input.write("".join(line + "\n" for line in lines).encode())
+            self._input.write("".join(line + "\n" for line in lines).encode(errors="surrogateescape"))
             self._input.flush()
         except (OSError, ValueError):
             raise self._ended() from None

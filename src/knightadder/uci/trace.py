@@ -9,6 +9,7 @@ from pathlib import Path
 
 from knightadder.closing import Closing
 from knightadder.files import make_folder, writing
+from knightadder.text import utf8
 
 _now: Callable[[], datetime.datetime] = datetime.datetime.now
 
@@ -48,7 +49,7 @@ class Trace(Closing):
             return
         time = _now().isoformat(sep=" ", timespec="microseconds")
         try:
-            self._stream.write(f"{time} {direction}{self._name}: {text}\n".encode())
+            self._stream.write(utf8(f"{time} {direction}{self._name}: {text}\n"))
         except (OSError, ValueError) as error:
             self.error = f"{self.file} ends here: {getattr(error, 'strerror', None) or error}"
 

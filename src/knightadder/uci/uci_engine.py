@@ -62,6 +62,12 @@ class _ShortLines(chess.engine.UciProtocol):
         super().__init__()
         self._rest = {1: b"", 2: b""}  # the unfinished last line of standard output and of standard error
 
+    def send_line(self, line: str) -> None:
+        """Send a line, in which a name of a file that is not UTF-8 keeps its bytes."""
+        assert self.transport is not None
+        pipe: Any = self.transport.get_pipe_transport(0)
+        pipe.write(f"{line}\n".encode(errors="surrogateescape"))
+
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:
         """Receive output of the engine."""
         *lines, rest = (self._rest[fd] + (data.encode() if isinstance(data, str) else data)).split(b"\n")
