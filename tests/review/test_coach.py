@@ -85,6 +85,14 @@ CASES = [
      "a8=Q", Cp(900), "h1=Q"),
     ("material", "Loses material worth 8 pawns.", "7r/P3k3/8/3p4/8/1q6/8/K7 b - - 0 1", "Qb2+", Cp(0),
      "Kd7 a8=Q Rxa8+", Cp(900), "Kxb2 Kd6 a8=Q Rxa8"),
+    # The new piece is taken at once.
+    ("material", "Loses material worth 2 pawns.", "3r4/P5k1/8/8/8/3b4/8/3R2K1 b - - 0 1", "Kg6", Cp(0), "Ra8", Cp(300),
+     "a8=Q Rxa8 Rxd3 Ra1+ Kg2"),
+    # A piece is named by its square after the mistake, not by its square in the line.
+    ("pin", "Allows a pin of the knight on d8.", "3n4/4k3/8/8/8/3P4/8/R5K1 b - - 0 1", "Kf7", Cp(0), "Kd7", Cp(500),
+     "d4 Ne6 d5 Ke7 Re1 Kf7 Rxe6"),
+    ("pin", "Allows a pin of the bishop on d7 and the knight on e7.", "4k3/p2bn3/1r6/1B6/8/6N1/5PPP/4R1K1 b - - 0 1",
+     "Rh6", Cp(0), "Rc6", Cp(500), "Nf5 a6 Nxh6"),
     # What is taken back was traded. A trade that may follow wins nothing.
     ("pawn", "Loses a pawn.", "4k3/p7/1p6/2P4p/8/8/8/4K2R b - - 0 1", "Kd7", Cp(0), "bxc5", Cp(100), "cxb6 axb6 Rxh5"),
     ("hangs", "Hangs the queen on f3.",

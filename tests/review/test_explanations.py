@@ -160,20 +160,39 @@ def skewer(told, verb, front, behind, square):
     pytest.fail("there is no skewer")
 
 
-def pin(told, verb, name, square):
-    (side, boards), at = told.attack(verb), chess.parse_square(square)
-    assert any(
-        after.color_at(at) == (not side) and kind(after, at) == name and after.is_pinned(not side, at)
-        for _, _, after, _ in moves_of(side, boards)
+def stations(boards, name, square):
+    """Give the square of a piece on each board of a line, by its square on the first; None after it was taken."""
+    at = chess.parse_square(square)
+    assert kind(boards[0], at) == name
+    found = [at]
+    for before, after in pairwise(boards):
+        move = after.peek()
+        if at == move.from_square:
+            at = move.to_square
+        elif at is not None and after.piece_at(at) != before.piece_at(at):
+            rook = chess.square((move.from_square + move.to_square) % 8 // 2, chess.square_rank(move.from_square))
+            at = rook if before.is_castling(move) else None
+        found.append(at)
+    return found
+
+
+def pin(told, verb, pieces):
+    side, boards = told.attack(verb)
+    places = [stations(boards, *each) for each in re.findall(rf"the {PIECE} on {SQUARE}", pieces)]
+    assert places and any(
+        board.turn != side and all(at[number] is not None and board.is_pinned(not side, at[number]) for at in places)
+        for number, board in enumerate(boards[1:], 1)
     )
 
 
 def discovery(told, verb, name, square):
-    (side, boards), at = told.attack(verb), chess.parse_square(square)
+    side, boards = told.attack(verb)
+    places = dict(zip(map(id, boards), stations(boards, name, square), strict=True))
     for before, move, after, taken in moves_of(side, boards):
-        new = after.attackers(side, at) - before.attackers(side, at) - chess.SquareSet([move.to_square])
-        if new and kind(after, at) == name and any(later.to_square == at for later in taken):
-            return
+        at = places[id(after)]
+        if at is not None and after.attackers(side, at) - before.attackers(side, at) - {move.to_square}:
+            if any(later.to_square == at for later in taken):
+                return
     pytest.fail("there is no discovered attack")
 
 
@@ -187,14 +206,14 @@ def discovered_check(told, verb, which):
 
 
 def trapped(told, name, square):
-    boards, at = told.lines[1], chess.parse_square(square)
-    for number, board in enumerate(boards[:-2]):
-        if board.turn != told.mover or board.color_at(at) != told.mover or not board.attackers(not told.mover, at):
+    boards = told.lines[1]
+    for number, at in enumerate(stations(boards, name, square)[:-2]):
+        board = boards[number]
+        if at is None or board.turn != told.mover or not board.attackers(not told.mover, at):
             continue
         move = boards[number + 1].peek()
         where = move.to_square if move.from_square == at else at
-        taken = [then.to_square for _, then, _, _ in moves_of(not told.mover, boards[number + 1 :])]
-        if kind(board, at) == name and where in taken:
+        if where in [then.to_square for _, then, _, _ in moves_of(not told.mover, boards[number + 1 :])]:
             for move in board.generate_legal_moves(from_mask=chess.BB_SQUARES[at]):
                 moved = board.copy()
                 moved.push(move)
@@ -205,9 +224,12 @@ def trapped(told, name, square):
 
 def promotion(told, verb, square):
     side, boards = told.attack(verb)
-    assert any(
-        move.promotion and chess.square_name(move.to_square) == square for _, move, _, _ in moves_of(side, boards)
-    )
+    for number, (_, move, _, _) in enumerate(moves_of(side, boards)):
+        if move.promotion and chess.square_name(move.to_square) == square:
+            rest = boards[2 * number + 1 :]
+            assert stations(rest, kind(rest[0], move.to_square), square)[-1] is not None
+            return
+    pytest.fail("there is no promotion")
 
 
 def does_not_take_back(told, square):
@@ -262,7 +284,7 @@ CHECKS = [
     (rf"Gives up the pawn on {SQUARE} for nothing", gives_a_pawn),
     (rf"(Allows|Misses) a fork of (.+) on {SQUARE}", fork),
     (rf"(Allows|Misses) a skewer of {PIECE} and {PIECE} from {SQUARE}", skewer),
-    (rf"(Allows|Misses) a pin of the {PIECE} on {SQUARE}", pin),
+    (r"(Allows|Misses) a pin of (.+)", pin),
     (rf"(Allows|Misses) a discovered attack on the {PIECE} on {SQUARE}", discovery),
     (r"(Allows|Misses) a (double|discovered) check", discovered_check),
     (rf"Lets the {PIECE} on {SQUARE} be trapped", trapped),

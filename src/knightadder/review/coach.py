@@ -385,7 +385,7 @@ def _motifs(line: PlayedLine) -> Iterator[tuple[str, str]]:
         square = chess.square_name(line.moves[place.turn].to_square)
         yield "fork", f"a fork of {_kinds(_pieces(line, place))} on {square}"
     if place := find_trapped_piece(line):
-        yield "trapped", f"the {_piece(line.boards[place.turn - 1], place.squares[0])} be trapped"
+        yield "trapped", f"{_at_start(line, place.turn - 1, place.squares)} be trapped"
     if place := find_skewer(line):
         square = chess.square_name(line.moves[place.turn].to_square)
         yield "skewer", f"a skewer of {_kinds(_pieces(line, place))} from {square}"
@@ -395,20 +395,44 @@ def _motifs(line: PlayedLine) -> Iterator[tuple[str, str]]:
     ):
         place = find(line)
         if place and chess.PAWN not in _pieces(line, place):
-            yield kind, f"{words} the {_piece(line.boards[place.turn + 1], place.squares[0])}"
+            yield kind, f"{words} {_at_start(line, place.turn + 1, place.squares)}"
     if has_discovered_check(line):
         yield "discovered", "a discovered check"
     if has_double_check(line):
         yield "discovered", "a double check"
-    for move, _, _ in line.solver_moves():
-        if move.promotion:
-            yield "promotion", f"a promotion on {chess.square_name(move.to_square)}"
+    for turn in line.turns():
+        if line.moves[turn].promotion and not _is_taken(line, turn):
+            yield "promotion", f"a promotion on {chess.square_name(line.moves[turn].to_square)}"
 
 
-def _piece(board: chess.Board, square: chess.Square) -> str:
-    kind = board.piece_type_at(square)
-    assert kind is not None
-    return f"{chess.piece_name(kind)} on {chess.square_name(square)}"
+def _at_start(line: PlayedLine, number: int, squares: Iterable[chess.Square]) -> str:
+    """Name the pieces on some squares of a line's board by where they stand before the line begins."""
+    first = line.boards[0]
+    origins = [_origin(line, number, square) for square in squares]
+    return _listed(f"the {chess.piece_name(first.piece_type_at(at) or 0)} on {chess.square_name(at)}" for at in origins)
+
+
+def _origin(line: PlayedLine, number: int, square: chess.Square) -> chess.Square:
+    """Return the square, before a line begins, of the piece that stands on `square` on the line's board `number`."""
+    for board, move in zip(reversed(line.boards[:number]), reversed(line.moves[:number]), strict=True):
+        if move.to_square == square:
+            square = move.from_square
+        elif board.is_castling(move) and board.piece_type_at(square) in (None, chess.KING):  # the rook has come
+            rooks = board.castling_rights & board.occupied_co[board.turn]
+            square = chess.msb(rooks) if board.is_kingside_castling(move) else chess.lsb(rooks)
+    return square
+
+
+def _is_taken(line: PlayedLine, number: int) -> bool:
+    """Return whether the piece that makes a move of a line is taken later in it, or at its end."""
+    square = line.moves[number].to_square
+    for move in line.moves[number + 1 :]:
+        if move.to_square == square:
+            return True
+        if move.from_square == square:
+            square = move.to_square
+    end = line.boards[-1]
+    return end.turn != line.solver and _exchanged(end, square) is not end
 
 
 def _pieces(line: PlayedLine, place: MotifPlace) -> Counter[chess.PieceType]:
