@@ -66,6 +66,12 @@ class Tab:
             assert self.position["san"] == answer
         return self
 
+    def evaluate(self, **fields):
+        """Evaluate the line on the board, or stop its evaluation, and read until that has ended."""
+        self.send("evaluate", **fields)
+        self.until("progress", lambda message: message["done"] == message["all"])
+        return self.settle()
+
     @property
     def sans(self):
         """The moves of the tree, in the order of the tree."""

@@ -60,6 +60,11 @@ def expect_shown(page, san):
     expect(page.locator("#moves [aria-current]")).to_have_text(san)
 
 
+def expect_status(page, text):
+    """Expect a text about the puzzle or drill."""
+    expect(page.locator("#status")).to_contain_text(text)
+
+
 def start_game(page, side="White"):
     pace = page.get_by_label("The engine takes its time, as people do")
     if pace.is_visible():
@@ -67,6 +72,11 @@ def start_game(page, side="White"):
     page.locator(".segments").get_by_text(side, exact=True).click()
     page.get_by_role("button", name="Start the game").click()
     expect(page.locator("#game .running")).to_be_visible()
+
+
+def resign(page):
+    for name in ("Resign", "Really resign?"):
+        page.get_by_role("button", name=name).click()
 
 
 def lose_a_pawn(engine, page):
@@ -77,8 +87,8 @@ def lose_a_pawn(engine, page):
     expect_piece(page, "d5", "p")
     drag_move(page, "g1", "f3")
     expect_piece(page, "e4", "p")
-    for name in ("Resign", "Really resign?", "What decided the game"):
-        page.get_by_role("button", name=name).click()
+    resign(page)
+    page.get_by_role("button", name="What decided the game").click()
     expect(page.locator("#moments .told")).to_contain_text("One move decided the game")
     return page.locator("#moments ol button")
 
@@ -92,6 +102,20 @@ def resize(page, width, height):
 def analyse_tab(page):
     page.get_by_role("tab", name="Analyse").click()
     expect(page.locator("#transfer")).to_be_visible()
+
+
+def start_engine(page):
+    """Turn the engine on, and wait for its lines."""
+    page.get_by_role("switch", name="Engine").click()
+    expect(page.locator("#lines li")).to_have_count(3)
+
+
+def lose_session(page, link):
+    """Let the server forget the session, so that the page brings its moves back, with other numbers."""
+    link.lose(forgotten=True)
+    expect(page.locator("#lost")).to_be_visible()
+    page.clock.run_for(500)
+    expect(page.locator("#toast")).to_contain_text("your moves are back")
 
 
 def set_up(page, fen):

@@ -28,12 +28,6 @@ def _node(tab, san):
     return next(node["id"] for node in tab.tree.nodes() if node["san"] == san)
 
 
-def _evaluate(tab):
-    tab.send("evaluate")
-    tab.until("progress", lambda message: message["done"] == message["all"])
-    tab.settle()
-
-
 EDITS = {
     "a move": lambda tab: tab.play("Nc3"),
     "a line": lambda tab: tab.ask("play_line", node=0, moves=["e2e4", "c7c5", "g1f3"]),
@@ -87,7 +81,7 @@ def test_an_evaluation_is_undone_but_its_scores_stay(engine, tab):
     engine.worth = material
     tab.ask("load_pgn", pgn="1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7# 1-0")
     sans = tab.sans
-    _evaluate(tab)
+    tab.evaluate()
     assert tab.position["summary"] and len(tab.sans) > len(sans)
     marked = tab.sans
     tab.ask("undo")

@@ -1,7 +1,6 @@
 """The moments that decided a game, as the server tells them."""
 
 import pytest
-from board_tab import open_tab
 from stand_in_engine import StandInEngine, material
 
 
@@ -10,12 +9,6 @@ def engine(server):
     engine = StandInEngine(worth=material)
     server.make_engine = lambda: engine
     return engine
-
-
-@pytest.fixture
-def tab(server, engine):
-    with open_tab(server) as tab:
-        yield tab
 
 
 def lost_game(engine, tab):

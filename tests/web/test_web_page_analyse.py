@@ -19,6 +19,7 @@ from on_page import (
     resize,
     set_up,
     square,
+    start_engine,
     start_game,
     take_up,
 )
@@ -31,8 +32,7 @@ PGN = "1. e4 e5 {open} 2. Nf3 (2. f4 exf4 (2... d5) 3. Nf3) 2... Nc6! 3. Bb5 a6 
 
 def _analyse(page):
     analyse_tab(page)
-    page.get_by_role("switch", name="Engine").click()
-    expect(page.locator("#lines li")).to_have_count(3)
+    start_engine(page)
 
 
 def test_lines_arrows_and_figures(page):
@@ -332,8 +332,7 @@ LONG_PGN = """\
 def test_enough_moves_are_in_sight_below_the_analysis(page):
     load_pgn(page, LONG_PGN)
     expect(page.locator("#moves [data-node]")).to_have_count(40)
-    page.get_by_role("switch", name="Engine").click()
-    expect(page.locator("#lines li")).to_have_count(3)
+    start_engine(page)
     page.get_by_role("switch", name="Worth of each piece").click()
     expect(page.locator("#static-value")).to_have_text(re.compile("^Static value"))
     for width, height in ((1280, 800), (1200, 830), (1366, 768)):
@@ -395,8 +394,7 @@ def test_the_board_shows_what_each_piece_is_worth(page):
     click_move(page, "e2", "e4")  # the numbers follow
     expect(square(page, "e4")).to_have_attribute("aria-label", re.compile("worth"))
     assert _worths_of(page) == _expected_worths("r3k3/1pp5/8/8/4P3/8/5PPP/4K2R b Kq - 0 1")
-    page.get_by_role("switch", name="Engine").click()
-    expect(page.locator("#lines li")).to_have_count(3)
+    start_engine(page)
     page.keyboard.press("f")
     assert len(_worths_of(page)) == 8
     click_move(page, "a8", "a1")

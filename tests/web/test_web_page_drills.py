@@ -6,7 +6,7 @@ import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE
 from held_requests import HeldRequests
-from on_page import click_move, every_layout, expect_moves, expect_piece, square
+from on_page import click_move, every_layout, expect_moves, expect_piece, expect_status, square
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
@@ -56,10 +56,6 @@ def page(browser, box, request):
         yield page
         context.close()
     assert complaints == []
-
-
-def expect_status(page, text):
-    expect(page.locator("#status")).to_contain_text(text)
 
 
 @every_layout

@@ -13,6 +13,7 @@ from on_page import (
     expect_shown,
     load_pgn,
     paste,
+    resign,
     set_up,
     square,
     start_game,
@@ -238,8 +239,7 @@ def test_no_evaluation_is_seen_during_ones_own_game(engine, page):
     assert "0." not in page.locator("#moves [data-node]").last.get_attribute("title").replace("0.0 s", "")
     expect(_button(page, "New board")).to_be_disabled()
     page.get_by_role("tab", name="Play").click()
-    _button(page, "Resign").click()
-    _button(page, "Really resign?").click()
+    resign(page)
     _button(page, "Analyse the game").click()
     expect(page.locator("#evaluation")).to_be_visible()
     expect(page.locator("#moves [data-node]").last).to_have_attribute("title", re.compile(r"^-?\+?0\.\d\d"))

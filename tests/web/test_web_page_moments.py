@@ -1,6 +1,6 @@
 """After a game, on the page: the moments that decided it are tried again."""
 
-from on_page import click_move, every_layout, expect_moves, expect_piece, lose_a_pawn, press, start_game
+from on_page import click_move, every_layout, expect_moves, expect_piece, lose_a_pawn, press, resign, start_game
 from playwright.sync_api import expect
 
 
@@ -8,8 +8,7 @@ def test_no_move_can_be_shown_before_the_moments_are_found(engine, page):
     start_game(page)
     click_move(page, "e2", "e4")
     expect_moves(page, "e4", "a5")
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Really resign?").click()
+    resign(page)
     engine.held = True
     page.get_by_role("button", name="What decided the game").click()
     expect(told(page)).to_contain_text("Looking for the moves that decided the game")

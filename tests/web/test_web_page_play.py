@@ -11,6 +11,7 @@ from on_page import (
     expect_piece,
     expect_shown,
     play_from,
+    resign,
     set_up,
     square,
     start_game,
@@ -61,8 +62,7 @@ def test_a_new_game_does_not_begin_where_a_game_has_ended(engine, page):
 def test_a_new_game_after_resigning_does_not_begin_where_the_last_one_ended(engine, page):
     page.get_by_label("Start from").select_option("Chess960")
     play_from(page, "7k/8/6K1/8/8/8/8/R7 w - - 0 1")
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Really resign?").click()
+    resign(page)
     page.get_by_role("button", name="New game").click()
     expect(page.get_by_label("Start from")).to_have_value("chess960")
 
@@ -191,8 +191,7 @@ def test_chess960_castles_by_the_rook(page):
     expect(page.locator("#board .piece")).to_have_count(32)
     expect_piece(page, "a1", "B")  # position 0: BBQNNRKR
     expect_piece(page, "g1", "K")
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Really resign?").click()
+    resign(page)
     set_up(page, "4k3/8/8/8/8/8/8/5K1R w H - 0 1")
     drag_move(page, "f1", "h1")
     expect_moves(page, "O-O")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from on_page import LAYOUTS, analyse_tab, click_move, expect_moves, load_pgn, set_up, start_game
+from on_page import LAYOUTS, analyse_tab, click_move, expect_moves, load_pgn, resign, set_up, start_game
 from playwright.sync_api import expect
 
 
@@ -66,8 +66,7 @@ def test_a_game_with_clocks_tells_the_times_of_its_moves(engine, page):
     expect_moves(page, "e4", "e5")
     for move in page.locator("#moves [data-node]").all():
         expect(move).to_have_attribute("data-time", re.compile(r"^\d"))
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Really resign?").click()
+    resign(page)
     analyse_tab(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Save PGN").click()

@@ -7,7 +7,7 @@ import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE
 from held_requests import HeldRequests
-from on_page import SIZES, click_move, drag_move, expect_moves, expect_piece, expect_shown, square
+from on_page import SIZES, click_move, drag_move, expect_moves, expect_piece, expect_shown, expect_status, square
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
@@ -51,10 +51,6 @@ def page(browser, progress, request):
         yield page
         context.close()
     assert complaints == []
-
-
-def expect_status(page, text):
-    expect(page.locator("#status")).to_contain_text(text)
 
 
 def test_a_puzzle_is_solved_with_a_wrong_move_between(page):

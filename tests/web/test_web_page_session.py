@@ -12,8 +12,11 @@ from on_page import (
     expect_piece,
     expect_shown,
     load_pgn,
+    lose_session,
     paste,
+    resign,
     square,
+    start_engine,
     start_game,
 )
 from playwright.sync_api import expect
@@ -27,14 +30,6 @@ def _expect_game_goes_on(engine, page):
     click_move(page, "g1", "f3")
     expect_moves(page, "e4", "e5", "Nf3", "Nc6")
     assert engine.options == {"UCI_LimitStrength": True, "UCI_Elo": 1600}
-
-
-def _lose_session(page, link):
-    """Let the server forget the session, so that the page brings its moves back, with other numbers."""
-    link.lose(forgotten=True)
-    expect(page.locator("#lost")).to_be_visible()
-    page.clock.run_for(500)
-    expect(page.locator("#toast")).to_contain_text("your moves are back")
 
 
 def _start_game_with_clock(engine, page):
@@ -75,8 +70,7 @@ def test_the_end_of_a_game_survives_a_reload(engine, page):
     expect_moves(page, "d4")
     click_move(page, "d7", "d5")
     expect_moves(page, "d4", "d5", "e4")
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Really resign?").click()
+    resign(page)
     page.get_by_role("button", name="What decided the game").click()
     expect(page.locator("#moments .told")).to_contain_text(re.compile("decided the game|None of your moves"))
     page.reload()
@@ -114,7 +108,7 @@ def test_collapsed_variations_survive_a_reload_and_belong_to_their_game(page, li
     expect_moves(page, "d4", "d5", "Nf6", "c4", "Nf3", "g6", "f5", "g3")
     page.get_by_role("button", name="Undo").click()
     expect_moves(page, *collapsed)
-    _lose_session(page, link)
+    lose_session(page, link)
     expect_moves(page, *collapsed)
 
 
@@ -134,7 +128,7 @@ def test_after_a_reload_and_a_restart_the_whole_file_comes_back(page, link):
     _edit_second_game(page)
     page.reload()
     expect_moves(page, "e4")
-    _lose_session(page, link)
+    lose_session(page, link)
     choose_game(page, "3. E - ?")
     expect_moves(page, "c4")
     choose_game(page, "2. C - ?")
@@ -164,7 +158,7 @@ def test_a_file_to_which_undoing_leads_back_is_kept_with_its_edits(page, link, r
         expect_moves(page, "c4")
     page.get_by_role("button", name="Undo").click()
     expect_moves(page, "e4", "Nc3")
-    _lose_session(page, link)
+    lose_session(page, link)
     expect_moves(page, "e4", "Nc3")
     choose_game(page, "2. C - ?")
     expect_moves(page, "d4", "Nf3", "d5")
@@ -182,7 +176,7 @@ def test_a_file_that_is_sent_after_a_reload_is_not_taken_for_an_earlier_one(page
     paste(page, _NEXT_FILE)
     link.deliver()
     expect_moves(page, "c4")
-    _lose_session(page, link)
+    lose_session(page, link)
     choose_game(page, "2. G - ?")
     expect_moves(page, "g3")
 
@@ -199,7 +193,7 @@ def test_without_room_in_the_browser_the_game_on_the_board_comes_back_alone(page
     load_pgn(page, _NEXT_FILE.replace("1. g3 *", f"1. g3 {{{'x' * 4000}}} *"))
     expect_moves(page, "c4")
     expect(page.locator("#toast")).to_contain_text("This browser cannot store such a large game")
-    _lose_session(page, link)
+    lose_session(page, link)
     expect_moves(page, "c4")
     expect(page.locator("#games-field")).to_be_hidden()
 
@@ -207,8 +201,7 @@ def test_without_room_in_the_browser_the_game_on_the_board_comes_back_alone(page
 def test_the_analysis_goes_on_after_a_reload(page):
     analyse_tab(page)
     click_move(page, "e2", "e4")
-    page.get_by_role("switch", name="Engine").click()
-    expect(page.locator("#lines li")).to_have_count(3)
+    start_engine(page)
     page.reload()
     expect(page.get_by_role("switch", name="Engine")).to_be_checked()
     expect(page.locator("#lines li")).to_have_count(3)
@@ -256,8 +249,7 @@ def test_no_piece_moves_after_the_end_of_a_game(engine, page):
     start_game(page)
     click_move(page, "e2", "e4")
     expect_moves(page, "e4", "e5")
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Really resign?").click()
+    resign(page)
     expect(page.locator("#game .status")).to_contain_text("You lost")
     toast = page.get_by_role("alert")
     drag_move(page, "d2", "d4")

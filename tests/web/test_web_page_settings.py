@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from board_tab import open_tab
-from on_page import LAYOUTS, analyse_tab
+from on_page import LAYOUTS, analyse_tab, start_engine
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 
@@ -112,8 +112,7 @@ def test_settings_are_used_and_kept(server, open_page):
     later.goto(server.address)
     analyse_tab(later)
     expect(later.locator("#board .piece")).to_have_count(32)  # by then, it has asked for what was chosen
-    later.get_by_role("switch", name="Engine").click()
-    expect(later.locator("#lines li")).to_have_count(3)
+    start_engine(later)
     assert [(each.options.get("Threads"), each.options.get("Hash")) for each in engines] == [(None, None), (2, 128)]
 
 

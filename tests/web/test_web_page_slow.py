@@ -12,8 +12,10 @@ from on_page import (
     expect_shown,
     load_pgn,
     lose_a_pawn,
+    lose_session,
     paste,
     press,
+    resign,
     square,
     start_game,
 )
@@ -49,8 +51,7 @@ def test_the_last_position_asked_for_is_shown(page, link):
 def test_a_move_after_the_end_of_the_game_is_refused(page, link):
     start_game(page)
     link.slow = True
-    page.get_by_role("button", name="Resign").click()
-    page.get_by_role("button", name="Really resign?").click()
+    resign(page)
     click_move(page, "e2", "e4")
     link.deliver()
     expect(page.get_by_role("alert")).to_have_text("Your move came after the end of the game")
@@ -232,10 +233,7 @@ def test_a_file_that_is_loaded_right_after_a_new_board_comes_back_with_all_its_g
     link.deliver()
     expect_moves(page, "e4")
     expect(page.locator("#games")).to_have_text("1. A - ?")
-    link.lose(forgotten=True)
-    expect(page.locator("#lost")).to_be_visible()
-    page.clock.run_for(500)
-    expect(page.locator("#toast")).to_contain_text("your moves are back")
+    lose_session(page, link)
     choose_game(page, "2. C - ?")
     expect_moves(page, "d4", "d5")
 
@@ -254,10 +252,7 @@ def test_of_two_files_loaded_at_once_each_comes_back_with_its_own_games(page, li
     for _ in range(steps_back):
         page.locator("#undo").click()
     expect(page.locator("#games")).to_have_text(first)
-    link.lose(forgotten=True)
-    expect(page.locator("#lost")).to_be_visible()
-    page.clock.run_for(500)
-    expect(page.locator("#toast")).to_contain_text("your moves are back")
+    lose_session(page, link)
     choose_game(page, second)
     expect_moves(page, *moves)
 

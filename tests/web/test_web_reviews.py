@@ -36,34 +36,18 @@ def engine(server):
     return engine
 
 
-@pytest.fixture
-def tab(server, engine):
-    with open_tab(server) as tab:
-        yield tab
-
-
-def read(pgn):
-    return read_game(pgn)
-
-
 def annotated(pgn):
     """Give a game as `annotate` writes it with an engine that counts material, and its summary."""
-    game = read(pgn)
+    game = read_game(pgn)
     board = game.end().board()
     found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
     notes.annotate(game, found, explain=False)
     return game, row(1, 1, game.headers, found)
 
 
-def evaluated(tab, **fields):
-    tab.send("evaluate", **fields)
-    tab.until("progress", lambda message: message["done"] == message["all"])
-    return tab.settle()
-
-
 def written(game):
     """Write a game, without the evaluation of its first position, which only the board keeps."""
-    again = read(text_of(game))
+    again = read_game(text_of(game))
     again.set_eval(None)
     return text_of(again)
 
@@ -75,7 +59,7 @@ def nags(tab):
 @pytest.mark.parametrize("pgn", [SCHOLAR, LONG])
 def test_a_game_is_reviewed_as_annotate_does(tab, pgn):
     game, summary = annotated(pgn)
-    evaluated(tab.ask("load_pgn", pgn=pgn))
+    tab.ask("load_pgn", pgn=pgn).evaluate()
     assert written(tab.tree.game()) == written(game)
     assert [node.nags & {2, 4, 6} for node in game.mainline()].count(set()) < game.end().ply() - 1  # some are marked
     assert tab.position["summary"]["white"] == dataclasses.asdict(summary.white_side)
@@ -85,23 +69,23 @@ def test_a_game_is_reviewed_as_annotate_does(tab, pgn):
 
 
 def test_what_the_page_has_is_what_the_server_has(tab):
-    evaluated(tab.ask("load_pgn", pgn=LONG))
+    tab.ask("load_pgn", pgn=LONG).evaluate()
     reloaded = tab.tree.pgn()
     unlike = {"id": 0, "parent": 0, "verdict": None}  # for a verdict a search is needed
     nodes = [node | unlike for node in tab.tree.nodes()]
     tab.ask("load_pgn", pgn=reloaded)
     assert [node | unlike for node in tab.tree.nodes()] == nodes
     assert tab.position["summary"] is None
-    evaluated(tab)
+    tab.evaluate()
     assert tab.tree.pgn() == reloaded and tab.position["summary"] is not None
 
 
 def test_a_game_that_is_drawn_ends_level(engine, tab):
-    evaluated(tab.ask("load_pgn", pgn=REPEATED))
+    tab.ask("load_pgn", pgn=REPEATED).evaluate()
     assert tab.tree.nodes()[-1]["score"]["text"] == "+0.00" and len(engine.searches) == 8
     engine.searches.clear()
     tab.ask("go_to", node=tab.tree.nodes()[-1]["id"]).play("e4")  # nobody has claimed it
-    evaluated(tab)
+    tab.evaluate()
     assert engine.searches == [tab.position["fen"]]
 
 
@@ -112,9 +96,9 @@ def test_no_position_keeps_what_a_short_analysis_has_left(engine, tab):
     tab.ask("analyse", on=False)
     assert tab.tree.nodes()[-1]["score"] and engine.nodes < FULL_NODES
     engine.searches.clear()
-    evaluated(tab)
+    tab.evaluate()
     assert len(engine.searches) == 2  # the position before was searched enough, to judge the move
-    evaluated(tab)
+    tab.evaluate()
     assert len(engine.searches) == 2  # nothing is missing
 
 
@@ -126,12 +110,12 @@ def test_a_longer_analysis_is_kept(engine, tab, lines, kept):
     tab.until("lines")
     tab.ask("analyse", on=False)
     engine.searches.clear()
-    evaluated(tab)
+    tab.evaluate()
     assert (tab.position["fen"] not in engine.searches) is kept
 
 
 def test_a_short_analysis_changes_nothing_that_has_been_evaluated(engine, tab):
-    evaluated(tab.play("e4").play("e5"))
+    tab.play("e4").play("e5").evaluate()
     before = tab.tree.pgn()
     engine.worth = lambda board, move: 700
     for nodes, text in ((FULL_NODES - 1, "+0.00"), (FULL_NODES, "+7.00")):
@@ -149,16 +133,16 @@ def test_evaluations_of_a_file_are_searched_again_but_not_lost_to_a_short_analys
     tab.until("lines")
     tab.ask("analyse", on=False)
     assert [node["score"] and node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00", "+3.14", "-3.14"]
-    evaluated(tab)
+    tab.evaluate()
     assert [node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00"] * 3
 
 
 def test_evaluations_of_a_file_stay_where_the_line_is_evaluated_with_fewer_nodes(engine, tab):
     tab.ask("load_pgn", pgn="1. e4 { [%eval 3.14] } e5 { [%eval -3.14,30] } *")
-    evaluated(tab, nodes=50_000)
+    tab.evaluate(nodes=50_000)
     assert tab.position["summary"]
     assert [node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00", "+3.14", "-3.14"]
-    evaluated(tab)
+    tab.evaluate()
     assert [node["score"]["text"] for node in tab.tree.nodes()] == ["+0.00"] * 3
 
 
@@ -180,12 +164,12 @@ def test_an_evaluation_is_stopped_and_goes_on_where_it_was(server):
     with open_tab(server) as tab:
         tab.ask("load_pgn", pgn=SCHOLAR).send("evaluate")
         tab.until("progress", lambda message: message["done"] == 2)
-        evaluated(tab, on=False)
+        tab.evaluate(on=False)
         assert not engine.running and tab.position["summary"] is None and nags(tab) == {}
         assert "WhiteAccuracy" not in tab.tree.headers
         seen, engine.most = engine.searches[:2], 100
         engine.searches.clear()
-        evaluated(tab)
+        tab.evaluate()
         assert len(engine.searches) == 5 and not set(seen) & set(engine.searches)
         assert written(tab.tree.game()) == written(annotated(SCHOLAR)[0])
 
@@ -206,13 +190,13 @@ def test_the_line_on_the_board_is_evaluated(engine, tab):
     qg4 = next(node["id"] for node in tab.tree.nodes() if node["san"] == "Qg4")
     tab.ask("go_to", node=qg4)
     headers = dict(tab.tree.headers)
-    evaluated(tab)
+    tab.evaluate()
     assert len(engine.searches) == 5  # the start, e4, Nf6, Qg4, Nxg4
     assert nags(tab) == {"Qg4": [4]} and tab.position["summary"]["white"]["blunders"] == 1
     assert tab.tree.headers == headers  # they are the main line's
     tab.ask("go_to", node=0)
     assert tab.position["summary"] is None
-    evaluated(tab)
+    tab.evaluate()
     assert len(engine.searches) == 7 and tab.position["summary"]["white"]["blunders"] == 0
     assert tab.tree.headers["WhiteAccuracy"] == "100.0" and tab.tree.headers["ECO"] == "C40"
     tab.ask("promote", node=qg4)
@@ -221,7 +205,7 @@ def test_the_line_on_the_board_is_evaluated(engine, tab):
 
 
 def test_the_headers_tell_of_no_other_game(tab):
-    evaluated(tab.ask("load_pgn", pgn='[ECO "Z99"]\n[WhiteAccuracy "12.3"]\n\n1. a3 a6 2. h3 h6 *'))
+    tab.ask("load_pgn", pgn='[ECO "Z99"]\n[WhiteAccuracy "12.3"]\n\n1. a3 a6 2. h3 h6 *').evaluate()
     assert tab.tree.headers["ECO"] == "Z99" and tab.tree.headers["WhiteAccuracy"] == "100.0"
     tab.ask("go_to", node=tab.tree.nodes()[-1]["id"]).play("a4")
     assert tab.tree.headers["ECO"] == "Z99" and tab.tree.headers["WhiteAccuracy"] == "12.3"
@@ -232,7 +216,7 @@ def test_the_headers_tell_of_no_other_game(tab):
 
 def test_marks_follow_a_longer_analysis_but_those_of_the_user_stay(engine, tab):
     tab.ask("load_pgn", pgn="1. e4 Nf6 2. Qg4 Nxg4 3. h3 d6 $5 *")
-    evaluated(tab)
+    tab.evaluate()
     assert nags(tab) == {"Qg4": [4], "d6": [5]}
     qg4 = next(node for node in tab.tree.nodes() if node["san"] == "Qg4")
     engine.worth, engine.nodes = (lambda board, move: 0), 10**6
@@ -260,19 +244,19 @@ def test_moves_are_marked_while_they_are_analysed_and_said_is_what_was_best(engi
 
 
 def test_a_mark_that_the_user_removes_is_not_set_again_by_a_search(engine, tab):
-    evaluated(tab.ask("load_pgn", pgn="1. e4 Nf6 2. Qg4 h6 *"))
+    tab.ask("load_pgn", pgn="1. e4 Nf6 2. Qg4 h6 *").evaluate()
     qg4, h6 = [next(row for row in tab.tree.nodes() if row["san"] == san) for san in ("Qg4", "h6")]
     assert nags(tab) == {"Qg4": [4], "h6": [4]}
     tab.ask("remark", node=qg4["id"], comment="", nags=[])
     tab.ask("remark", node=h6["id"], comment="", nags=[4, 14])  # another sign leaves the engine's judgement
     assert tab.tree.rows[h6["id"]]["verdict"]["word"] == "blunder"
-    evaluated(tab)
+    tab.evaluate()
     engine.nodes = FULL_NODES
     tab.ask("go_to", node=qg4["id"]).send("analyse", on=True)
     tab.until("lines", lambda message: message["node"] == qg4["id"])
     tab.ask("analyse", on=False)
     assert nags(tab) == {"h6": [4, 14]}
-    evaluated(tab.ask("undo").ask("undo"))
+    tab.ask("undo").ask("undo").evaluate()
     assert nags(tab)["Qg4"] == [4]
 
 
@@ -318,10 +302,10 @@ def test_the_effort_of_an_evaluation_is_chosen(engine, tab):
         return original(board, limit, **more)
 
     engine.stream = stream
-    evaluated(tab.play("e4"), nodes=5_000)
-    evaluated(tab, nodes=4_000)  # which nothing is missing for
-    evaluated(tab, seconds=0.5)
-    evaluated(tab, seconds=0.2)
+    tab.play("e4").evaluate(nodes=5_000)
+    tab.evaluate(nodes=4_000)  # for which nothing is missing
+    tab.evaluate(seconds=0.5)
+    tab.evaluate(seconds=0.2)
     assert limits == [chess.engine.Limit(nodes=5_000)] * 2 + [chess.engine.Limit(time=0.5)] * 2
 
 
@@ -334,7 +318,7 @@ def test_the_threat_is_analysed_and_is_no_evaluation(engine, tab):
 
 
 def test_a_position_without_moves(tab):
-    evaluated(tab)
+    tab.evaluate()
     counts = ("brilliant", "great", "inaccuracies", "mistakes", "blunders", "missed")
     assert tab.position["summary"] == {
         "white": dict.fromkeys(("accuracy", "centipawn_loss")) | dict.fromkeys(counts, 0),
@@ -346,5 +330,5 @@ def test_a_position_without_moves(tab):
 def test_better_lines_are_left_out_of_a_game_that_is_full(tab, monkeypatch):
     tab.ask("load_pgn", pgn=SCHOLAR)
     monkeypatch.setattr("knightadder.web.reviews.MAX_NODES", len(tab.tree.nodes()))
-    evaluated(tab)
+    tab.evaluate()
     assert len(tab.sans) == 7 and nags(tab)

@@ -82,8 +82,7 @@ def test_a_game_goes_on_after_its_review_without_the_lines_of_the_review(engine,
     tab.ask("new_game", color="white").play("f3", "e5").play("g4", "Qh4#")
     assert tab.position["at_tip"]
     engine.worth = material  # which sees the mate after 2. g4
-    tab.send("evaluate")
-    tab.until("progress", lambda message: message["done"] == message["all"])
+    tab.evaluate()
     tab.ask("go_to", node=0)
     assert not tab.position["at_tip"]
     tab.ask("take_back")
@@ -252,8 +251,7 @@ def test_the_analysis_goes_on_after_a_refusal(engine, tab):
 
 def test_the_line_is_evaluated_for_the_graph(engine, tab):
     tab.play("e4").play("e5").ask("go_to", node=0)
-    tab.send("evaluate")
-    tab.until("progress", lambda message: message["done"] == message["all"])
+    tab.evaluate()
     assert [fen.split()[0] for fen in engine.searches] == [
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR",
         "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR",
@@ -262,14 +260,12 @@ def test_the_line_is_evaluated_for_the_graph(engine, tab):
     assert all(node["score"] for node in tab.tree.nodes())
     assert tab.tree.pgn().count("[%eval") == 3
     searches = len(engine.searches)
-    tab.send("evaluate")
-    tab.until("progress", lambda message: message["done"] == message["all"])
+    tab.evaluate()
     assert len(engine.searches) == searches  # nothing is evaluated twice
 
 
 def test_ends_of_games_are_in_the_graph_as_well(tab):
-    tab.ask("load_pgn", pgn="1. f3 e5 2. g4 Qh4# 0-1").send("evaluate")
-    tab.until("progress", lambda message: message["done"] == message["all"])
+    tab.ask("load_pgn", pgn="1. f3 e5 2. g4 Qh4# 0-1").evaluate()
     assert tab.tree.nodes()[-1]["score"] == {"text": "#", "chances": 0.0}
 
 
