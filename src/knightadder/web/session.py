@@ -29,9 +29,6 @@ from knightadder.web.game_loading import LoadedDesk, Loading
 from knightadder.web.gametree import (
     GameTree,
     ancestry,
-    board_from_fen,
-    parse_line,
-    parse_move,
     tree_of,
     tree_of_line,
 )
@@ -43,6 +40,7 @@ from knightadder.web.played_game import PlayedGame
 from knightadder.web.resources import Resources
 from knightadder.web.reviews import Effort, Reviews
 from knightadder.web.tab_engine import TabEngine
+from knightadder.web.typed import board_from_fen, parse_line, parse_move
 from knightadder.web.views import (
     View,
     board_view,
@@ -104,6 +102,10 @@ class Session:
         return self._desk.game
 
     @property
+    def _running_game(self) -> PlayedGame | None:
+        return self._game if self._game is not None and self._game.running else None
+
+    @property
     def _tip(self) -> chess.pgn.GameNode:
         return self._desk.tip
 
@@ -116,7 +118,7 @@ class Session:
 
     async def pause(self) -> None:
         """Stop the analysis while there is no page; a game and its clocks continue."""
-        if self._analysing and not self._is_running:
+        if self._analysing and not self._running_game:
             await self._worker.stop()
         self._other.pause()
 
@@ -188,8 +190,8 @@ class Session:
         node = self._tree.node(message.node)
         board = self._tree.board(node)
         move = parse_move(board, message.move)
-        game = self._game
-        if game is None or not game.running:
+        game = self._running_game
+        if game is None:
             if message.in_game:
                 raise MessageError("your move came after the end of the game")
             await self._worker.stop()
@@ -310,18 +312,14 @@ class Session:
             self._send(hint_view(self._tree.id(self._tip), board, analysis.best_move))
 
     def _running(self) -> PlayedGame:
-        if self._game is None or not self._game.running:
+        if self._running_game is None:
             raise MessageError("no game is being played")
-        return self._game
+        return self._running_game
 
     # --- moving about the tree -------------------------------------------------------------------------------------
 
-    @property
-    def _is_running(self) -> bool:
-        return self._game is not None and self._game.running
-
     def _refuse_in_game(self, what: str) -> None:
-        if self._is_running:
+        if self._running_game:
             raise MessageError(f"{what} while the game is running: finish it or resign")
 
     async def _go_to(self, message: messages.GoTo) -> None:
@@ -367,7 +365,7 @@ class Session:
         node = self._tree.node(message.node)
         done = self._desk.edit("the drawing", [node])
         self._tree.set_shapes(node, message.shapes)
-        if not self._is_running:  # undoing it later would take back the moves after it
+        if not self._running_game:  # undoing it later would take back the moves after it
             done()
         self._show_nodes([node])
         self._show_history()
@@ -595,9 +593,8 @@ class Session:
         self._show_position()
         self._show_game()
         self._watch_flag()
-        game = self._game
-        if game is not None and game.running:
-            self._worker.start(partial(self._go_on_playing, game))
+        if self._running_game:
+            self._worker.start(partial(self._go_on_playing, self._running_game))
         elif self._analysing and outcome_of(self._tree.board(self._tree.cursor)) is None:
             self._worker.start(self._go_on_analysing)
 
@@ -606,8 +603,8 @@ class Session:
         if self._flag is not None:
             self._flag.cancel()
             self._flag = None
-        game = self._game
-        if game is not None and game.running and game.clock is not None and game.clock.running is not None:
+        game = self._running_game
+        if game is not None and game.clock is not None and game.clock.running is not None:
             left = game.clock.remaining(game.clock.running)
             self._flag = asyncio.get_running_loop().call_later(left, self._look_at_flag, game)
 
@@ -621,9 +618,9 @@ class Session:
     # --- messages to the page --------------------------------------------------------------------------------------
 
     def _show_position(self) -> None:
-        game, shown = self._game, self._tree.cursor
-        movable = game is None or not game.running or (shown is self._tip and shown.turn() == game.user)
-        premover = game.user if game is not None and game.running and shown is self._tip and not movable else None
+        game, shown = self._running_game, self._tree.cursor
+        movable = game is None or (shown is self._tip and shown.turn() == game.user)
+        premover = game.user if game is not None and shown is self._tip and not movable else None
         self._send(
             {
                 **position_view(self._tree, movable, premover),
@@ -634,7 +631,7 @@ class Session:
             }
         )
         board = self._tree.board(shown)
-        self._other.follow(self._tree.id(shown), None if self._is_running or outcome_of(board) is not None else board)
+        self._other.follow(self._tree.id(shown), None if game is not None or outcome_of(board) is not None else board)
 
     def _show_nodes(self, nodes: Iterable[chess.pgn.GameNode]) -> None:
         self._send(nodes_view(self._reviews, nodes))
@@ -655,7 +652,7 @@ class Session:
         self._show_history()
 
     def _show_history(self) -> None:
-        self._send(history_view(*((None, None) if self._is_running else self._desk.names())))
+        self._send(history_view(*((None, None) if self._running_game else self._desk.names())))
 
     def _show_headers(self) -> None:
         """Send the headers if they no longer describe the main line."""

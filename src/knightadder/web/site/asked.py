@@ -16,8 +16,8 @@ from starlette.routing import Route
 
 from knightadder.engine.errors import EngineError
 from knightadder.foreign import whole_or_none
-from knightadder.web.gametree import board_from_fen
 from knightadder.web.messages import MessageError
+from knightadder.web.typed import board_from_fen
 from knightadder.web.views import View
 
 _LONGEST_FEN = 200
