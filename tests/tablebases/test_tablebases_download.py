@@ -11,7 +11,7 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,8 @@ class Mirror(ThreadingHTTPServer):
         Whether it sends chunks, without the length in front.
     length : str or None
         The length that it tells, if not the right one.
+    before_first : callable or None
+        Called before the first answer.
     """
 
     daemon_threads = True
@@ -64,6 +66,7 @@ class Mirror(ThreadingHTTPServer):
         self.requests: list[tuple[str, str | None]] = []
         self.status, self.ranges, self.most, self.damaged, self.chunked = 200, True, 1.0, 0, False
         self.length: str | None = None
+        self.before_first: Callable[[], object] | None = None
 
     @property
     def url(self) -> str:
@@ -77,6 +80,9 @@ class Handler(BaseHTTPRequestHandler):
         mirror = self.server
         asked = self.headers["Range"]
         mirror.requests.append((self.path, asked))
+        if (call := mirror.before_first) is not None:
+            mirror.before_first = None
+            call()
         data = mirror.files.get(self.path)
         if data is None or mirror.status != 200:
             self.send_error(404 if mirror.status == 200 else mirror.status)
@@ -129,6 +135,16 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def download(mirror: Mirror, folder: Path, *more: str) -> int:
     return main(["tablebases", "download", str(folder), "--men", "3", "--url", mirror.url, *more])
+
+
+def test_a_second_run_at_the_same_time_is_refused(mirror: Mirror, folder: Path, capsys: Output) -> None:
+    statuses: list[int] = []
+    mirror.before_first = lambda: statuses.append(download(mirror, folder))
+    assert download(mirror, folder) == 0
+    assert statuses == [2]
+    assert re.search(r"^knightadder: \S+\.part is in use by another run$", capsys.readouterr().err, re.M)
+    assert content(folder) == FILES
+    assert len(mirror.requests) == len(FILES)
 
 
 # --- what is fetched -----------------------------------------------------------------------------------------------

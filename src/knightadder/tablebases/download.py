@@ -17,7 +17,7 @@ from knightadder import __version__
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.tablebases.checksum import check_checksum, check_header, check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
-from knightadder.files import make_folder, move, reading, writing
+from knightadder.files import locked, make_folder, move, reading, writing
 from knightadder.foreign import whole_or_none
 from knightadder.progress import progress
 from knightadder.runs import going_on
@@ -86,25 +86,28 @@ class Download:
             raise OptionError(f"expected an http or https URL, not {url}")
 
     def fetch(self, name: str) -> bool:
-        """Fetch or complete a file, unless it is present and undamaged; return whether bytes had to be fetched."""
+        """Fetch or complete a file, unless it is present and undamaged; return whether bytes had to be fetched.
+        OptionError if another run fetches it now.
+        """
         target, part = self._folder / name, self._folder / f"{name}.part"
         with contextlib.suppress(TableError):
             check_table(target)
             with writing(part):
                 part.unlink(missing_ok=True)
             return False
-        for _ in range(_TRIES):
-            self._receive(name, part)
-            try:
-                check_checksum(part)
-            except TableError:
-                with writing(part):
-                    part.unlink()
-                continue
-            with writing(target):
-                move(part, target)
-            check_header(target)
-            return True
+        with locked(part):
+            for _ in range(_TRIES):
+                self._receive(name, part)
+                try:
+                    check_checksum(part)
+                except TableError:
+                    with writing(part):
+                        part.unlink()
+                    continue
+                with writing(target):
+                    move(part, target)
+                check_header(target)
+                return True
         raise TableError("damaged on the mirror or during the download: its checksum is wrong")
 
     def _receive(self, name: str, part: Path) -> None:
