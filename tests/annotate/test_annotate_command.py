@@ -305,6 +305,17 @@ def test_pictures_of_the_user_are_kept_while_a_run_is_unfinished(file, analysts,
     assert (folder / "game-0001.svg").read_text() == "mine"
 
 
+def test_no_other_folder_of_the_user_is_touched(file, analysts):
+    other = file.with_name("graphs.unfinished")
+    other.mkdir()
+    (other / "mine.txt").write_text("mine")
+    before = set(file.parent.iterdir())
+    assert annotate(file, "--plot", file.with_name("graphs")) == 0
+    assert (other / "mine.txt").read_text() == "mine"
+    assert {path.name for path in {*file.parent.iterdir()} - before} == {"graphs", "games.annotated.pgn"}
+    assert sorted(path.name for path in file.with_name("graphs").iterdir()) == ["game-0001.svg", "game-0003.svg"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

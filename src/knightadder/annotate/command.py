@@ -10,8 +10,8 @@ import argparse
 import contextlib
 import filecmp
 import io
-import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -313,18 +313,13 @@ def _evaluate(
 def _new_pictures(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder; at the end, its files are moved into `folder`. An interrupted run moves none."""
     target = folder.resolve()  # so that a symbolic link stays a link
-    beside = target.with_name(f"{target.name}.unfinished")
     with doing("write to", folder):
-        if beside.is_dir():
-            shutil.rmtree(beside)
-        beside.mkdir(parents=True)
-        yield beside
-        if target.exists():
-            for file in beside.iterdir():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:
+            yield Path(beside)
+            target.mkdir(exist_ok=True)
+            for file in sorted(Path(beside).iterdir()):
                 move(file, target / file.name)
-            beside.rmdir()
-        else:
-            move(beside, target)
 
 
 def _check_pictures(folder: Path, pictures: Path) -> None:
