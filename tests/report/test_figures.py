@@ -225,6 +225,8 @@ def test_accuracy_by_time_left(games):
         ('[Termination "Time forfeit"]', "0-1", True),
         ('[Termination "Bert won on time"]', "0-1", True),
         ('[Termination "Bert won by resignation"]', "0-1", False),
+        ('[Termination "Sometimes won by resignation"]', "0-1", False),
+        ('[Termination "Sometimes won on time"]', "0-1", True),
         ("", "{[%clk 0:00:01] Anna forfeits on time} 0-1", True),
         ("", "{Anna resigns} 0-1", False),
         ('[Termination "?"]', "{[%clk 0:00:01]} 0-1", None),

@@ -197,7 +197,8 @@ def _is_lost_on_time(game: chess.pgn.Game) -> bool | None:
     it; None if they do not say how the game ended.
     """
     end, termination = game.end(), _known(game.headers.get("Termination", "")).lower()
-    if "time" in termination or _ON_TIME.search(end.comment):
+    how = termination.rpartition(" won ")[2]  # without the winner's name, which may contain the word
+    if "time" in how or _ON_TIME.search(end.comment):
         return True
     return False if termination or _OTHERWISE.search(end.comment) or end.board().is_checkmate() else None
 
