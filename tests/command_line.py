@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
 
 from knightadder import cli
@@ -15,3 +18,15 @@ def run_command(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple
     except SystemExit as end:  # argparse
         status = end.code
     return status, *capsys.readouterr()
+
+
+def use_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Let standard output be a terminal of this width."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+
+def plain(text: str) -> str:
+    """Return a text for a terminal without its colours and cursor movements."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import chess
 import pytest
+from command_line import plain, use_terminal
 from command_line import run_command as _run
 from engine_process import TIMEOUT
 
@@ -450,11 +451,9 @@ def test_the_table_on_a_terminal_shows_the_newest_of_each_line(capsys, engine, m
         _info("d2d4 d7d5", Score(mate=-2), depth=2, multipv=2),
     )
     monkeypatch.setattr(FakeEngine, "reports", reports)
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    use_terminal(monkeypatch, 120)
     status, out, _ = _run(capsys, "analyse", "startpos", "--depth", "2", "--multipv", "2")
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out)
+    text = plain(out)
     assert status == 0
     assert "Score (White)" in text
     assert re.search(r"2/6 .*\+0\.34 .*1\. e4 c5 2\. Nf3", text)

@@ -77,6 +77,14 @@ def file(tmp_path):
     return file
 
 
+class Interrupted(Journal):
+    """A journal of a run that the user interrupts after its first entry."""
+
+    def add(self, number, result):
+        super().add(number, result)
+        signal.raise_signal(signal.SIGINT)
+
+
 def annotate(*arguments):
     return cli.main(["annotate", *map(str, arguments)])
 
@@ -462,11 +470,6 @@ def test_a_second_run_at_the_same_time_is_refused(file, monkeypatch, capsys):
 
 
 def test_an_unfinished_run_with_other_arguments(file, monkeypatch, capsys):
-    class Interrupted(Journal):
-        def add(self, number, result):
-            super().add(number, result)
-            signal.raise_signal(signal.SIGINT)
-
     use(monkeypatch, lambda _: FakeAnalyst())
     with monkeypatch.context() as patch:
         patch.setattr(command, "Journal", Interrupted)
@@ -666,11 +669,6 @@ def test_from_standard_input_to_standard_output(file, analysts, standard, capfdb
 
 
 def test_from_standard_input_to_a_file_and_on(file, standard, monkeypatch, capsys):
-    class Interrupted(Journal):
-        def add(self, number, result):
-            super().add(number, result)
-            signal.raise_signal(signal.SIGINT)
-
     use(monkeypatch, lambda _: FakeAnalyst())
     out = file.with_name("out.pgn")
     with monkeypatch.context() as patch:

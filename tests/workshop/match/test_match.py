@@ -14,7 +14,7 @@ from pathlib import Path
 
 import chess.pgn
 import pytest
-from command_line import run_command
+from command_line import run_command, use_terminal
 
 from knightadder import cli
 from knightadder.extras import install_command
@@ -442,9 +442,7 @@ def test_chess960_from_all_start_positions(capsys, tmp_path, two):
 
 
 def test_on_a_terminal_a_table_is_kept_up_to_date(capsys, two, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    use_terminal(monkeypatch, 160)
     status, out, _ = _run(capsys, *two, "--games", "4")
     assert status == 0
     assert "0 of 4 games, N=1, built-in; Ctrl-C interrupts" in out

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import chess.engine
 import pytest
-from command_line import run_command
+from command_line import plain, run_command, use_terminal
 from waiting import TIMEOUT, eventually
 
 from knightadder.engine.errors import EngineError
@@ -489,11 +489,9 @@ def test_themes_are_summed_up(capsys, suite):
 
 
 def test_a_table_on_a_terminal(capsys, three, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "140")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    use_terminal(monkeypatch, 140)
     status, out, _ = _run(capsys, three.arguments("--depth", "3"))
-    rows = [re.split(r" *[│┃] *", line) for line in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out).splitlines()]
+    rows = [re.split(r" *[│┃] *", line) for line in plain(out).splitlines()]
     assert status == 0
     assert ["", "Pawn.001", "g4", "g4", "+10", "3", "2", "0.02", "2000", "10/10", ""] in rows
     assert ["", "Pawn.002", "b4", "b3", "+10", "2", "missed", "", "", "4/10", ""] in rows
