@@ -136,6 +136,14 @@ def test_without_expected_results_these_are_unknown(analyst):
     assert [each.wdl for each in evaluate(board, analyst, Limit(nodes=5))] == [None, None]
 
 
+def test_nothing_is_said_of_a_null_move_before_the_position(analyst, caplog):
+    board = chess.Board()
+    for move in ("e2e4", "0000", "g1f3"):
+        board.push_uci(move)
+    assert analyst.analyse(board, Limit(nodes=5)).best_move in board.legal_moves
+    assert caplog.text == ""
+
+
 @pytest.mark.parametrize("analyst", [("silent",)], indirect=True)
 def test_an_engine_that_gives_no_score(analyst):
     with pytest.raises(EngineError, match=r"^the engine failed on rnbqkbnr/.*: no score$"):

@@ -223,6 +223,8 @@ class UciEngine(Closing):
         more: Mapping[str, Any],
     ) -> chess.Move | None:
         news = chess.engine.INFO_BASIC | chess.engine.INFO_SCORE | chess.engine.INFO_PV
+        if not all(board.move_stack):  # python-chess sends no moves if one is a null move, but warns at each search
+            board = board.copy(stack=False)
         try:
             allowed = None if limit is None else limit.time
             async with asyncio.timeout(_SILENCE if allowed is None else allowed + PATIENCE) as wait:
