@@ -122,6 +122,13 @@ def test_a_position_that_the_engine_refuses_costs_only_its_game(file, here, caps
     assert printed.endswith(f"{out}: 1 puzzle from 1 game, 2 left out\n")
 
 
+def test_without_a_game_that_can_be_used_nothing_is_written(file, here, capsys):
+    file.write_text(BROKEN, encoding="utf-8")
+    assert puzzles(file, "--out", file.with_name("out.csv")) == 2
+    assert capsys.readouterr().err.endswith("\nknightadder: no game can be used; the lines above say why\n")
+    assert [*file.parent.iterdir()] == [file]
+
+
 def test_several_files_and_standard_input_as_pgn(file, here, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FORK.encode("utf-16"))))
     assert puzzles(file, "-", file) == 0

@@ -109,9 +109,11 @@ def run(arguments: argparse.Namespace) -> int:
                         count = sum(len(told.puzzles) for told in found.values() if told)
                         update(len(found), counted(count, "puzzle"))
             finally:  # even after Ctrl-C or a failure
-                written = _write(found, out, suffix, arguments.force) if found else 0
+                written = _write(found, out, suffix, arguments.force) if any(found.values()) else 0
             journal.remove()
     broken = sum(told is None for told in found.values())
+    if broken == len(found):
+        raise PositionError("no game can be used; the lines above say why")
     where = f"{out}: " if out else ""
     bad = f", {broken} left out" if broken else ""
     print(f"{where}{counted(written, 'puzzle')} from {counted(len(found) - broken, 'game')}{bad}", file=sys.stderr)
