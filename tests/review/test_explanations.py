@@ -190,9 +190,9 @@ def discovery(told, verb, name, square):
     places = dict(zip(map(id, boards), stations(boards, name, square), strict=True))
     for before, move, after, taken in moves_of(side, boards):
         at = places[id(after)]
-        if at is not None and after.attackers(side, at) - before.attackers(side, at) - {move.to_square}:
-            if any(later.to_square == at for later in taken):
-                return
+        is_new = at is not None and after.attackers(side, at) - before.attackers(side, at) - {move.to_square}
+        if is_new and any(later.to_square == at for later in taken):
+            return
     pytest.fail("there is no discovered attack")
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 # Elo, nodes per move, share of plain quiet moves that are overlooked, and maximum error of evaluations in centipawns.
 # Between the rows, the logarithm of the nodes and the other numbers are interpolated linearly. The scale is Stockfish
 # 15.1's UCI_Elo, if Stockfish may search as deeply as it needs (one ply more than its level). The rows from 1350 to
-# 2500 were measured against Stockfish, and the lower rows against each other (see the strength log). The row for 3000
-# is extrapolated: twice the nodes are assumed to gain 85 Elo.
+# 2500 were measured against Stockfish, the lower rows and 2750 against other rows (see the strength log). The row for
+# 3000 is extrapolated: twice the nodes are assumed to gain 85 Elo.
 _CALIBRATION = (
     (500, 39, 0.62, 300.0),
     (750, 70, 0.50, 260.0),
@@ -23,7 +23,8 @@ _CALIBRATION = (
     (2000, 6_000, 0.04, 40.0),
     (2300, 47_000, 0.005, 15.0),
     (2500, 210_000, 0.0, 0.0),
-    (3000, 12_000_000, 0.0, 0.0),
+    (2750, 900_000, 0.0, 0.0),
+    (3000, 7_000_000, 0.0, 0.0),
 )
 MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
