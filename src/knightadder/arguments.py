@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import DEFAULT_EVALUATION, EVALUATION_NAMES
 from knightadder.foreign import MOST, TooLarge, parse_finite, parse_whole
@@ -166,6 +167,13 @@ def engine_options(arguments: argparse.Namespace) -> dict[str, str]:
     given = vars(arguments)
     options = {name: str(given[key]) for key, name in _OPTIONS.items() if given.get(key) is not None}
     return {**options, **named_values(given.get("option", ()))}
+
+
+def network_digest(arguments: argparse.Namespace) -> str | None:
+    """Return the digest of the file of ``--eval-file``, which a run that goes on must find unchanged; None without one.
+    OptionError if the file cannot be read.
+    """
+    return content_digest(arguments.eval_file) if arguments.eval_file else None
 
 
 def search_limit(arguments: argparse.Namespace, nodes: int) -> dict[str, Any]:

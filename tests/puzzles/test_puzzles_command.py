@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import sys
+from importlib import resources
 
 import chess.pgn
 import pytest
@@ -165,6 +166,21 @@ def test_what_was_found_is_kept(file, here, error, status, capsys):
     assert _first_moves(out) == ["h5f7", "f5d6"]
 
 
+def test_a_run_does_not_go_on_with_another_network_of_the_same_name(file, here, capsys):
+    out, network = file.with_name("out.csv"), file.with_name("mine.nnue")
+    shipped = (resources.files("knightadder") / "data" / "default.nnue").read_bytes()
+    network.write_bytes(shipped)
+    here(1, KeyboardInterrupt())
+    assert puzzles(file, "--out", out, "--eval-file", network) == 130
+    here(None, None)
+    network.write_bytes(b"a later one")
+    capsys.readouterr()
+    assert puzzles(file, "--out", out, "--eval-file", network) == 2
+    assert "belongs to a run with other settings (network)" in capsys.readouterr().err
+    network.write_bytes(shipped)
+    assert puzzles(file, "--out", out, "--eval-file", network) == 0
+
+
 @pytest.mark.parametrize("suffix", [".pgn", ".epd", ".csv"])
 def test_the_same_command_goes_on_but_a_file_of_the_user_is_not_overwritten(file, here, capsys, suffix):
     out, whole = file.with_name(f"out{suffix}"), file.with_name(f"whole{suffix}")
@@ -278,9 +294,7 @@ def test_where_a_puzzle_was_played(monkeypatch, site, place):
 
 def test_a_network_that_is_not_there_is_one_line(file, here, capsys):
     assert puzzles(file, "--eval-file", "missing.nnue") == 2
-    assert (
-        "knightadder: option EvalFile: cannot read missing.nnue: No such file or directory\n" in capsys.readouterr().err
-    )
+    assert "knightadder: cannot read missing.nnue: No such file or directory\n" in capsys.readouterr().err
 
 
 def test_a_null_move_ends_a_game():

@@ -54,7 +54,10 @@ NAME = "Anna <i>Muster</i>"
 
 
 class Player(FakeAnalyst):
-    """An engine that sees one move ahead."""
+    """An engine that sees one move ahead, and takes any option."""
+
+    def configure(self, options):
+        return []
 
 
 class Pool(Here):

@@ -154,6 +154,21 @@ def test_a_run_goes_on_where_it_was_interrupted(file, capsys, pool, monkeypatch)
     assert not unfinished.exists()
 
 
+def test_a_run_does_not_go_on_with_another_network_of_the_same_name(file, capsys, pool, monkeypatch):
+    out, network = file.with_name("anna.html"), file.with_name("mine.nnue")
+    command = "--player", NAME, "-o", out, "--eval-file", network
+    network.write_bytes(b"a network")
+    monkeypatch.setattr(pool, "ends", 2)
+    assert report(file, *command) == 130
+    monkeypatch.setattr(pool, "ends", None)
+    network.write_bytes(b"a later one")
+    capsys.readouterr()
+    assert report(file, *command) == 2
+    assert "belongs to a run with other settings (network)" in capsys.readouterr().err
+    network.write_bytes(b"a network")
+    assert report(file, *command) == 0
+
+
 def test_a_file_of_the_user_is_kept_while_a_run_is_unfinished(file, capsys, pool, monkeypatch):
     out = file.with_name("anna.html")
     monkeypatch.setattr(pool, "ends", 2)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder import __version__
-from knightadder.arguments import declare, declare_limits, engine_options, search_limit
+from knightadder.arguments import declare, declare_limits, engine_options, network_digest, search_limit
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.options import MAX_LINES
@@ -146,7 +146,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
         "hash": arguments.hash,
         "syzygy": arguments.syzygy,
         "eval": arguments.eval,
-        "network": content_digest(arguments.eval_file) if arguments.eval_file else None,
+        "network": network_digest(arguments),
         "engine": engine,
         "options": own_options,
     }

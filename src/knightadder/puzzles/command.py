@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder import __version__
-from knightadder.arguments import declare, engine_options
+from knightadder.arguments import declare, engine_options, network_digest
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
@@ -77,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             "games": [[Path(name).name, content_digest(file)] for name, file in files],
             "version": __version__,
             "nodes": arguments.nodes,
+            "network": network_digest(arguments),
             "options": options,
             "engine": engine,
         }

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder import __version__
-from knightadder.arguments import declare, declare_limits, declare_player, engine_options, not_negative, search_limit
+from knightadder.arguments import (
+    declare,
+    declare_limits,
+    declare_player,
+    engine_options,
+    network_digest,
+    not_negative,
+    search_limit,
+)
 from knightadder.digests import content_digest
 from knightadder.drills.command import declare_file, open_box
 from knightadder.engine.errors import OptionError, PositionError
@@ -145,6 +153,7 @@ def _study(
         "player": sorted(map(plain_name, arguments.player)),
         "version": __version__,
         "limit": limit,
+        "network": network_digest(arguments),
         "engine": engine,
         "options": options,
     }
