@@ -1,5 +1,7 @@
 """The subcommand `drills`: repertoires, and where games leave them."""
 
+import io
+import sys
 from pathlib import Path
 
 import chess
@@ -91,11 +93,19 @@ def test_a_repertoire_with_variations_becomes_drills(drills, tmp_path, capsys):
     assert (first.comment, first.good[0]) == ("the best move", ("e2e4", "e7e5", "g1f3", "b8c6", "f1b5"))
 
 
+def test_a_repertoire_comes_from_standard_input(drills, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(REPERTOIRE.encode())))
+    assert drills("repertoire", "-", "--side", "white") == 0
+    said = capsys.readouterr()
+    assert "the repertoire of White has 6 positions, 6 of them new" in said.out
+    assert "standard input, game 3, line 10, is left out: illegal san: 'Ke3'" in said.err
+
+
 def test_the_first_comment_on_a_move_may_stand_in_a_later_game(tmp_path):
     file = tmp_path / "study.pgn"
     games = ("1. e4 e5 2. Nf3 *", "1. e4 {the best} e5 2. Nc3 {slower} *", "1. e4 {later} e5 2. Nf3 {faster} *")
     file.write_text("\n\n".join(games), "utf-8")
-    first, second = read_repertoire([file], white=True)
+    first, second = read_repertoire([(file.name, file)], white=True)
     assert first.comment == "the best"
     assert second.good == (("g1f3",), ("b1c3",))
     assert second.comment == "faster"  # the one on the move that is shown
@@ -104,7 +114,7 @@ def test_the_first_comment_on_a_move_may_stand_in_a_later_game(tmp_path):
 def test_a_position_without_an_opening_is_named_by_its_start(tmp_path):
     file = tmp_path / "study.pgn"
     file.write_text('1. e4 *\n\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 Kd7 2. e5 *\n', "utf-8")
-    named = [drill.opening for drill in read_repertoire([file], white=True)]
+    named = [drill.opening for drill in read_repertoire([(file.name, file)], white=True)]
     assert named == ["Start position", "From a set-up position", "From a set-up position"]
 
 
@@ -122,7 +132,7 @@ def test_a_deep_repertoire_is_not_replayed_from_the_start_for_each_position(tmp_
     for rounds in (25, 50):
         file = tmp_path / f"{rounds}.pgn"
         file.write_text(f"{'Nf3 Nf6 Ng1 Ng8 ' * rounds} *\n", "utf-8")
-        assert [drill.before for drill in read_repertoire([file], white=True)] == ["", "1. Nf3 Nf6"]
+        assert [drill.before for drill in read_repertoire([(file.name, file)], white=True)] == ["", "1. Nf3 Nf6"]
         counts.append(pushed)
         pushed = 0
     assert counts[1] < 2.5 * counts[0]

@@ -67,7 +67,7 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "repertoire. After changing the files, run the command again; unchanged positions keep their progress.",
     )
     command.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE.pgn", help="PGN file with the repertoire of one side"
+        "files", nargs="+", metavar="FILE.pgn", help="PGN file with the repertoire of one side; - is standard input"
     )
     command.add_argument("--side", choices=("white", "black"), required=True, help="side that plays this repertoire")
     declare_file(command)
@@ -76,11 +76,13 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def _run_repertoire(arguments: argparse.Namespace) -> int:
     from knightadder.drills.repertoire import read_repertoire
+    from knightadder.pgn.game_files import game_files
 
     white = arguments.side == "white"
-    drills = read_repertoire(arguments.files, white)
+    with game_files(arguments.files) as files:
+        drills = read_repertoire(files, white)
     if not drills:
-        raise PositionError(f"there is no move of {_COLOURS[white]} in {', '.join(map(str, arguments.files))}")
+        raise PositionError(f"there is no move of {_COLOURS[white]} in {', '.join(arguments.files)}")
     box = open_box(arguments.drills_file)
     new = box.set_repertoire(white, drills)
     print(f"{box.file}: the repertoire of {_COLOURS[white]} has {counted(len(drills), 'position')}, {new} of them new")

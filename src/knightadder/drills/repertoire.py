@@ -23,15 +23,16 @@ _COMMAND = re.compile(r"\[%[^\]]*\]")
 _SHOWN_PLIES = 7  # maximum length, in plies, of a shown line that begins with a right move
 
 
-def read_repertoire(files: Iterable[Path], white: bool) -> list[Drill]:
+def read_repertoire(files: Iterable[tuple[str, Path]], white: bool) -> list[Drill]:
     """Return a drill for each position of a side's repertoire, with all the side's moves that the files contain there.
+    Each file comes with its name for the user.
 
     Moves of the side marked ``?``, ``??`` or ``?!`` are not part of the repertoire. A line ends before a null move.
     Broken games are reported and left out. OptionError if a file cannot be read.
     """
     found: dict[str, Drill] = {}
-    for file in files:
-        for game in filter(None, sound_games(file)):
+    for name, file in files:
+        for game in filter(None, sound_games(file, name)):
             for key, drill in _drills(game, white):
                 known = found.get(key)
                 if known is None:

@@ -75,12 +75,14 @@ class Problem:
         return (not self.best or move in self.best) and move not in self.avoid
 
 
-def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) -> tuple[list[Problem], list[str]]:
+def read_problems(
+    file: Path, chess960: bool = False, own_engine: bool = False, name: str | None = None
+) -> tuple[list[Problem], list[str]]:
     """Return the problems of an EPD file, and complaints; empty lines and lines that begin with ``#`` are ignored.
 
     A complaint is a message about an invalid line, or about a castling right or en passant square that was left out.
-    `own_engine` says whether this engine will solve the problems: it refuses more positions than most engines.
-    OptionError if the file cannot be read.
+    `own_engine` says whether this engine will solve the problems: it refuses more positions than most engines. `name`
+    is the file's name for the user. OptionError if the file cannot be read.
     """
     problems, complaints = [], []
     for number, line in enumerate(text_lines(file), 1):
@@ -88,9 +90,9 @@ def read_problems(file: Path, chess960: bool = False, own_engine: bool = False) 
             continue
         try:
             problems.append(parse_problem(line, f"line {number}", chess960, own_engine))
-            complaints += [f"{file}, line {number}: {note}" for note in problems[-1].notes]
+            complaints += [f"{name or file}, line {number}: {note}" for note in problems[-1].notes]
         except ValueError as error:
-            complaints.append(f"{file}, line {number}: {error}")
+            complaints.append(f"{name or file}, line {number}: {error}")
     return problems, complaints
 
 

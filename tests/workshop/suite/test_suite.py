@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import io
 import json
 import os
 import pickle
@@ -125,6 +126,29 @@ def test_lines_and_sums(capsys, three):
         f"{three.file}: 2 of 3 solved (66.7%), 14 of 20 points (70.0%), found after 0.01 s, 1500 nodes on average\n",
         "",
     )
+
+
+def test_a_suite_comes_from_standard_input(capsys, three, monkeypatch):
+    arguments = ["-" if word == str(three.file) else word for word in three.arguments("--depth", "3")]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"broken\n" + three.file.read_bytes())))
+    status, out, err = _run(capsys, arguments)
+    assert status == 0
+    assert "\nstandard input: 2 of 3 solved (66.7%), " in out
+    assert err.startswith("knightadder: standard input, line 1: ")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_suite_comes_through_a_pipe(capsys, three):
+    arguments = three.arguments("--depth", "3")
+    lines = three.file.read_bytes()
+    three.file.unlink()
+    os.mkfifo(three.file)
+    writer = threading.Thread(target=three.file.write_bytes, args=(lines,))
+    writer.start()
+    status, out, _ = _run(capsys, arguments)
+    writer.join()
+    assert status == 0
+    assert f"\n{three.file}: 2 of 3 solved (66.7%), " in out
 
 
 def test_messages_leave_standard_output_to_the_json(capsys, three):

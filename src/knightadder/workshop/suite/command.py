@@ -33,7 +33,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="solve the positions of EPD test suites",
         description="Let an engine solve test suites: best moves (bm), moves to avoid (am), mates (dm), points (STS).",
     )
-    command.add_argument("files", nargs="+", type=Path, metavar="FILE.epd", help="EPD file with a test suite")
+    command.add_argument("files", nargs="+", metavar="FILE.epd", help="EPD file with a test suite; - is standard input")
     declare_limits(command)
     add_workers(command, default=1, help="number of engines that work at the same time")
     declare(command, "--threads", help="number of search threads of each engine (default: the engine's own)")
@@ -53,22 +53,24 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status."""
     import chess.engine
 
+    from knightadder.pgn.game_files import game_files
     from knightadder.uci.uci_engine import read_engine, same_engine
     from knightadder.workshop.problems import read_problems
     from knightadder.workshop.suite.solver import Solver, read_answer
 
     engine, own_options = read_engine(arguments.engine)
     options = {**engine_options(arguments), **own_options}
-    jobs: list[tuple[Path, Problem]] = []
+    jobs: list[tuple[str, Problem]] = []  # each with the name of its file
     complaints: list[str] = []
-    for file in arguments.files:
-        problems, bad = read_problems(file, arguments.chess960, own_engine=engine is None)
-        jobs += [(file, problem) for problem in problems[: arguments.limit]]
-        complaints += bad
+    with game_files(arguments.files) as files:
+        for name, file in files:
+            problems, bad = read_problems(file, arguments.chess960, own_engine=engine is None, name=name)
+            jobs += [(name, problem) for problem in problems[: arguments.limit]]
+            complaints += bad
     for complaint in complaints:
         tell(complaint)
     if not jobs:
-        raise PositionError(f"no position to solve in {' '.join(map(str, arguments.files))}")
+        raise PositionError(f"no position to solve in {' '.join(arguments.files)}")
 
     limit = chess.engine.Limit(time=arguments.time, nodes=arguments.nodes, depth=arguments.depth)
     answers: dict[int, Answer] = {}
@@ -96,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:  # shows the earlier answers even after Ctrl-C or a failure
         suites: dict[str, list[Answer]] = {}
         for index in sorted(answers):
-            suites.setdefault(str(jobs[index][0]), []).append(answers[index])
+            suites.setdefault(jobs[index][0], []).append(answers[index])
         if as_table:
             _print_tables(suites, arguments.failed, stream)
         _print_sums(suites, stream)
