@@ -225,7 +225,7 @@ def test_an_engine_goes_on_analysing_after_an_edit_is_undone(server):
     engine = StandInEngine()
     server.make_engine = lambda: engine
     with open_tab(server) as tab:
-        tab.play("e4").ask("analyse", on=True)
+        tab.play("e4").send("analyse", on=True)
         tab.until("lines")
         tab.send("undo")
         tab.until("lines", lambda message: message["node"] == 0)
