@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import DEFAULT_EVALUATION, EVALUATION_NAMES
 from knightadder.foreign import MOST, TooLarge, parse_finite, parse_whole
@@ -173,7 +172,11 @@ def network_digest(arguments: argparse.Namespace) -> str | None:
     """Return the digest of the file of ``--eval-file``, which a run that goes on must find unchanged; None without one.
     OptionError if the file cannot be read.
     """
-    return content_digest(arguments.eval_file) if arguments.eval_file else None
+    if not arguments.eval_file:
+        return None
+    from knightadder.digests import content_digest  # imported late, because most commands need no digest
+
+    return content_digest(arguments.eval_file)
 
 
 def search_limit(arguments: argparse.Namespace, nodes: int) -> dict[str, Any]:

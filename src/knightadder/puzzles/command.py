@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from knightadder import __version__
-from knightadder.arguments import declare, engine_options, network_digest
+from knightadder.arguments import declare, network_digest
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.executor import add_workers, open_pool
@@ -61,17 +61,16 @@ def run(arguments: argparse.Namespace) -> int:
     from knightadder.pgn.game_files import game_files
     from knightadder.pgn.games import BrokenGame, tell_left_out, tell_notes
     from knightadder.puzzles.puzzle_maker import PuzzleMaker, result_of
-    from knightadder.uci.uci_engine import read_engine
+    from knightadder.uci.uci_engine import chosen_engine
     from knightadder.worker_engine import WorkerEngine
 
-    engine, own_options = read_engine(arguments.engine)
+    engine, options = chosen_engine(arguments)
     out: Path | None = arguments.out
     unfinished = state_beside(out)
     suffix = _check_out(out, arguments.files, arguments.force or bool(unfinished and unfinished.exists()))
     with game_files(arguments.files) as files:
         chosen = _choose(files)
         total = sum(map(len, chosen))
-        options = {**engine_options(arguments), **own_options}
         same = {
             "format": 4,
             "games": [[Path(name).name, content_digest(file)] for name, file in files],

@@ -14,7 +14,6 @@ from knightadder.arguments import (
     declare,
     declare_limits,
     declare_player,
-    engine_options,
     network_digest,
     not_negative,
     search_limit,
@@ -141,12 +140,11 @@ def _study(
     from knightadder.report.figures import player_game
     from knightadder.report.page import write_page
     from knightadder.report.study import GameStudy, studied
-    from knightadder.uci.uci_engine import read_engine
+    from knightadder.uci.uci_engine import chosen_engine
     from knightadder.worker_engine import WorkerEngine
 
     limit = search_limit(arguments, _NODES)
-    engine, own_options = read_engine(arguments.engine)
-    options = {**engine_options(arguments), **own_options}
+    engine, options = chosen_engine(arguments)
     same = {
         "format": 3,
         "games": [[Path(name).name, content_digest(file)] for name, file in files],

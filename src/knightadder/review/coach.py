@@ -407,9 +407,13 @@ def _motifs(line: PlayedLine) -> Iterator[tuple[str, str]]:
 
 def _at_start(line: PlayedLine, number: int, squares: Iterable[chess.Square]) -> str:
     """Name the pieces on some squares of a line's board by where they stand before the line begins."""
-    first = line.boards[0]
-    origins = [_origin(line, number, square) for square in squares]
-    return _listed(f"the {chess.piece_name(first.piece_type_at(at) or 0)} on {chess.square_name(at)}" for at in origins)
+    names = []
+    for square in squares:
+        origin = _origin(line, number, square)
+        kind = line.boards[0].piece_type_at(origin)
+        assert kind
+        names.append(f"the {chess.piece_name(kind)} on {chess.square_name(origin)}")
+    return _listed(names)
 
 
 def _origin(line: PlayedLine, number: int, square: chess.Square) -> chess.Square:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import threading
@@ -14,7 +15,7 @@ import chess
 import chess.engine
 from chess.engine import InfoDict
 
-from knightadder.arguments import KeyValues
+from knightadder.arguments import KeyValues, engine_options
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.threads import start_thread
@@ -46,6 +47,14 @@ def read_engine(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
         words = [f"cmd={words[0]}", *words[1:]]
     engine = KeyValues.read(words, ("cmd", "option."), "--engine")
     return engine.get("cmd"), engine.named("option.")
+
+
+def chosen_engine(arguments: argparse.Namespace) -> tuple[str | None, dict[str, str]]:
+    """Return the command of ``--engine``, and the engine's options by all arguments of the command that set any; see
+    `read_engine` and `engine_options`.
+    """
+    command, own_options = read_engine(arguments.engine)
+    return command, {**engine_options(arguments), **own_options}
 
 
 def same_engine(known: str | None, name: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from knightadder.arguments import declare, declare_limits, engine_options, positive
+from knightadder.arguments import declare, declare_limits, positive
 from knightadder.engine.errors import PositionError
 from knightadder.executor import add_workers, open_pool
 from knightadder.files import STANDARD, check_new, check_outputs, message_stream, write_whole
@@ -54,12 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     import chess.engine
 
     from knightadder.pgn.game_files import game_files
-    from knightadder.uci.uci_engine import read_engine, same_engine
+    from knightadder.uci.uci_engine import chosen_engine, same_engine
     from knightadder.workshop.problems import read_problems
     from knightadder.workshop.suite.solver import Solver, read_answer
 
-    engine, own_options = read_engine(arguments.engine)
-    options = {**engine_options(arguments), **own_options}
+    engine, options = chosen_engine(arguments)
     jobs: list[tuple[str, Problem]] = []  # each with the name of its file
     complaints: list[str] = []
     with game_files(arguments.files) as files:
