@@ -150,7 +150,7 @@ def test_a_better_version_passes_and_gets_its_row(
     assert (status, err) == (0, "")
     [row] = repository.rows()
     _, change, bench, limits, book, games, score, _, llr, verdict = cells(row)
-    assert (change, bench, limits, book) == ("Wins: more!", "2", "N=20000, 16 MB", "built-in")
+    assert (change, bench, limits, book) == ("Wins: more!", "2", "N=200000, 16 MB", "built-in")
     assert (games, score, llr, verdict) == ("14", "14-0-0", "3.43 [0, 200] normalized", "passed")
     assert "Version 2)\nBench: 2\n" in out and "Version 1)\nBench: 1\n" in out
     assert out.endswith(f"{row}\n")
@@ -160,8 +160,8 @@ def test_a_better_version_passes_and_gets_its_row(
 @pytest.mark.parametrize(
     ("words", "bounds", "limits"),
     [
-        (["--adds"], "[0, 8]", "N=20000"),
-        (["--simplifies", "--deep"], "[-5, 0]", "N=60000"),
+        (["--adds"], "[0, 8]", "N=200000"),
+        (["--simplifies"], "[-5, 0]", "N=200000"),
         (["--bounds", "1", "3", "--nodes", "5"], "[1, 3]", "N=5"),
         (["--adds", "--clock", "1000+1", "--option", "Unknown=1"], "[0, 8]", "1000+1"),
     ],

@@ -30,7 +30,7 @@ FORMAT = 2
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Declare the arguments of `run_method`."""
     limit = command.add_mutually_exclusive_group()
-    declare(limit, "--nodes", default=20_000, help="number of nodes per move")
+    declare(limit, "--nodes", default=60_000, help="number of nodes per move")
     limit.add_argument(
         "--tc", metavar="TC", help="time control, such as 8+0.08 (seconds) or 40/1:30; cannot be used with --cluster"
     )
