@@ -137,6 +137,18 @@ def test_a_folder_that_is_not_there_is_not_made(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_is_locked_without_a_file_beside_it(tmp_path: Path) -> None:
+    """The folder may be a mounted disk, and the folder that contains it read-only."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with locked(folder):
+        assert list(tmp_path.iterdir()) == [folder]
+        with pytest.raises(OptionError, match="is in use by another run$"), locked(folder):
+            pass
+    with locked(folder):
+        pass
+
+
 # --- whole or not at all -------------------------------------------------------------------------------------------
 
 

@@ -102,7 +102,8 @@ def locked(file: Path) -> Iterator[None]:
         yield
         return
     place = file.resolve()  # so that links to a file share its lock
-    place = place.parent / f".{place.name}.lock"
+    # The folder that contains a folder may not be writable, for example if the folder is a mounted disk.
+    place = place / ".lock" if place.is_dir() else place.parent / f".{place.name}.lock"
     lock = filelock.FileLock(place)
     try:
         if not place.parent.is_dir():  # otherwise filelock would create it
