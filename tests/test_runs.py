@@ -143,7 +143,7 @@ def test_a_folder_is_locked_without_a_file_beside_it(tmp_path: Path) -> None:
     folder.mkdir()
     with locked(folder):
         assert list(tmp_path.iterdir()) == [folder]
-        with pytest.raises(OptionError, match="is in use by another run$"), locked(folder):
+        with pytest.raises(OptionError, match=r"is in use by another run$"), locked(folder):
             pass
     with locked(folder):
         pass

@@ -163,6 +163,18 @@ def test_a_game_whose_result_stands_on_a_line_of_its_own_is_whole(tmp_path):
     assert file.read_text() == f"{GAME}\n\n{wrapped}\n\n{GAME}\n\n"
 
 
+@pytest.mark.parametrize("in_the_log", [False, True])
+def test_a_last_game_that_the_log_lacks_is_removed_because_it_is_played_again(tmp_path, in_the_log):
+    """With the number of a game in the log, it belongs to another match of the same engines, and stays."""
+    file = tmp_path / "games.pgn"
+    text = f"{GAME}\n\n"
+    last = GAME if in_the_log else game_text(Fixture(1, "A", "B"), _game(), WHITE, BLACK)
+    file.write_text(f"{text}{last}\n\n")
+    with PgnFile(file, FIXTURES, played={FIXTURES[0]}, logged=len(text)):
+        pass
+    assert _count(file) == (2 if in_the_log else 1)
+
+
 @pytest.mark.parametrize(
     "text", [FOREIGN, f"\ufeff{FOREIGN}", f"% made by hand\n\n{FOREIGN}", f"{GAME}\n\n{FOREIGN}", FOREIGN + "\n"]
 )

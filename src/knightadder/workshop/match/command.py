@@ -315,7 +315,8 @@ class Match:
                 tell(f"{outcome.error}: the games of this engine are left out")
 
         show(None, "")
-        with PgnFile(arguments.pgn, islice(self.fixtures(), 2 * len(self.pairings)), tell, journal.pgn_end) as pgn_file:
+        first_round = islice(self.fixtures(), 2 * len(self.pairings))
+        with PgnFile(arguments.pgn, first_round, tell, played, journal.pgn_end) as pgn_file:
             if self.verdict(standings) or (self.total is not None and all(each in played for each in self.fixtures())):
                 return
             if self.rounds is not None and self.rounds > len(self.book):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import io
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import chess
@@ -90,14 +91,21 @@ class PgnFile(Closing):
     """A file to which games are appended, each completely or not at all; without a file, nothing is saved.
 
     After a crash, the last game of this match may be incomplete, or missing in the log. It is then removed, because it
-    is played again, and `report` is called with a message. Earlier games are kept. `logged` is the length of the file
-    after the last game in the log, 0 if unknown. OptionError if the file has contents without a game.
+    is played again, and `report` is called with a message. Other games are kept.
+
+    `played` contains the games in the log; `logged` is the length of the file after the last of them, 0 if unknown.
+    OptionError if the file has contents without a game.
     """
 
     def __init__(
-        self, file: Path | None, fixtures: Iterable[Fixture], report: Callable[[str], None] = print, logged: int = 0
+        self,
+        file: Path | None,
+        fixtures: Iterable[Fixture],
+        report: Callable[[str], None] = print,
+        played: Collection[Fixture] = (),
+        logged: int = 0,
     ) -> None:
-        self._file = file
+        self._file, self._report = file, report
         self._new = file is not None and not file.exists()
         self._held = contextlib.ExitStack()
         if file is None:
@@ -108,12 +116,12 @@ class PgnFile(Closing):
             if file.is_file():  # false for a device or a pipe
                 events = {f'[Event "{_event(fixture)}"]'.encode() for fixture in fixtures}
                 _check_games(file, events)
-                self._mend(file, events, report)
+                self._mend(file, events)
                 if logged:
-                    self._remove_unlogged(file, logged, events)
+                    self._remove_unlogged(file, logged, events, played)
             self._held = stack.pop_all()
 
-    def _mend(self, file: Path, events: Iterable[bytes], report: Callable[[str], None]) -> None:
+    def _mend(self, file: Path, events: Iterable[bytes]) -> None:
         """Make sure that the file ends with a complete game and an empty line."""
         size = self._stream.seek(0, os.SEEK_END)
         with file.open("rb") as stream:
@@ -125,17 +133,24 @@ class PgnFile(Closing):
             size -= len(half)
             self._stream.truncate(size)
             tail = tail[: -len(half)]
-            report(f"{file} ended with an incomplete game, which was removed")
+            self._report(f"{file} ended with an incomplete game, which was removed")
         if size and not tail.endswith(b"\n\n"):
             append_whole(self._stream, b"\n" if tail.endswith(b"\n") else b"\n\n")
 
-    def _remove_unlogged(self, file: Path, logged: int, events: Iterable[bytes]) -> None:
-        """Remove a game of this match that is in the file but not in the log."""
+    def _remove_unlogged(self, file: Path, logged: int, events: Iterable[bytes], played: Collection[Fixture]) -> None:
+        """Remove a game of this match that is in the file but not in the log. A game with the number of one in the log
+        belongs to another match of the same engines.
+        """
         with file.open("rb") as stream:
             stream.seek(max(0, logged - 2))
             gap, rest = stream.read(2), stream.read()
         if gap == b"\n\n" and any(map(rest.startswith, events)) and rest.count(b"[Event ") == 1:
-            self._stream.truncate(logged)
+            headers = chess.pgn.read_headers(io.StringIO(rest.decode(errors="replace")))
+            assert headers is not None
+            games = {(str(each.round + 1), each.white, each.black) for each in played}
+            if (headers.get("Round"), headers.get("White"), headers.get("Black")) not in games:
+                self._stream.truncate(logged)
+                self._report(f"{file} ended with a game that is not in the log, which was removed")
 
     @contextlib.contextmanager
     def appended(self, text: str) -> Iterator[int]:
