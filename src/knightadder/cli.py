@@ -53,7 +53,7 @@ examples:
   knightadder bench                        search fixed positions, and show nodes per second
   knightadder book index games.pgn --out games.sqlite    then: knightadder book ask games.sqlite --moves e4 e5
   knightadder suite wac.epd --time 1       solve the positions of a test suite
-  knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
+  knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=200000 --sprt elo0=0 elo1=5
   knightadder train games --state run      train a network from games made by datagen
   knightadder tablebases download syzygy   fetch the endgame tablebases with up to five men, about 1 GB
   knightadder lichess --token-file token   play on Lichess with a bot account

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=20000 --sprt elo0=0 elo1=5
+  knightadder match --engine name=new --engine name=old dir=../old/src --each nodes=200000 --sprt elo0=0 elo1=5
   knightadder match --engine --engine name=other cmd="other --uci" --each tc=8+0.08 option.Hash=64 --games 100
   knightadder match --engine name=A option.Hash=16 --engine name=B option.Hash=64 --each depth=8 --games 20 --pgn ab.pgn
   knightadder match --engine --engines opponents.toml --gauntlet --each tc=2+0.02 --games 40 --state gauntlet.jsonl
