@@ -93,6 +93,19 @@ def test_the_commands_of_a_page_are_accepted(document):
                 build_parser().parse_args(list(itertools.takewhile(lambda word: word[0] not in "<>|", words)))
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.relative_to(ROOT).as_posix())
+def test_the_options_of_tools_exist(document):
+    sources = (file.read_text("utf-8") for file in (ROOT / "src").rglob("*.py"))  # tools share some of their options
+    shared = {option for source in sources for option in re.findall(r'"(--[a-z][a-z-]+)"', source)}
+    text = re.sub(r"\\\n\s*", " ", document.read_text("utf-8"))
+    for name, words in re.findall(r"((?:\w+/)?\w+\.py)((?: [^`\n]+)?)", text):
+        for file in [ROOT / name, ROOT / "tools" / name, ROOT / "benchmarks" / name]:
+            if file.parent.name in ("tools", "benchmarks") and file.exists():
+                known = set(re.findall(r"--[a-z][a-z-]+", file.read_text("utf-8"))) | shared
+                given, _, _ = re.sub(r"\s#.*", "", words).partition(" -- ")
+                assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", given)) <= known, name
+
+
 @pytest.mark.parametrize(
     ("module", "ours"),
     [
