@@ -229,6 +229,12 @@ def test_material_that_cannot_force_mate_is_a_draw_unless_a_move_mates(
         assert info.seldepth <= 4, board.fen()
 
 
+def test_a_bare_king_sees_a_fork_that_draws(without_tablebases: Engine) -> None:
+    # The king attacks both pieces and takes one of them. The other cannot mate.
+    result, info = search(without_tablebases, "8/8/8/8/5K2/8/2N1k3/4B3 b - - 0 1", Limits(depth=3))
+    assert (result.best_move, info.score) == ("e2d1", Score(cp=0))
+
+
 @pytest.mark.nojit
 @pytest.mark.boundscheck
 @pytest.mark.parametrize("nodes", [1, 2, 30, 200] if INTERPRETED else [1, 2, 100, 1023, 12_345, 200_000])

@@ -53,7 +53,7 @@ def _drive(pos, own, bare):
     """Return a bonus in centipawns for a bare king that is far from the centre and near the other king.
 
     Bishops of one colour with knights can force mate only in the corners that the bishops attack, so the king is driven
-    there. This takes many moves, so each step must gain more than the correction history can add.
+    there. This takes many moves, so a step gains much more than in other endings.
     """
     king, target = lsb(own & pos.by_type[KING]), lsb(bare)
     file, rank = target & 7, target >> 3

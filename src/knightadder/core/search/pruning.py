@@ -13,6 +13,7 @@ from knightadder.native.jit import inlined
 from ..board.attacks import gives_direct_check
 from ..board.bitboard import ZERO
 from ..board.moves import NO_MOVE
+from ..evaluation.endings import KNOWN_WIN
 from ..layout import KING, PAWN
 from .history import frame_before, threat_index
 from .movepick import GOOD_NOISY
@@ -46,9 +47,11 @@ def hindsight_extension(parent, static_eval):
 
 @inlined
 def reverse_futility_pruned(tables, depth, static_eval, beta, improving):
-    """Return whether the evaluation is so far above beta that the opponent will not make it up in so few plies."""
+    """Return whether the evaluation is so far above beta that the opponent will not make it up in so few plies. A known
+    win is searched, because a single capture can make the position a draw.
+    """
     tuned = tables.parameters
-    if depth > tuned.reverse_futility_depth or not -DECISIVE < beta < MATE_FOUND:
+    if depth > tuned.reverse_futility_depth or static_eval >= KNOWN_WIN or not -DECISIVE < beta < MATE_FOUND:
         return False
     return static_eval - tuned.reverse_futility_margin * (depth - improving) >= beta
 
