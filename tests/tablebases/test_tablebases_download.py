@@ -27,7 +27,7 @@ from knightadder.tablebases import download as tablebases_download
 from knightadder.tablebases.download import Download
 
 Output = pytest.CaptureFixture[str]
-FILES = {path.name: path.read_bytes() for path in sorted(SHIPPED.glob("*.rtb?"))}
+FILES = {path.name: path.read_bytes() for path in sorted(SHIPPED.glob("K?vK.rtb?"))}
 NAME = "KRvK.rtbz"
 WHOLE = FILES[NAME]
 

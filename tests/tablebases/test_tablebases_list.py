@@ -31,9 +31,10 @@ def test_the_shipped_tables_are_listed(capsys: Output) -> None:
     assert (status, err) == (0, "")
     rows = {line.split("│")[1].strip(): line for line in out.splitlines() if "│" in line}
     assert [cell.strip() for cell in rows["3"].split("│")[2:6]] == ["5 of 5", "5 of 5", "26.4 kB", ""]
+    assert [cell.strip() for cell in rows["4"].split("│")[2:5]] == ["1 of 30", "1 of 30", "469.5 kB"]
     assert [cell.strip() for cell in rows["5"].split("│")[2:6]] == ["0 of 110", "0 of 110", "0 bytes", "all"]
     assert "6" not in rows
-    assert out.splitlines()[-1] == "Up to 5 men: 5 of 145 WDL tables, 5 of 145 DTZ tables, 26.4 kB"
+    assert out.splitlines()[-1] == "Up to 5 men: 6 of 145 WDL tables, 6 of 145 DTZ tables, 495.9 kB"
 
 
 def test_missing_and_damaged_tables(capsys: Output, folder: Path) -> None:
@@ -45,7 +46,7 @@ def test_missing_and_damaged_tables(capsys: Output, folder: Path) -> None:
     assert status == 1
     assert err == f"knightadder: {folder / 'KRvK.rtbw'}: empty\n"
     assert "KNvK, KQvK.rtbz, KRvK.rtbw" in out
-    assert out.splitlines()[-1].startswith("Up to 5 men: 3 of 145 WDL tables, 3 of 145 DTZ tables, ")
+    assert out.splitlines()[-1].startswith("Up to 5 men: 4 of 145 WDL tables, 4 of 145 DTZ tables, ")
 
 
 def test_what_is_missing_is_shortened() -> None:
@@ -64,8 +65,8 @@ def test_a_folder_that_is_not_there(capsys: Output, tmp_path: Path, command: str
 
 
 def test_verifying_sound_files(capsys: Output, folder: Path) -> None:
-    assert run(capsys, "verify") == (0, "10 files, 26.4 kB: all undamaged\n", "")
-    assert run(capsys, "verify", folder, SHIPPED) == (0, "20 files, 52.8 kB: all undamaged\n", "")
+    assert run(capsys, "verify") == (0, "12 files, 495.9 kB: all undamaged\n", "")
+    assert run(capsys, "verify", folder, SHIPPED) == (0, "24 files, 991.7 kB: all undamaged\n", "")
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -80,7 +81,7 @@ def test_verifying_damaged_files(capsys: Output, folder: Path, monkeypatch: pyte
     (folder / "KQvK.rtbw").write_bytes((folder / "KQvK.rtbw").read_bytes()[:-7])
     (folder / "[red] copy.rtbw").write_bytes(b"")
     status, out, err = run(capsys, "verify", folder)
-    assert (status, out) == (1, "5 of 11 files are bad\n")
+    assert (status, out) == (1, "5 of 13 files are bad\n")
     if not terminal:
         assert err.splitlines() == [
             f"knightadder: {folder / 'KBvK.rtbw'}: empty",

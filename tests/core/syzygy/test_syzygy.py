@@ -296,7 +296,7 @@ MATERIALS = (
 
 @pytest.mark.parametrize("name", MATERIALS)
 def test_numbering(name: str) -> None:
-    # The shipped tables have three men only; larger ones are numbered by the same rules.
+    # Few tables are shipped; larger ones are numbered by the same rules.
     generator = random.Random(name)
     tablebases = new_record(TABLEBASES)
     syzygy_index.fill_tables(tablebases)

@@ -235,7 +235,7 @@ def test_the_path_of_tables(engine: Engine, tmp_path: Path) -> None:
     (damaged / "KQvK.rtbw").write_bytes(b"")
     lines = engine.set_option("SyzygyPath", os.pathsep.join(map(str, (empty, damaged, missing))))
     # What comes with the engine serves where the user's is damaged.
-    assert lines[0] == "Syzygy tablebases: 5 WDL and 5 DTZ tables, up to 3 men"
+    assert lines[0] == "Syzygy tablebases: 6 WDL and 6 DTZ tables, up to 4 men"
     assert [line.split(": ")[0] for line in lines[1:]] == [str(damaged / "KQvK.rtbw"), f"cannot read {missing}"]
     assert len(engine.set_option("SyzygyPath", "")) == 1
 
@@ -280,9 +280,10 @@ def test_a_table_that_changes_between_two_searches_is_reported(searcher: Searche
     assert not any(isinstance(news, Message) for news in searcher.search(Limits(depth=3), WON_PAWN).reports)
 
 
-def test_a_lone_king_is_mated_by_the_tables(searcher: Searcher) -> None:
+@pytest.mark.parametrize("fen", ["8/8/8/4k3/8/8/8/R3K3 w - - 0 1", "8/8/3k4/8/8/3K4/8/2B1N3 w - - 0 1"])
+def test_a_lone_king_is_mated_by_the_tables(searcher: Searcher, fen: str) -> None:
     # Depth 1 knows nothing of how to mate; the tables see to it that each circle is left.
-    board = chess.Board("8/8/8/4k3/8/8/8/R3K3 w - - 0 1")
+    board = chess.Board(fen)
     moves: list[str] = []
     searcher.engine.new_game()
     start = board.fen()

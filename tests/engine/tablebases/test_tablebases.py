@@ -18,7 +18,7 @@ from knightadder.engine.game import Game
 from knightadder.engine.tablebases import file as syzygy_file
 from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 
-NAMES = ["KBvK", "KNvK", "KPvK", "KQvK", "KRvK"]
+NAMES = ["KBNvK", "KBvK", "KNvK", "KPvK", "KQvK", "KRvK"]
 MATE_IN_ONE = "7k/8/6K1/8/8/8/8/R7 w - - 0 1"
 
 
@@ -37,10 +37,10 @@ def test_the_shipped_tables(tables: np.record) -> None:
     tablebases = Tablebases(tables)
     assert tablebases.names == tablebases.dtz_names == NAMES
     assert tablebases.paths["KRvK.rtbz"] == SHIPPED / "KRvK.rtbz"
-    assert len(tablebases.paths) == 10
-    assert tablebases.largest == 3
+    assert len(tablebases.paths) == 12
+    assert tablebases.largest == 4
     assert tablebases.problems == []
-    assert sum(file.stat().st_size for file in SHIPPED.iterdir()) < 50_000
+    assert sum(file.stat().st_size for file in SHIPPED.iterdir()) < 500_000
 
 
 def test_a_position_is_a_fen_or_a_game(tables: np.record) -> None:
@@ -103,7 +103,7 @@ def test_a_pipe_is_no_table_and_nobody_waits_for_it(tables: np.record, folder: P
     os.mkfifo(file)
     tablebases = Tablebases(tables, (folder,))
     assert tablebases.problems == [f"{file}: a pipe, not a file"]
-    assert tablebases.largest == 3
+    assert tablebases.largest == 4
 
 
 def test_a_damaged_file_does_not_hide_a_sound_one(tables: np.record, folder: Path) -> None:

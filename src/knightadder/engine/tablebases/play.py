@@ -136,11 +136,9 @@ def play_out(tablebases: Tablebases, game: Game, moves: Sequence[int]) -> tuple[
     while len(line) < MAX_PLY:
         distances = {move: tablebases.dtz_after(board, move) for move in board.legal_moves()}
         known = {move: dtz for move, dtz in distances.items() if dtz is not None}
-        if not known or len(known) < len(distances):
-            break
         # Choose the nearest win; if there is none, the farthest loss.
-        best = max(known, key=lambda move: (np.sign(known[move]), -known[move]))
-        if known[best] == 0:
+        best = max(known, key=lambda move: (np.sign(known[move]), -known[move]), default=None)
+        if best is None or known[best] == 0 or (known[best] < 0 and len(known) < len(distances)):
             break
         board.push(best)
         line.append(best)

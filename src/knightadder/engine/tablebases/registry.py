@@ -21,7 +21,7 @@ from knightadder.engine.tablebases.file import (
 )
 from knightadder.native.records import new_record
 
-#: The folder of the tables with three men, which are part of the package.
+#: The folder of the tables that are part of the package: three men, and bishop and knight against a king.
 SHIPPED = Path(__file__).parents[2] / "data" / "syzygy"
 
 
