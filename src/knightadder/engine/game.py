@@ -165,11 +165,16 @@ class Game:
         return int(self._position["by_type"][0, 0]).bit_count()
 
     @property
+    def opponent_is_bare(self) -> bool:
+        """Whether the side not to move has only a king."""
+        own = 8 * self.side_to_move
+        return sum(1 for piece in self.board if piece and piece & 8 != own) == 1
+
+    @property
     def simply_won(self) -> bool:
         """Whether the side to move has a rook or a queen against a bare king."""
         own = 8 * self.side_to_move
-        others = sum(1 for piece in self.board if piece and piece & 8 != own)
-        return others == 1 and bool({own | ROOK, own | QUEEN}.intersection(self.board))
+        return self.opponent_is_bare and bool({own | ROOK, own | QUEEN}.intersection(self.board))
 
     @property
     def material(self) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knightadder.core.layout import MAX_PLY
+from knightadder.core.layout import MAX_PLY, PAWN
 from knightadder.engine.core_scores import TABLEBASE_WIN
 from knightadder.engine.game import Game
 from knightadder.engine.tablebases.registry import Tablebases
@@ -34,10 +34,10 @@ class Probing:
 class Ranking:
     """Moves ranked by tablebases, best first, in the core's encoding. A higher rank is better.
 
-    All certain wins have the same rank until a position has been repeated. Losses have the same rank if the fifty-move
-    rule is far away. The scores are in the core's encoding, for the side to move. `by_distance` says whether DTZ tables
-    were available. With them, the ranks alone are enough to win every won position; with only WDL tables, play may go
-    round in circles.
+    All certain wins have the same rank until a position has been repeated, except against a bare king without pawns:
+    then nearer mates rank higher. Losses have the same rank if the fifty-move rule is far away. The scores are in the
+    core's encoding, for the side to move. `by_distance` says whether DTZ tables were available. With them, the ranks
+    alone are enough to win every won position; with only WDL tables, play may go round in circles.
     """
 
     moves: tuple[int, ...]
@@ -80,8 +80,8 @@ def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_m
     distances = [tablebases.dtz_after(game, move) for move in moves]
     by_distance = None not in distances
     if by_distance:
-        count, repeated = game.fifty_move_count, game.has_repetition
-        ranks = [_rank_of_distance(dtz or 0, count, repeated) for dtz in distances]
+        count, by_length = game.fifty_move_count, game.has_repetition or _ends_by_mate(game)
+        ranks = [_rank_of_distance(dtz or 0, count, by_length) for dtz in distances]
     else:
         values = [tablebases.wdl_after(game, move) for move in moves]
         if None in values:
@@ -96,13 +96,22 @@ def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_m
     )
 
 
-def _rank_of_distance(dtz: int, count: int, repeated: bool) -> int:
-    """Return the rank of a move by its DTZ, `count` plies after the last zeroing move. The scheme is Stockfish's."""
+def _ends_by_mate(game: Game) -> bool:
+    """Return whether the opponent has a bare king and there are no pawns. The distance to zeroing is then that to mate,
+    and a search may take nearly fifty moves to mate with bishop and knight.
+    """
+    return game.opponent_is_bare and not any(piece & 7 == PAWN for piece in game.board)
+
+
+def _rank_of_distance(dtz: int, count: int, by_length: bool) -> int:
+    """Return the rank of a move by its DTZ, `count` plies after the last zeroing move. With `by_length`, a shorter win
+    always ranks higher. Otherwise the scheme is Stockfish's.
+    """
     plies = abs(dtz) + count
     if dtz > 0:
-        # The search may choose among the certain wins until a position has been repeated. Then the shortest win counts.
-        # The true distance may be a ply longer than the DTZ.
-        return _BEST if plies < _FIFTY_MOVES and not repeated else _BEST - plies
+        # Unless the shortest win counts, the search may choose among the certain wins. The true distance may be a ply
+        # longer than the DTZ.
+        return _BEST if plies < _FIFTY_MOVES and not by_length else _BEST - plies
     if dtz < 0:
         # A longer defence ranks higher only if the fifty-move rule may save the game.
         return -_BEST if 2 * -dtz + count < _FIFTY_MOVES else -_BEST + plies
