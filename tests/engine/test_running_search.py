@@ -497,7 +497,8 @@ def test_a_clock_that_counts_nodes_begins_at_the_ponder_hit(
     assert listener.result.info is not None
     assert searcher.engine.wait(TIMEOUT)
     searched = search._reporter.nodes()
-    assert before + 60_000 <= searched <= after + 60_000 + 200 * int(threads)
+    left = 64 * (int(threads) - 1)  # when one thread stops the search, each other one may have taken 64 nodes in vain
+    assert before + 60_000 - left <= searched <= after + 60_000 + 200 * int(threads)
 
 
 def test_pondering_keeps_its_own_limit_of_nodes_even_if_the_clock_counts_nodes(searcher: Searcher) -> None:
