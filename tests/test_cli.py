@@ -249,6 +249,7 @@ def test_failing_to_load_ends_with_status_1_and_one_line(capsys, monkeypatch):
         (OptionError("no such value"), 2, "program: no such value\n"),
         (PositionError("no king"), 2, "program: no king\n"),
         (OSError("no room"), 1, "program: no room\n"),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "x.pgn"), 1, "program: File name too long: x.pgn\n"),
         (BrokenPipeError(), 1, ""),
         (KeyboardInterrupt(), 130, ""),
     ],

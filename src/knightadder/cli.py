@@ -101,17 +101,22 @@ def exit_status(name: str, run: Callable[[], int]) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         status = EXIT_FAILED
     except OSError as error:  # such as a full disk; errors of the user's files are reported by the commands
-        said, status = _current_folder_fault() or one_line(str(error)), EXIT_FAILED
+        said, status = _current_folder_fault() or _system_fault(error), EXIT_FAILED
     try:
         print(end="", flush=True)
     except OSError as error:
         _drop_output()
-        if said and said == one_line(str(error)):  # this was the error
+        if said and said == _system_fault(error):  # this was the error
             closed = sys.platform == "win32" and error.errno == errno.EINVAL  # Windows reports a closed pipe so
             said = "" if closed else f"cannot write standard output: {error.strerror}"
     if said:
         print(f"{name}: {said}", file=sys.stderr)
     return status
+
+
+def _system_fault(error: OSError) -> str:
+    """Return a message about an error of the system, such as a file name that is too long."""
+    return one_line(str(error) if error.filename is None else f"{error.strerror}: {error.filename}")
 
 
 def _current_folder_fault() -> str:
