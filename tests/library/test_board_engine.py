@@ -5,7 +5,9 @@ import copy
 import gc
 import os
 import pickle
+import shutil
 import struct
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +18,7 @@ from typing import Any
 import chess
 import chess.engine
 import chess.polyglot
+import numpy as np
 import psutil
 import pytest
 from chess.engine import Cp, Limit, Mate
@@ -514,6 +517,8 @@ def test_impossible_numbers_of_lines_are_refused(engine: Engine, multipv: int, e
         {"SyzygyPath": "a\0b"},
         {"SyzygyPath": "a\nb"},
         {"SyzygyPath": "\ud800"},
+        {"BookFile": "\ud800"},
+        {"EvalFile": "\ud800"},
     ],
 )
 def test_options_that_no_line_holds_are_refused_in_one_line(engine: Engine, options: dict[str, object]) -> None:
@@ -570,6 +575,29 @@ def test_folders_that_are_not_there_are_refused(engine: Engine, path: Any) -> No
         with pytest.raises(OptionError, match=r"^there is no folder nowhere$"):
             engine.configure({"SyzygyPath": path})
     assert engine.options["SyzygyPath"].value == ""
+
+
+@pytest.mark.parametrize("name", ["no\u00a0break", *(["caf\udce9"] if sys.platform == "linux" else [])])
+def test_folders_and_files_may_have_any_name(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    shutil.copy(chess.engine.__file__, folder / "book.bin")
+    with Engine(syzygy_path=folder, options={"SyzygyPath": str(folder)}) as engine:
+        assert engine.options["SyzygyPath"].value == str(folder)
+        with pytest.raises(OptionError, match=r"^cannot read the book .*book\.bin: it is not a Polyglot book$"):
+            engine.configure({"BookFile": str(folder / "book.bin")})
+        with pytest.raises(OptionError, match=r"^option EvalFile: .*book\.bin"):
+            engine.configure({"EvalFile": str(folder / "book.bin")})
+    assert knightadder.analyse_many(["startpos"], Limit(nodes=10), syzygy_path=[folder])
+    [entry] = [each for each in os.scandir(os.fsencode(tmp_path)) if each.is_dir()]
+    with Engine(syzygy_path=entry) as engine:  # type: ignore[arg-type]
+        assert engine.options["SyzygyPath"].value == str(folder)
+    assert repr(knightadder.read_games(folder / "games.pgn")).isprintable()
+
+
+def test_numbers_and_switches_of_numpy_are_options(engine: Engine) -> None:
+    engine.configure({"Skill Level": np.int64(3), "UCI_LimitStrength": np.bool_(True)})  # type: ignore[dict-item]
+    assert (engine.options["Skill Level"].value, engine.options["UCI_LimitStrength"].value) == (3, True)
 
 
 def test_without_a_limit_there_is_only_a_stream(engine: Engine) -> None:

@@ -248,7 +248,7 @@ def paths_of(name: str, paths: object) -> list[str]:
     for path in paths:
         if not isinstance(path, str | os.PathLike):
             raise TypeError(f"{name} must be paths, not {path!r:.60}")
-        found.append(os.fspath(path))
+        found.append(os.fsdecode(path))
     return found
 
 

@@ -3,7 +3,10 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import TypeAlias
+
+import numpy as np
 
 from knightadder.engine import options
 from knightadder.engine.errors import OptionError
@@ -56,13 +59,17 @@ def texts_of(settings: Mapping[str, Setting]) -> dict[str, str]:
 
 
 def _text(name: str, value: Setting) -> str:
-    if not isinstance(name, str) or not name.isprintable():
+    if not isinstance(name, str):
         raise OptionError(f"unknown option: {name!r:.60}")
-    text = options.value_text(value)
-    if not isinstance(value, str | int) or not text.isprintable():
-        raise OptionError(f"option {name}: expected one line of text, a whole number, True or False, not {value!r:.60}")
+    if not isinstance(value, str | Integral | np.bool_):
+        raise OptionError(f"option {name}: expected text, a whole number, True or False, not {value!r:.60}")
     if name.lower() in _OWN:
         raise OptionError(f"option {name}: the library sets this option from the arguments of each call")
+    text = options.value_text(value)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise OptionError(f"option {name}: no file can have the name {text}") from None
     return os.pathsep.join(folders_of(text)) if name.lower() == "syzygypath" else text
 
 
@@ -71,9 +78,9 @@ def folders_of(folders: Folders | None) -> list[str]:
     if folders is None:
         return []
     if isinstance(folders, str | os.PathLike):
-        folders = os.fspath(folders).split(os.pathsep)
+        folders = os.fsdecode(folders).split(os.pathsep)
     names = [folder for folder in paths_of("folders", folders) if folder]
     for name in names:
-        if not name.isprintable() or not os.path.isdir(name):
-            raise OptionError(f"there is no folder {name if name.isprintable() else ascii(name)}")
+        if not os.path.isdir(name):
+            raise OptionError(f"there is no folder {name}")
     return names

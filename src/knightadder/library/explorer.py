@@ -51,7 +51,7 @@ from knightadder.library.loading import load_core
 from knightadder.library.position_parts import first_plies, read_material, read_pieces, wanted_men
 from knightadder.pgn.game_records import moves_by_code
 from knightadder.pgn.games import text_of
-from knightadder.text import counted, plain_name
+from knightadder.text import counted, one_line, plain_name
 
 if TYPE_CHECKING:
     from knightadder.library.explorer_file import Games, Moves
@@ -142,7 +142,7 @@ class Explorer(Unique):
         return len(self._facts)
 
     def __repr__(self) -> str:
-        return f"<Explorer: {self._path}, {counted(len(self), 'game')}>"
+        return one_line(f"<Explorer: {self._path}, {counted(len(self), 'game')}>")
 
     def moves(self, position: Position, wanted: GameFilter | None = None) -> list[ExplorerMove]:
         """Return the moves that were played in a position, the most frequent first.

@@ -24,6 +24,7 @@ from knightadder.library.loading import load_core
 from knightadder.pgn.bulk import pack_block
 from knightadder.pgn.game_records import GameRecord, is_mate, move_names, moves_to_mate, read_records, spans, squares_of
 from knightadder.progress import reading_progress
+from knightadder.text import one_line
 
 if TYPE_CHECKING:
     import pandas
@@ -124,7 +125,7 @@ class Games:
         self._show = show
 
     def __repr__(self) -> str:
-        return f"<Games of {', '.join(map(str, self._files)):.200}>"
+        return one_line(f"<Games of {', '.join(map(str, self._files)):.200}>")
 
     def __iter__(self) -> Iterator[GameRecord]:
         load_core()
