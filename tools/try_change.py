@@ -3,12 +3,14 @@
     python tools/try_change.py games "check extension" --adds --openings file=book.epd --concurrency 2
     python tools/try_change.py games "no check extension" --simplifies --new my-branch
     python tools/try_change.py games "singular extension from depth 6" --adds --nodes 60000
-    python tools/try_change.py games "less time for the first move" --adds --clock 8+0.08
+    python tools/try_change.py games "less time for the first move" --adds --clock 8+0.08 --option nodestime=1000
+    python tools/try_change.py games "faster move generator" --adds --clock 8+0.08
     python tools/try_change.py speed --pairs 10
 
 Both versions are commits. They are exported and built in separate folders, so the checkout may change during the test.
 ``games`` plays until its sequential test is decided, and then adds a row to docs/strength-log.md. The same command
-continues an interrupted test. ``speed`` compares the user time of ``knightadder bench``.
+continues an interrupted test. ``nodestime=1000`` lets the clock count nodes, so other work on the machine does not
+matter; a test on a real clock needs a machine of its own. ``speed`` compares the user time of ``knightadder bench``.
 
 Exit status: 0 passed or measured, 1 not passed, 2 bad arguments, 130 interrupted.
 """
@@ -374,7 +376,7 @@ def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     limit.add_argument(
         "--nodes", type=positive, default=NODES, metavar="N", help="nodes per move (default: %(default)s)"
     )
-    limit.add_argument("--clock", metavar="TC", help="time control, such as 8+0.08, for changes of the time management")
+    limit.add_argument("--clock", metavar="TC", help="time control, such as 8+0.08, instead of --nodes")
     games.add_argument(
         "--option",
         action="append",
