@@ -8,6 +8,7 @@ import pytest
 from knightadder.core.compilation import core
 from knightadder.core.search.parameters import PARAMETERS
 from knightadder.engine.info import Bound, Info, Result, Score
+from knightadder.engine.timeman import Progress
 from knightadder.workshop import selfplay as module
 from knightadder.workshop.match.time_control import TimeControl
 from knightadder.workshop.opening_book import BookLine, load_book
@@ -103,8 +104,9 @@ class _ScriptedSearch:
 
     limits, seconds, stopped, now, score = [], [], [], 0.0, Score(cp=0)
 
-    def __init__(self, player, game, limits, options, report, done):
+    def __init__(self, player, game, limits, options, report, done, progress):
         self.limits.append((game.side_to_move, limits))
+        self.progress = Progress()
         self._done, self._best = done, game.legal_moves_uci()[0]
         self.thread = threading.Thread(target=self._run)
 
@@ -170,6 +172,35 @@ def test_a_game_with_a_clock_can_be_aborted_while_it_thinks():
         selfplay.stop()
         with pytest.raises(StoppedError):
             game.result(200)
+
+
+def test_a_clock_that_counts_nodes_makes_games_repeatable(short_games, monkeypatch):
+    thought = []
+
+    class Searches(module.Search):
+        def __init__(self, player, game, limits, options, report, done, progress):
+            self.before = progress.before
+
+            def finish(result):
+                thought.append((result.best_move, result.info.nodes, limits.wtime, self.before))
+                done(result)
+
+            super().__init__(player, game, limits, options, report, finish, progress)
+
+    monkeypatch.setattr(module, "Search", Searches)
+    selfplay = SelfPlay(TimeControl(2, 0.01), megabytes=1, node_time=20)
+    selfplay.play_pair(load_book().opening(1), {}, {})
+    first = thought[:]
+    thought.clear()
+    selfplay.play_pair(load_book().opening(1), {}, {})
+    assert thought == first
+    left = 2000.0
+    for _, nodes, shown, _ in first[0:20:2]:  # White's clock is charged by its nodes
+        assert shown == pytest.approx(left, abs=1)
+        left = left - nodes / 20 + 10
+    # The time of a move depends on the search for the move before, as in any game.
+    assert first[0][3] is first[1][3] is None
+    assert first[2][3].scores and first[3][3].scores
 
 
 # --- adjudication --------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from knightadder.engine.running_search import Player, Search
 from knightadder.engine.search_thread import Root, SearchThread
 from knightadder.engine.settlement import stayed_within
 from knightadder.engine.tablebases.registry import Tablebases
+from knightadder.engine.timeman import Progress
 from knightadder.native.memory import zeroed_bytes
 from knightadder.workshop.match.time_control import Allowance, SideClock, TimeControl
 
@@ -48,15 +49,17 @@ class StoppedError(Exception):
 class SelfPlay:
     """Plays one game after another.
 
-    The limit of each move is a number of nodes or a clock. With a number of nodes, the same parameters give the same
-    games, because games are independent. With a clock, a side whose flag falls loses. `megabytes` is the size of each
-    side's hash table; OptionError if the machine has too little memory.
+    The limit of each move is a number of nodes or a clock. The clock measures real time, or counts each `node_time`
+    nodes as a millisecond. Except in real time, the same parameters give the same games, because games are independent.
+    A side whose flag falls loses. `megabytes` is the size of each side's hash table; OptionError if the machine has too
+    little memory.
     """
 
-    def __init__(self, limit: int | TimeControl, megabytes: int) -> None:
+    def __init__(self, limit: int | TimeControl, megabytes: int, node_time: int = 0) -> None:
         self._stop = np.zeros(1, np.uint64)
         self._sides: list[_Side] = [
-            _NodesSide(megabytes, limit) if isinstance(limit, int) else _ClockSide(megabytes, limit) for _ in range(2)
+            _NodesSide(megabytes, limit) if isinstance(limit, int) else _ClockSide(megabytes, limit, node_time)
+            for _ in range(2)
         ]
         self._game = Game(self._sides[0].tables)  # the rules do not depend on the parameters
 
@@ -141,30 +144,35 @@ class _NodesSide(_Side):
 class _ClockSide(_Side):
     """A player with a clock, which allots its time as the engine does in any game."""
 
-    def __init__(self, megabytes: int, control: TimeControl) -> None:
+    def __init__(self, megabytes: int, control: TimeControl, node_time: int) -> None:
         super().__init__(megabytes)
         self._control = control
-        self._allowance = Allowance(control)
+        self._allowance = Allowance(control, node_time=node_time)
         worker = self._memory.view(WORKER)[0]
         self._player = Player(self.tables, [worker], self._table, Tablebases(self.tables))
+        self._options = Options()
+        self._options.set("nodestime", str(node_time))
 
     def new_game(self) -> None:
         super().new_game()
         self._clock = SideClock(self._allowance)
+        self._progress = Progress()  # of the search for the side's last move
 
     def think(self, game: Game, stop: np.ndarray) -> tuple[int, int] | None:
         left, increment = (round(1000 * seconds) for seconds in (self._clock.allowed or 0.0, self._control.increment))
         limits = Limits(wtime=left, btime=left, winc=increment, binc=increment, movestogo=self._clock.moves_left)
         results: list[Result] = []
         started = perf_counter()
-        search = Search(self._player, game, limits, Options(), lambda info: None, results.append)
+        progress = self._progress.of_next_search(2)
+        search = Search(self._player, game, limits, self._options, lambda info: None, results.append, progress)
         search.start()
         while not results and search.running:
             search.wait(_STOP_SECONDS)
             if stop[0]:
                 search.stop()
         [result] = results
-        remaining = self._clock.charge(perf_counter() - started)
+        self._progress = search.progress
+        remaining = self._clock.charge(perf_counter() - started, result.info.nodes if result.info else 0)
         if remaining is not None and remaining < -self._allowance.margin:
             return None
         assert result.best_move is not None  # there are legal moves

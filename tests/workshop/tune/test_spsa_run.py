@@ -95,6 +95,20 @@ def test_games_with_a_clock(capsys, tmp_path, short_games):
     assert _run(capsys, *again, "--tc", "0.5+0.01")[:2] == (0, out[out.index("1 of 1 pairs") :])
 
 
+def test_games_whose_clock_counts_nodes(capsys, tmp_path, short_games):
+    files = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
+    clock = ["--tc", "0.5+0.01", "--nodestime", 20]
+    for file in files:
+        assert _run(capsys, "--iterations", 1, *clock, "--hash", 1, "--state", file)[0] == 0
+    one, two = (file.read_text().splitlines() for file in files)
+    assert json.loads(one[0])["nodestime"] == 20
+    assert one == two  # unlike real time, such games can be repeated
+    again = ["--iterations", 1, "--tc", "0.5+0.01", "--hash", 1, "--state", files[0]]
+    status, _, err = _run(capsys, *again)
+    assert status == 2
+    assert "belongs to a run with other settings (nodestime): " in err
+
+
 def test_a_picture_that_cannot_be_drawn_ends_no_games(capsys, tmp_path, monkeypatch, short_games):
     asked = []
 
@@ -177,7 +191,8 @@ def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, m
         (["--state", "nowhere/state.json"], "cannot use nowhere/state.json: "),
         (["--state", "."], "cannot use .: "),
         (["--tc", "8+"], "tc=8+: expected [MOVES/]SECONDS"),
-        (["--tc", "8", "--cluster", "local:1"], "--tc does not work with --cluster"),
+        (["--tc", "8", "--cluster", "local:1"], "--tc needs --nodestime with --cluster"),
+        (["--nodestime", "100"], "--nodestime needs --tc"),
         (["--r-end", "0"], "--r-end 0: expected a number above 0 up to 1"),
         (["--r-end", "nan"], "--r-end nan: expected a number above 0 up to 1"),
         (["--r-end", "late_moves=2"], "--r-end late_moves=2: expected a number above 0 up to 1"),

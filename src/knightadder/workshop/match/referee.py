@@ -203,8 +203,7 @@ class _Table:
         if self._rules.pv_check != "none":
             self._check(turn, text, lines, info)
 
-        node_time = player.allowance.node_time
-        left = clock.charge((info.nodes if info else 0) / node_time / 1000 if node_time else seconds)
+        left = clock.charge(seconds, info.nodes if info else 0)
         if left is not None:
             self._game.lowest[turn] = min(left, self._game.lowest.get(turn, left))
         played = self._board.uci(move)

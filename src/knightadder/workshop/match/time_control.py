@@ -136,8 +136,12 @@ class SideClock:
         """Return the UCI arguments that only this side gets: moves to the next time control, and limits per move."""
         return (f" movestogo {self._moves_left}" if self._moves_left else "") + self._own
 
-    def charge(self, seconds: float) -> float | None:
-        """Subtract the seconds of a move, and return the seconds left. Below -`margin`, the flag has fallen."""
+    def charge(self, seconds: float, nodes: int = 0) -> float | None:
+        """Subtract the time of a move, in seconds or by its nodes, and return the seconds left. Below -`margin`, the
+        flag has fallen.
+        """
+        if self._allowance.node_time:
+            seconds = nodes / self._allowance.node_time / 1000
         allowed = self.allowed
         control = self._allowance.time_control
         if control:

@@ -76,8 +76,8 @@ class Method(ABC):
 class TrialPlayer:
     """The task that plays a trial: it maps a trial with its opening to the results of `plus`, see `results`."""
 
-    def __init__(self, names: Sequence[str], limit: int | TimeControl, megabytes: int) -> None:
-        self._names, self._limit, self._megabytes = names, limit, megabytes
+    def __init__(self, names: Sequence[str], limit: int | TimeControl, megabytes: int, node_time: int = 0) -> None:
+        self._names, self._limit, self._megabytes, self._node_time = names, limit, megabytes, node_time
         self._player: SelfPlay | None = None
         self._closed = False
 
@@ -89,7 +89,7 @@ class TrialPlayer:
             from knightadder.workshop.selfplay import SelfPlay
 
             load_core()
-            self._player = SelfPlay(self._limit, self._megabytes)
+            self._player = SelfPlay(self._limit, self._megabytes, self._node_time)
         if self._closed:
             self._player.stop()
         return bytes(1 + result for result in self._player.play_pair(opening, first, second))

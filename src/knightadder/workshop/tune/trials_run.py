@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from knightadder.arguments import declare
+from knightadder.arguments import declare, whole
 from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
 from knightadder.executor import add_workers, open_pool
@@ -31,8 +31,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Declare the arguments of `run_method`."""
     limit = command.add_mutually_exclusive_group()
     declare(limit, "--nodes", default=60_000, help="number of nodes per move")
-    limit.add_argument(
-        "--tc", metavar="TC", help="time control, such as 8+0.08 (seconds) or 40/1:30; cannot be used with --cluster"
+    limit.add_argument("--tc", metavar="TC", help="time control, such as 8+0.08 (seconds) or 40/1:30")
+    command.add_argument(
+        "--nodestime",
+        type=whole(0, 10_000),
+        default=0,
+        metavar="N",
+        help="number of nodes that counts as a millisecond of the clock of --tc, so that other programs on the machine "
+        "do not affect the games; 0 for real time (default: 0)",
     )
     add_workers(command, default=1, help="number of games at the same time")
     add_openings(command)
@@ -74,14 +80,17 @@ def run_method(
     """
     if arguments.concurrency > AHEAD:
         raise OptionError(f"--concurrency {arguments.concurrency}: expected {AHEAD} or less")
-    if arguments.tc and arguments.cluster:
-        raise OptionError("--tc does not work with --cluster, whose machines differ in speed")
+    if arguments.tc and arguments.cluster and not arguments.nodestime:
+        raise OptionError("--tc needs --nodestime with --cluster, whose machines differ in speed")
+    if arguments.nodestime and not arguments.tc:
+        raise OptionError("--nodestime needs --tc")
     limit = TimeControl.parse(arguments.tc) if arguments.tc else int(arguments.nodes)
     book = read_book(arguments.openings)
     setup = {
         **about,
         "nodes": None if arguments.tc else limit,
         "tc": str(limit) if arguments.tc else None,  # None equals a missing entry, so older runs can continue
+        "nodestime": arguments.nodestime or None,
         "hash": arguments.hash,
         "openings": [book.name, book.digest],
         "seed": arguments.seed,
@@ -116,7 +125,7 @@ def _play(
     def due(done: float) -> bool:
         return done % arguments.interval == 0 or not method.trials
 
-    player = TrialPlayer(method.names, limit, arguments.hash)
+    player = TrialPlayer(method.names, limit, arguments.hash, arguments.nodestime)
     with (
         open_pool(player, arguments.cluster, arguments.concurrency, core=True) as pool,
         progress(method.total, method.done, "pairs", due=due, place=pool.place) as update,
