@@ -2,9 +2,9 @@
 
     python benchmarks/many_workers.py --seconds 20
 
-The scheduler, the connections, the pool (`knightadder.executor`) and the workers are real, but a hundred workers share
-a process. A task sleeps for the duration of a real task, and returns as many bytes. Processes are killed during the
-run. Linux only.
+The scheduler, the connections, the pool (`knightadder.parallel.executor`) and the workers are real, but a hundred
+workers share a process. A task sleeps for the duration of a real task, and returns as many bytes. Processes are killed
+during the run. Linux only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import dask
 from distributed import Client, Worker
 
 from knightadder.arguments import not_negative, positive, seconds
-from knightadder.executor import open_pool
+from knightadder.parallel.executor import open_pool
 
 _HEADER = struct.Struct("<ddd")  # begin and end of the task, and its thread
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from knightadder import executor
-from knightadder import pool as pools
+from knightadder.parallel import executor
+from knightadder.parallel import pool as pools
 
 
 class ThreadPool(pools.Pool):

@@ -15,7 +15,7 @@ import dask
 from distributed import LocalCluster
 from waiting import TIMEOUT, eventually
 
-from knightadder import cluster as dask_cluster
+from knightadder.parallel import cluster as dask_cluster
 
 _CONNECT = "distributed.comm.timeouts.connect"
 

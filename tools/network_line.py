@@ -62,9 +62,9 @@ from knightadder.cli import EXIT_OK, build_parser, exit_status
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
-from knightadder.executor import add_workers
 from knightadder.files import locked, reading, write_whole
 from knightadder.foreign import NotNegative, converted, parse_json, parse_toml
+from knightadder.parallel.executor import add_workers
 from knightadder.workshop.datagen.parts import Parts
 from knightadder.workshop.match import command as match_command
 from knightadder.workshop.match.match_report import elo_text

@@ -15,13 +15,13 @@ import pytest
 from chess.engine import Limit
 from random_boards import random_boards
 
-from knightadder import pool as pools
 from knightadder.core.board.packed import PACKED
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.library import arrays
 from knightadder.library.arrays import evaluate_iter, evaluate_many, pack, unpack, unpack_fens
 from knightadder.library.many import analyse_iter, analyse_many
 from knightadder.library.positions import evaluate, legal_moves
+from knightadder.parallel import pool as pools
 
 BOARDS = random_boards(11, 80)
 FENS = [board.fen() for board in BOARDS]

@@ -19,7 +19,6 @@ from distributed import Client
 from local_cluster import local_cluster
 from random_boards import random_boards
 
-from knightadder import pool as pools
 from knightadder.engine.errors import OptionError, PositionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.library import arrays, many
@@ -27,6 +26,7 @@ from knightadder.library.arrays import PACKED, evaluate_iter, evaluate_many, pac
 from knightadder.library.board_engine import Engine
 from knightadder.library.many import analyse_iter, analyse_many
 from knightadder.library.results import Analysis
+from knightadder.parallel import pool as pools
 
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
 STALEMATED = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"

@@ -23,7 +23,6 @@ from knightadder.arguments import declare, declare_limits, engine_options, netwo
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.options import MAX_LINES
-from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import (
     STANDARD,
@@ -36,6 +35,7 @@ from knightadder.files import (
     replacing,
     writing,
 )
+from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, tell

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from knightadder.engine.errors import EngineError
 from knightadder.engine.threads import start_thread
-from knightadder.pool import Pool, version
+from knightadder.parallel.pool import Pool, version
 
 if TYPE_CHECKING:
     import distributed
@@ -48,7 +48,7 @@ def results_elsewhere(
 def _by_cluster(
     blocks: Iterable[Block], client: "distributed.Client", pickled: bytes, in_order: bool
 ) -> Generator[tuple[Block, Any], None, None]:
-    from knightadder.cluster import workers_of
+    from knightadder.parallel.cluster import workers_of
 
     with workers_of(client, pickled) as pool, closing(pool.run(blocks, in_order)) as found:
         yield from found

@@ -14,8 +14,8 @@ from knightadder import __version__
 from knightadder.arguments import declare, network_digest
 from knightadder.digests import content_digest
 from knightadder.engine.errors import EngineError, OptionError, PositionError
-from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_outputs, reading, write_whole
+from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, utf8

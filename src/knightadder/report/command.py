@@ -21,9 +21,9 @@ from knightadder.arguments import (
 from knightadder.digests import content_digest
 from knightadder.drills.command import declare_file, open_box
 from knightadder.engine.errors import OptionError, PositionError
-from knightadder.executor import add_workers, open_pool
 from knightadder.extras import needed_by
 from knightadder.files import check_new, check_outputs, write_whole
+from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
 from knightadder.runs import Journal, going_on, state_beside
 from knightadder.text import counted, plain_name, utf8

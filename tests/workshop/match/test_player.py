@@ -16,7 +16,7 @@ from waiting import eventually
 
 from knightadder import cli
 from knightadder.engine.errors import EngineError
-from knightadder.executor import open_pool
+from knightadder.parallel.executor import open_pool
 from knightadder.workshop.match import player as module
 from knightadder.workshop.match.competitors import Competitor
 from knightadder.workshop.match.journal import Fixture

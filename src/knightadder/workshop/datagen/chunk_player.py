@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.library.loading import load_core
-from knightadder.pool import Pool
+from knightadder.parallel.pool import Pool
 from knightadder.workshop.datagen.parts import Chunk, Parts
 from knightadder.workshop.datagen.reader import EVERYTHING, Reader
 from knightadder.workshop.datagen.self_player import GameSettings, SelfPlayer

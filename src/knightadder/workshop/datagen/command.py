@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from knightadder.arguments import declare, not_negative, positive, share
 from knightadder.engine.errors import OptionError
-from knightadder.executor import add_workers, open_pool
 from knightadder.files import check_new, check_outputs
+from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
 from knightadder.runs import going_on
 from knightadder.text import counted, tell

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knightadder.arguments import KEY_VALUES, KeyValues, declare, positive
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.executor import add_workers, open_pool
 from knightadder.extras import install_command, needed_by
 from knightadder.files import check_outputs
+from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.runs import going_on, state_beside
 from knightadder.text import tell
 from knightadder.workshop.book_argument import add_openings, book_file, read_book

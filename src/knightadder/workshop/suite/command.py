@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from knightadder.arguments import declare, declare_limits, positive
 from knightadder.engine.errors import PositionError
-from knightadder.executor import add_workers, open_pool
 from knightadder.files import STANDARD, check_new, check_outputs, message_stream, write_whole
+from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
 from knightadder.text import tell
 

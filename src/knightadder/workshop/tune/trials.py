@@ -1,5 +1,5 @@
 """Trials of search parameters: pairs of games between two sets of values, from which a method learns.
-The workers of a pool (`knightadder.executor`) play the games, each worker in its own process.
+The workers of a pool (`knightadder.parallel.executor`) play the games, each worker in its own process.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from knightadder.engine.errors import EngineError
 from knightadder.library.loading import load_core
-from knightadder.pool import Pool
+from knightadder.parallel.pool import Pool
 from knightadder.workshop.match.time_control import TimeControl
 
 if TYPE_CHECKING:

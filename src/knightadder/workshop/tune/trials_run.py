@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from knightadder.arguments import declare, whole
 from knightadder.digests import source_digest
 from knightadder.engine.errors import OptionError
-from knightadder.executor import add_workers, open_pool
+from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
 from knightadder.runs import REMEDY, Journal, going_on
 from knightadder.workshop.book_argument import add_openings, read_book

@@ -19,7 +19,7 @@ from typing import Any, Self
 from knightadder.arguments import declare
 from knightadder.engine.errors import EngineError
 from knightadder.extras import needed_by
-from knightadder.pool import Pool, Tasks, failure
+from knightadder.parallel.pool import Pool, Tasks, failure
 from knightadder.signals import handling, terminating_interrupts
 
 _END_SECONDS = 10.0  # seconds in which a process must end before it is killed
@@ -57,7 +57,7 @@ def open_pool(
                 yield pool
         else:
             with needed_by("--cluster", "cluster"):
-                from knightadder.cluster import connected
+                from knightadder.parallel.cluster import connected
             with connected(pickled, cluster) as pool:
                 yield pool
 

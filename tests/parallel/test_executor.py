@@ -22,13 +22,13 @@ from inline_pool import thread_pool
 from local_cluster import commands, local_cluster
 from waiting import TIMEOUT, eventually
 
-from knightadder import cluster as dask_cluster
-from knightadder import executor
-from knightadder import pool as pools
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.executor import open_pool
 from knightadder.extras import install_command
-from knightadder.pool import Pool, version
+from knightadder.parallel import cluster as dask_cluster
+from knightadder.parallel import executor
+from knightadder.parallel import pool as pools
+from knightadder.parallel.executor import open_pool
+from knightadder.parallel.pool import Pool, version
 
 
 def squares(cluster, processes, count):
@@ -214,14 +214,14 @@ def test_processes_end_with_the_one_that_started_them(tmp_path):
 import sys
 from pathlib import Path
 from executor_tasks import Endless
-from knightadder.executor import open_pool
+from knightadder.parallel.executor import open_pool
 if __name__ == "__main__":
     with open_pool(Endless(Path({str(begun)!r})), None, 2) as pool:
         list(pool.run(range(9)))
 """
     script = tmp_path / "script.py"
     script.write_text(code)
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     process = subprocess.Popen(
         [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
     )
@@ -330,13 +330,13 @@ def test_a_cluster_closes_what_a_killed_command_has_left(cluster, client, tmp_pa
     script.write_text(f"""
 from pathlib import Path
 from executor_tasks import Keeper
-from knightadder.executor import open_pool
+from knightadder.parallel.executor import open_pool
 with open_pool(Keeper(Path({str(tmp_path / "kept")!r})), {cluster.scheduler_address!r}, 0) as pool:
     list(pool.run(range(1)))
 """)
     kept = tmp_path / "kept"
     kept.mkdir()
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     process = subprocess.Popen([sys.executable, script], env=environment)
     eventually(lambda: list(kept.iterdir()))
     process.kill()
@@ -346,7 +346,7 @@ with open_pool(Keeper(Path({str(tmp_path / "kept")!r})), {cluster.scheduler_addr
 
 
 def _say_it_is_another(name):
-    from knightadder import pool as pools
+    from knightadder.parallel import pool as pools
 
     pools.version = lambda: name
 
@@ -354,13 +354,13 @@ def _say_it_is_another(name):
 def _have_no_knightadder():
     import sys
 
-    sys.modules["knightadder.pool"] = None
+    sys.modules["knightadder.parallel.pool"] = None
 
 
 def _have_it_again():
     import sys
 
-    del sys.modules["knightadder.pool"]
+    del sys.modules["knightadder.parallel.pool"]
 
 
 @pytest.fixture(params=["Knightadder 0.0.9-abc", "no such Knightadder"])
@@ -528,7 +528,7 @@ def test_a_scheduler_that_still_writes_its_file(cluster, tmp_path):
 
 def test_dask_is_asked_for(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "knightadder.cluster")
+    monkeypatch.delitem(sys.modules, "knightadder.parallel.cluster")
     with (
         pytest.raises(OptionError, match=f"^--cluster needs Dask: {re.escape(install_command('cluster'))}$"),
         open_pool(Square(), "local:1", 0),

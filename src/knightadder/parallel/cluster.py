@@ -21,7 +21,7 @@ from distributed.utils import json_load_robust, silence_logging_cmgr
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import whole_or_none
-from knightadder.pool import Pool, failure, version
+from knightadder.parallel.pool import Pool, failure, version
 from knightadder.text import counted, tell
 
 _FILE_SECONDS = 10.0  # seconds in which a starting scheduler must have written its file
@@ -38,7 +38,7 @@ _LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application
 
 @contextlib.contextmanager
 def connected(pickled: bytes, address: str) -> Iterator[Pool]:
-    """Connect to a cluster for a ``with`` block, see `knightadder.executor.open_pool`."""
+    """Connect to a cluster for a ``with`` block, see `knightadder.parallel.executor.open_pool`."""
     with contextlib.ExitStack() as stack:
         try:
             for name in _LOGGERS:  # this module reports important events itself
@@ -142,7 +142,7 @@ def _remote(
 
         def setup(self, worker: Worker) -> None:
             with contextlib.suppress(ImportError):
-                from knightadder.pool import Tasks, version
+                from knightadder.parallel.pool import Tasks, version
 
                 self.found = f"Knightadder {version()}"
                 if version() == wanted:
