@@ -7,6 +7,7 @@ import chess.pgn
 import pytest
 from game_texts import read_game
 from on_page import (
+    LAYOUTS,
     analyse_tab,
     choose_game,
     click_move,
@@ -16,6 +17,7 @@ from on_page import (
     expect_shown,
     load_pgn,
     press,
+    resign,
     resize,
     set_up,
     square,
@@ -321,6 +323,43 @@ def test_text_has_the_size_that_the_user_has_set_in_the_browser(open_page):
     heading = page.get_by_role("tab", name="Play")
     expect(heading).to_have_css("font-size", "30px")
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_on_a_phone_with_text_of_twice_the_size_nothing_is_cut_or_beside_the_page(open_page):
+    page = open_page(*LAYOUTS["phone"], device_scale_factor=1)  # a window of its own
+    page.context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": {"standard": 32}})
+    expect(page.get_by_role("tab", name="Play")).to_have_css("font-size", "30px")
+    page.get_by_label("Clock").select_option("3 minutes + 2 s")
+    expect_nothing_cut(page)
+    start_game(page)
+    expect_nothing_cut(page)
+    resign(page)
+    expect_nothing_cut(page)
+    load_pgn(page, f'[White "Alexandra Konstantinopolskaya"]\n[Black "?"]\n[WhiteElo "2300"]\n\n{SICILIAN}')
+    start_engine(page)
+    page.get_by_role("button", name="Evaluate the game").click()
+    expect(page.locator("#summary")).to_be_visible()
+    expect_nothing_cut(page)
+    page.keyboard.press("m")
+    expect_nothing_cut(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("d")
+    expect_nothing_cut(page)
+    page.get_by_role("button", name="Edit board").click()
+    expect_nothing_cut(page)
+
+
+CUT = """() => {
+  const visible = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.checkVisibility());
+  const cut = visible("html, button, label, select, .name").filter((each) => each.scrollWidth > each.clientWidth + 1);
+  const tiny = visible(".steps svg").filter((each) => each.clientWidth < 20);
+  return [...cut, ...tiny].map((each) => each.outerHTML.slice(0, 200));
+}"""
+
+
+def expect_nothing_cut(page):
+    """Expect that nothing is beside the page, that each control is as wide as its text, and that icons have a size."""
+    assert page.evaluate(CUT) == []
 
 
 LONG_PGN = """\

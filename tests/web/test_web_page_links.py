@@ -22,7 +22,7 @@ def box(tmp_path):
     return box
 
 
-@pytest.mark.parametrize("size", [*LAYOUTS.values(), (844, 390), (640, 400), (650, 470)])
+@pytest.mark.parametrize("size", [*LAYOUTS.values(), (844, 390), (667, 375), (640, 400), (650, 470)])
 def test_the_pages_are_linked_to_each_other(browser, box, size):
     with BoardServer(puzzles=[PUZZLE], drills=box).running() as server:
         server.make_engine = StandInEngine
@@ -35,6 +35,9 @@ def test_the_pages_are_linked_to_each_other(browser, box, size):
         expect(links).to_have_text(["Board", "Drills"])
         links.filter(has_text="Drills").click()
         expect_piece(page, "e4", "N")
+        count = page.locator("#count")
+        expect(count).to_have_text("0 due, 1 new")
+        assert count.evaluate("(e) => e.scrollWidth <= e.clientWidth")
         links.filter(has_text="Board").click()
         expect_piece(page, "e2", "P")
         expect(links).to_have_text(["← Drills", "Puzzles"])
