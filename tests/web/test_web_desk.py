@@ -21,7 +21,7 @@ def _state(tab):
 
 
 def _file(tab):
-    return [players for players, *_ in tab.games["titles"]], tab.games["index"]
+    return [f"{title['white']} - {title['black']}" for title in tab.games["titles"]], tab.games["index"]
 
 
 def _node(tab, san):

@@ -105,6 +105,38 @@ def test_a_file_is_read_whatever_its_encoding(page):
         assert saved.headers["Black"] == "Núñez" and saved.next().comment == "schön"
 
 
+def test_a_file_that_cannot_be_read_is_named(page):
+    page.evaluate("() => { File.prototype.arrayBuffer = () => Promise.reject(new Error('it is a folder')); }")
+    _open_file(page, NAMES.encode(), "games.pgn")
+    expect(page.locator("#pgn-problem")).to_have_text("The file games.pgn cannot be read: it is a folder")
+
+
+def test_names_written_from_right_to_left_stay_in_their_places(page):
+    white, black = "محمد علي", "שלמה כהן"
+    tags = f'[White "{white}"]\n[Black "{black}"]\n[WhiteElo "2300"]\n[Event "كأس"]\n[Date "2026.01.02"]\n'
+    load_pgn(page, f"{tags}\n1. e4 *\n\n" * 2)
+    page.locator("#games").click()
+    row = page.get_by_role("dialog", name="Games of the file").locator(".open").first
+    for place, parts in (
+        (page.locator("#games"), (white, black)),
+        (row.locator("b"), ("1.", white, black)),
+        (row.locator("span"), ("كأس", "2026")),
+        (page.locator("#about-game"), ("كأس", "2026")),
+        (page.locator("#player-bottom .name"), (white, "(2300)")),
+    ):
+        lefts = place.evaluate(LEFTS, parts)
+        assert lefts == sorted(lefts), parts
+
+
+LEFTS = """(element, parts) => parts.map((part) => {
+  const [text, range] = [element.firstChild, document.createRange()];
+  const start = text.data.indexOf(part);
+  range.setStart(text, start);
+  range.setEnd(text, start + part.length);
+  return range.getBoundingClientRect().left;
+})"""
+
+
 def test_a_text_with_an_error_can_be_mended(page):
     load_pgn(page, "1. e4 e5 2. Qh6 Nc6 *")
     expect(page.get_by_role("alert")).to_contain_text("Read up to an error in the PGN")

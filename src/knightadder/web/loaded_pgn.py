@@ -23,9 +23,10 @@ _MAX_NAG = 255  # highest glyph number in the PGN standard
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The description of a game in a list of games; unknown values are empty."""
+    """The description of a game in a list of games; unknown names are ``?``, other unknown values are empty."""
 
-    players: str
+    white: str
+    black: str
     result: str
     event: str
     date: str
@@ -132,10 +133,10 @@ class _Builder(GameBuilder):
 
 
 def _title(headers: chess.pgn.Headers) -> Title:
-    players = f"{headers.get('White', '?')} - {headers.get('Black', '?')}"
+    white, black = (headers.get(name, "?")[:_LONGEST] for name in ("White", "Black"))
     known = {name: value[:_LONGEST] for name, value in headers.items() if value not in ("?", "*", "????.??.??")}
     date = known.get("Date", "").replace(".??", "")
-    return Title(players[:_LONGEST], known.get("Result", ""), known.get("Event", ""), date)
+    return Title(white, black, known.get("Result", ""), known.get("Event", ""), date)
 
 
 def _drop_null_moves(game: chess.pgn.Game) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import chess
@@ -39,7 +40,7 @@ def nodes_view(reviews: Reviews, nodes: Iterable[chess.pgn.GameNode]) -> View:
 
 def games_view(desk: Desk) -> View:
     """Describe the games that the tab can choose from, which of them is on the board, and where that game is saved."""
-    titles = [[title.players, title.result, title.event, title.date] for title in desk.file.titles]
+    titles = [asdict(title) for title in desk.file.titles]
     return {**place_view(desk), "type": "games", "titles": titles, "began": desk.file.began, "sent": desk.file.sent}
 
 

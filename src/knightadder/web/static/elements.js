@@ -10,6 +10,11 @@ export function element(name, className = "", text = "") {
   return made;
 }
 
+const FROM_RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** A name for use within a text. Without the isolating characters, an Arabic or Hebrew name would reorder what is beside it. */
+export const isolated = (name) => (FROM_RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
+
 export function svgElement(name, attributes) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

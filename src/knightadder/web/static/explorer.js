@@ -1,7 +1,7 @@
 // The opening explorer. The server has an index of games. For the position on the board, the explorer shows the moves
 // played in these games. A click on a move plays the move.
 
-import { element, restoreValue } from "./elements.js";
+import { element, isolated, restoreValue } from "./elements.js";
 
 export class Explorer {
   /**
@@ -86,6 +86,7 @@ function render({ moves, games, problem }) {
   if (problem) return [element("p", "problem", problem[0].toUpperCase() + problem.slice(1))];
   if (!moves.length) return [element("p", "explorer-none", "No game has a move from this position")];
   const table = element("table");
+  table.setAttribute("aria-label", "Moves played in this position");
   table.createTHead().append(headings("Move", "Games", "White, draw, Black", "Rating", "Perf.", "Last"));
   table.createTBody().append(...moves.map(row));
   const all = { san: "All" };
@@ -135,7 +136,7 @@ function bar({ games, white, draws, black }) {
 }
 
 function gameItem({ number, white, black, white_elo, black_elo, result, date, event, site }) {
-  const player = (name, elo) => (elo ? `${name} (${elo})` : name);
+  const player = (name, elo) => (elo ? `${isolated(name)} (${elo})` : isolated(name));
   const item = element("li", "", `${player(white, white_elo)} - ${player(black, black_elo)}`);
   const places = [event, site].filter((place) => place !== "?");
   item.title = places.join(", ");

@@ -1,6 +1,6 @@
 // A dialog with a list of games and a search field. The arrow keys go through the list, and Enter opens a game.
 
-import { element } from "./elements.js";
+import { element, isolated } from "./elements.js";
 
 export class Listing {
   /**
@@ -101,9 +101,14 @@ export class Listing {
   }
 }
 
+/** The players of a game as one text. */
+export function playersOf({ white, black }) {
+  return `${isolated(white)} - ${isolated(black)}`;
+}
+
 /** The result, event and date of a game as one text; unknown values are left out. */
 export function detailOf({ result, event, date }) {
-  const known = [result?.replaceAll("1/2", "½"), event, date?.replaceAll(".??", "").replaceAll(".", "-")];
+  const known = [result?.replaceAll("1/2", "½"), event && isolated(event), date?.replaceAll(".??", "").replaceAll(".", "-")];
   return known.filter((each) => each && !["?", "*", "????", "-"].includes(each)).join(" · ");
 }
 

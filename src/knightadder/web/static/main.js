@@ -4,7 +4,7 @@ import { Board } from "./board.js";
 import { clocksAt } from "./clocks.js";
 import { Drawing } from "./drawing.js";
 import { Editor } from "./editor.js";
-import { byId, restoreValue, say, showTitle } from "./elements.js";
+import { byId, isolated, restoreValue, say, showTitle } from "./elements.js";
 import { Explorer } from "./explorer.js";
 import { Graph } from "./graph.js";
 import { takeOver } from "./handover.js";
@@ -328,7 +328,7 @@ function playerName(side) {
 
 function ratedName(side) {
   const rating = Number(headers[`${side}Elo`]);
-  return rating ? `${playerName(side)} (${rating})` : playerName(side);
+  return rating ? `${isolated(playerName(side))} (${rating})` : playerName(side);
 }
 
 /** Store the game in the browser, so that it survives a reload of the page and a restart of the server. */

@@ -3,7 +3,7 @@
 
 import { ask } from "./ask.js";
 import { element } from "./elements.js";
-import { detailOf, Listing } from "./listing.js";
+import { detailOf, Listing, playersOf } from "./listing.js";
 
 const LARGEST = 64 * 1024 * 1024; // maximum size of a file in bytes, as on the server
 
@@ -95,8 +95,8 @@ export class MyGames {
   }
 }
 
-function row({ number, white, black, result, event, date }) {
-  return { key: number, title: `${white} - ${black}`, detail: detailOf({ result, event, date }) };
+function row(game) {
+  return { key: game.number, title: playersOf(game), detail: detailOf(game) };
 }
 
 function counted(count) {

@@ -1,7 +1,7 @@
 // Imports positions (FEN) and games (PGN) from text, files, the clipboard and drag and drop; exports games.
 
 import { byId } from "./elements.js";
-import { detailOf, Listing } from "./listing.js";
+import { detailOf, Listing, playersOf } from "./listing.js";
 import { read, write } from "./stored.js";
 
 const LONGEST = 512 * 1024; // maximum size of a text in bytes, as on the server
@@ -92,9 +92,13 @@ export class Transfer {
 
   async read(file) {
     if (!file || !this.fits(`the file ${file.name}`, file.size, "add it to “My games”, which takes large files")) return;
-    // The bytes are sent unchanged, because the server detects the encoding.
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    this.load(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""), true);
+    try {
+      // The bytes are sent unchanged, because the server detects the encoding.
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      this.load(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""), true);
+    } catch (error) {
+      this.refused(`the file ${file.name} cannot be read: ${error.message}`); // it may be a folder
+    }
   }
 
   /** Whether a text of `size` bytes is short enough for the server. If it is not, tell the user. */
@@ -126,16 +130,16 @@ export class Transfer {
   /** If the loaded text has several games, let the user choose one. */
   showGames({ titles, index }) {
     Object.assign(this, { titles, index });
-    this.games.textContent = titles.length ? `${index + 1}. ${titles[index][0]}` : "None";
+    this.games.textContent = titles.length ? `${index + 1}. ${playersOf(titles[index])}` : "None";
     byId("games-field").hidden = titles.length < 2;
   }
 
   /** The games that match every word of `wanted` in their number, players, result, event or date. */
   find(wanted) {
     const words = wanted.toLowerCase().split(/\s+/);
-    const rows = this.titles.map(([players, result, event, date], index) => {
-      const [title, detail] = [`${index + 1}. ${players}`, detailOf({ result, event, date })];
-      return { key: index, title, detail, words: `${title} ${result} ${date} ${detail}`.toLowerCase() };
+    const rows = this.titles.map((game, index) => {
+      const [title, detail] = [`${index + 1}. ${playersOf(game)}`, detailOf(game)];
+      return { key: index, title, detail, words: `${title} ${game.result} ${game.date} ${detail}`.toLowerCase() };
     });
     const found = rows.filter((row) => words.every((word) => row.words.includes(word)));
     return { rows: found, total: found.length };
