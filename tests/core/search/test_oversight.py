@@ -45,6 +45,7 @@ def share(fen: str, move: str, last_move: int = NO_MOVE) -> float:
         (QUEEN, ("a1a6", "a1c3", "a1f1", "a1h8")),  # a hanging queen, a short move, a long line, a long diagonal
         (f"{KNIGHTS} w - - 0 1", ("f5g7", "f5g3")),  # a retreat
         (f"{KNIGHTS} b - - 0 1", ("f4g2", "f4g6")),
+        ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", ("e5d6", "e5e6")),  # a capture en passant, a quiet move
     ],
 )
 def test_hidden_moves_are_overlooked_more_often(fen: str, moves: tuple[str, ...]) -> None:
@@ -54,6 +55,11 @@ def test_hidden_moves_are_overlooked_more_often(fen: str, moves: tuple[str, ...]
 
 def test_a_short_move_is_overlooked_as_often_on_each_file() -> None:
     assert share(ROOKS, "h3h5") == pytest.approx(share(ROOKS, "a3a5"), abs=0.1)
+
+
+def test_castling_is_overlooked_as_often_as_a_step_of_the_king() -> None:
+    fen = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1"
+    assert share(fen, "e1h1") == pytest.approx(share(fen, "e1f1"), abs=0.1)
 
 
 def test_a_line_that_the_last_move_opened_is_overlooked_more_often() -> None:

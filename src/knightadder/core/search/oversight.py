@@ -13,14 +13,14 @@ import numpy as np
 from knightadder.native.jit import inlined, kernel
 
 from ..board.bitboard import ZERO, bit
-from ..board.moves import NO_MOVE, is_promotion, same_target, source_of, target_of
+from ..board.moves import EN_PASSANT, NO_MOVE, is_noisy, is_promotion, kind_of, same_target, source_of, target_of
 from ..layout import BISHOP, BLACK, KING, PAWN, QUEEN
 from ..split_mix import split_mix
 
 _PLAIN = np.int64(16)  # weight of a quiet move that is neither long nor a retreat
 
 # Factor of the weight for captures, in 16ths, by type of victim: nobody overlooks a hanging queen for long.
-_SEEN_VICTIM = (16, 12, 8, 8, 6, 4, 0, 0)
+_SEEN_VICTIM = (0, 12, 8, 8, 6, 4, 0, 0)
 
 _LONG = 4  # squares; a move of at least this length is easily overlooked
 _LONG_LINE, _LONG_DIAGONAL, _RETREAT, _OPENED = np.int64(8), np.int64(16), np.int64(12), np.int64(16)
@@ -41,7 +41,10 @@ def _weight(tables, pos, move, last_move):
         weight += _OPENED  # the last move opened this line
     if is_promotion(move):
         return weight >> 1
-    return (weight * np.int64(_SEEN_VICTIM[pos.board[target] & 7])) >> 4
+    if not is_noisy(pos, move):
+        return weight
+    victim = PAWN if kind_of(move) == EN_PASSANT else np.int64(pos.board[target]) & 7
+    return (weight * np.int64(_SEEN_VICTIM[victim])) >> 4
 
 
 @kernel
