@@ -83,10 +83,12 @@ def test_no_depth_is_begun_after_enough_nodes() -> None:
 def test_a_thread_that_forgets_searches_like_a_new_one() -> None:
     """Only what was learnt is cleared, where anything was, however the search before ended."""
     worker = Game(TABLES).record
+    worker.frames["killers"][3] = 1  # a line that goes deep by null moves may find them
     for number, board in enumerate(POSITIONS):
         nodes = (10 if INTERPRETED else 500) + 7 * number
         expected = in_one_call(board, nodes=nodes)
         thread = thread_for(board, nodes, worker=worker)
+        assert not worker.frames["killers"].any()
         thread.deepen(1, MAX_DEPTH)
         assert found(thread, 1) == expected
 

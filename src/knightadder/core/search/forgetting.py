@@ -6,7 +6,7 @@ are cleared: each write to such a table marks its row, which belongs to the earl
 
 from knightadder.native.jit import inlined
 
-from .frame import PIECE_TO
+from .frame import NO_PLY, PIECE_TO
 
 _SHIFT = PIECE_TO.bit_length() - 1
 
@@ -42,3 +42,6 @@ def forget(worker):
     _clear_rows(worker.continuation_correction[0], worker.learnt_rows[PIECE_TO : 2 * PIECE_TO])
     _clear_rows(worker.continuation_correction[1], worker.learnt_rows[2 * PIECE_TO :])
     worker.tt_generation = 0
+    # A null move may lead to a ply whose killers no node of the new search has cleared yet.
+    for ply in range(NO_PLY):
+        worker.frames[ply].killers[:] = 0
