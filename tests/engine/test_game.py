@@ -180,6 +180,13 @@ def test_a_copy_has_the_same_game_and_goes_its_own_way(game: Game) -> None:
     assert (copy.ply, game.ply, game.drawn) == (9, 8, True)
 
 
+def test_a_flag_of_the_caller_stops_only_its_own_perft(game: Game) -> None:
+    stop, own = np.zeros(1, np.uint64), int(game.record.stop_address)
+    assert sum(game.perft(3, stop=stop).values()) == 8902
+    game.set_up()  # the record in which perft counted becomes the game's record
+    assert int(game.record.stop_address) == own
+
+
 def test_a_king_may_be_in_check_without_a_piece(game: Game) -> None:
     game.set_up("4k3/4r3/8/8/8/8/4Q3/4K3 w - - 0 1")
     without = game.evaluate_without(chess.E7)

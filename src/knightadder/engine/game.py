@@ -167,8 +167,7 @@ class Game:
     @property
     def opponent_is_bare(self) -> bool:
         """Whether the side not to move has only a king."""
-        own = 8 * self.side_to_move
-        return sum(1 for piece in self.board if piece and piece & 8 != own) == 1
+        return int(self._position["by_color"][0, 1 - self.side_to_move]).bit_count() == 1
 
     @property
     def simply_won(self) -> bool:
@@ -311,6 +310,7 @@ class Game:
             counts[to_uci(move, chess960)] = int(perft(self._tables, record, 0, depth - 1, int(bulk)))
             if stop[0]:
                 break
+        record.stop_address = self._stop.ctypes.data  # the word of `stop` may not outlive the call
         return counts
 
     def interrupt(self) -> None:

@@ -80,6 +80,7 @@ def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_m
     distances = [tablebases.dtz_after(game, move) for move in moves]
     by_distance = None not in distances
     if by_distance:
+        # A search may take nearly fifty moves to mate with bishop and knight.
         count, by_length = game.fifty_move_count, game.has_repetition or _ends_by_mate(game)
         ranks = [_rank_of_distance(dtz or 0, count, by_length) for dtz in distances]
     else:
@@ -97,9 +98,7 @@ def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_m
 
 
 def _ends_by_mate(game: Game) -> bool:
-    """Return whether the opponent has a bare king and there are no pawns. The distance to zeroing is then that to mate,
-    and a search may take nearly fifty moves to mate with bishop and knight.
-    """
+    """Return whether the distance to zeroing is that to mate: the opponent has a bare king, and there are no pawns."""
     return game.opponent_is_bare and not any(piece & 7 == PAWN for piece in game.board)
 
 
