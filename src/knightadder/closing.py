@@ -1,4 +1,4 @@
-"""The base class of objects that are closed at the end of a ``with`` block."""
+"""Base classes of objects that are closed at the end of a ``with`` block, and of objects that cannot be copied."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Closing(ABC):
         self.close()
 
 
-class Unique(Closing):
-    """A closing object that cannot be copied or pickled, because a copy would share its threads and files."""
+class Unique:
+    """An object that cannot be copied or pickled, because a copy would share its threads and files."""
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{type(self).__name__} cannot be copied or pickled: make another one where it is needed")

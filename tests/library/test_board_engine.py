@@ -669,6 +669,17 @@ def test_an_engine_cannot_be_copied_or_pickled(kind: Callable[[], Engine | Simpl
                 duplicate(engine)
 
 
+def test_a_running_search_cannot_be_copied_or_pickled(engine: Engine, recwarn: pytest.WarningsRecorder) -> None:
+    with SimpleEngine() as simple, engine.stream("startpos") as stream, simple.analysis(chess.Board()) as analysis:
+        for running in (stream, analysis):
+            for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+                with pytest.raises(TypeError, match=rf"^{type(running).__name__} cannot be copied or pickled"):
+                    duplicate(running)
+        gc.collect()
+        assert not stream.done  # the end of a copy would have stopped it
+    assert not recwarn.list
+
+
 def test_tablebases_can_be_several_folders(tmp_path_factory: pytest.TempPathFactory) -> None:
     folders = [tmp_path_factory.mktemp("a"), tmp_path_factory.mktemp("b")]
     with Engine(syzygy_path=folders) as engine:

@@ -195,6 +195,30 @@ def test_board_of_refuses_what_is_no_position() -> None:
             board_of(other)
 
 
+@pytest.mark.parametrize("method", ["fen", "clean_castling_rights", "is_legal", "parse_uci", "parse_san"])
+def test_an_alarm_is_no_fault_of_the_board(method: str) -> None:
+    class Board(chess.Board):
+        """A board on which the handler of a signal raises an error, in the middle of a method."""
+
+        armed = False
+
+    def alarm(board: Board, *arguments: object, **options: object) -> object:
+        if board.armed:
+            raise TimeoutError("time is up")
+        return getattr(chess.Board, method)(board, *arguments, **options)
+
+    setattr(Board, method, alarm)
+    board = Board()
+    board.armed = True
+    limit, nothing = Limit(nodes=1), knightadder.Analysis((), None, None)
+    with knightadder.Engine(hash_mb=1) as engine, pytest.raises(TimeoutError, match="time is up"):
+        if method.startswith(("is_legal", "parse")):
+            engine.play(board, limit, root_moves=["e4"])
+        else:
+            knightadder.analyse_many([board], limit, illegal=nothing)
+            knightadder.evaluate(board)
+
+
 def test_limits_of_translates_seconds_into_milliseconds() -> None:
     limit = Limit(
         time=1.5,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import chess
 import chess.engine
 
-from knightadder.closing import Unique
+from knightadder.closing import Closing, Unique
 from knightadder.engine.errors import EngineError
 from knightadder.engine.limits import Limits
 from knightadder.engine.loader import load_engine
@@ -58,7 +58,7 @@ class _Pondering:
     feed: Feed
 
 
-class Engine(Unique):
+class Engine(Closing, Unique):
     """An engine that runs one search at a time.
 
     If the engine is searching for a different thread or task, a call waits until that search has ended. A search ends

@@ -36,6 +36,10 @@ _MOST_SECONDS = 4_000_000.0  # 46 days, about the longest wait in 32-bit millise
 _MOST_HISTORY = 100
 MOST_COUNTED = 9_999  # maximum of a FEN's counters
 
+# The errors of a board or move whose attributes have impossible values. Any other exception may come from the handler
+# of a signal, such as a TimeoutError after an alarm: it must reach the caller.
+_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+
 
 def board_of(position: Position, what: str = "position", warn: bool = True) -> chess.Board:
     """Return the board of a position: a board, a FEN or ``"startpos"``.
@@ -62,7 +66,7 @@ def board_of(position: Position, what: str = "position", warn: bool = True) -> c
 
 
 def _impossible_in(board: chess.Board) -> tuple[str, ...]:
-    with contextlib.suppress(Exception):  # the attributes may have any values, which are refused later
+    with contextlib.suppress(*_FAULTS):  # the attributes may have any values, which are refused later
         return rules.impossible_in(board)
     return ()
 
@@ -93,10 +97,10 @@ def fen_of(board: chess.Board, what: str = "position") -> str:
 
 @contextlib.contextmanager
 def _intact(what: str) -> Iterator[None]:
-    """Convert any error of a board to a PositionError. A board's attributes may have any values."""
+    """Convert the errors of a board to a PositionError. A board's attributes may have any values."""
     try:
         yield
-    except Exception as error:
+    except _FAULTS as error:
         raise PositionError(f"illegal {what}: {type(error).__name__}: {error!s:.80}") from None
 
 
@@ -149,7 +153,7 @@ def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
         ep = board.ep_square if board.has_legal_en_passant() else NO_SQUARE
         turn = 0 if board.turn == chess.WHITE else 1
         return np.array([*men, *sides, board.clean_castling_rights(), ep, turn, board.halfmove_clock], np.uint64)
-    except Exception:  # a caller may have set the board's attributes to any values
+    except _FAULTS:  # a caller may have set the board's attributes to any values
         return None
 
 
@@ -271,7 +275,7 @@ def name_of(board: chess.Board, move: Move, what: str = "move") -> str:
         raise TypeError(f"{what} must be a chess.Move or text, not {move!r:.60}")
     try:
         legal = board.is_legal(move)
-    except Exception:  # the move has impossible squares or pieces, or the board is impossible
+    except _FAULTS:  # the move has impossible squares or pieces, or the board is impossible
         legal = False
     if not legal:
         raise PositionError(f"illegal move: {_text(move)}")
@@ -281,7 +285,7 @@ def name_of(board: chess.Board, move: Move, what: str = "move") -> str:
 def _parsed(board: chess.Board, text: str) -> chess.Move:
     """Parse a move in UCI or algebraic notation. If a text is legal in both notations, both mean the same move."""
     for parse in (board.parse_uci, board.parse_san):
-        with contextlib.suppress(Exception):  # besides illegal text, the board may be impossible
+        with contextlib.suppress(*_FAULTS):  # besides illegal text, the board may be impossible
             return parse(text)
     raise PositionError(f"illegal move: {text or 'nothing':.60}")
 

@@ -13,7 +13,7 @@ from typing import Self
 
 import chess.engine
 
-from knightadder.closing import Unique
+from knightadder.closing import Closing, Unique
 from knightadder.engine.capacity import processors
 from knightadder.engine.errors import EngineError
 from knightadder.engine.threads import start_thread
@@ -33,7 +33,7 @@ class PoolBusyError(EngineError):
     """No engine of a pool is free, and too many callers are waiting, or this caller has waited too long."""
 
 
-class EnginePool(Unique):
+class EnginePool(Closing, Unique):
     """Engines for many threads or tasks, such as the handlers of a web server.
 
     During a call, an engine belongs to the caller alone. If no engine is free, callers wait, and get engines in the

@@ -22,7 +22,7 @@ import chess.pgn
 import chess.polyglot
 import numpy as np
 
-from knightadder.closing import Unique
+from knightadder.closing import Closing, Unique
 from knightadder.core.api.index_queries import FILTER, INDEXED, PLAYED, count_games, filter_games
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, EN_PASSANT, new_move
 from knightadder.core.board.pgn_reader import RESULTS
@@ -64,7 +64,7 @@ _SUGGESTED = 5
 _KEPT = 8  # number of positions whose lists stay in memory; a list of a million games takes six megabytes
 
 
-class Explorer(Unique):
+class Explorer(Closing, Unique):
     """An opening explorer: the moves played in a position in the games of an index, and their results.
 
     It does not matter which moves led to the position. Several threads may share an explorer. It can be used in a

@@ -27,7 +27,7 @@ from chess.engine import (
     UciOptionMap,
 )
 
-from knightadder.closing import Unique
+from knightadder.closing import Closing, Unique
 from knightadder.engine.threads import start_thread
 from knightadder.library.boards import Move, seconds_of
 from knightadder.library.protocol import CLOSED, NO_OPTIONS, UciProtocol, as_sent, load
@@ -36,7 +36,7 @@ from knightadder.library.waiting import result_of
 T = TypeVar("T")
 
 
-class SimpleEngine(Unique, chess.engine.SimpleEngine):
+class SimpleEngine(Closing, Unique, chess.engine.SimpleEngine):
     """The methods of ``chess.engine.SimpleEngine`` for an engine in this process.
 
     A script needs only one changed line: ``engine = knightadder.SimpleEngine.popen_uci()``. See `UciProtocol` for the
@@ -334,7 +334,7 @@ class SimpleEngine(Unique, chess.engine.SimpleEngine):
             raise
 
 
-class SimpleAnalysisResult(chess.engine.SimpleAnalysisResult):
+class SimpleAnalysisResult(Unique, chess.engine.SimpleAnalysisResult):
     """The lines of a running analysis, returned by `SimpleEngine.analysis`.
 
     It is an iterator over dictionaries. As a context manager, it stops the analysis at the end of the block. An

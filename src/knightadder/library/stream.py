@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
 
+from knightadder.closing import Unique
 from knightadder.engine.errors import EngineError
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.library.loading import logger
@@ -139,7 +140,7 @@ class Feed:
         return event
 
 
-class Stream:
+class Stream(Unique):
     """The lines of a running search, each of them once, and its result; returned by `Engine.stream`.
 
     It is both an iterator and an asynchronous iterator. The search stops at the end of a ``with`` block, when a loop
