@@ -5,6 +5,7 @@
     python tools/try_change.py games "singular extension from depth 6" --adds --nodes 60000
     python tools/try_change.py games "less time for the first move" --adds --clock 8+0.08 --option nodestime=1000
     python tools/try_change.py games "faster move generator" --adds --clock 8+0.08
+    python tools/try_change.py games "value of the queen pair" --adds --option EvalType=classical
     python tools/try_change.py speed --pairs 10
 
 Both versions are commits. They are exported and built in separate folders, so the checkout may change during the test.
@@ -218,7 +219,7 @@ def begin(options: argparse.Namespace, versions: dict[str, Version], run: Path) 
     known = read_json(file)
     if known is None:
         benches = show_benches(versions)
-        if benches["new"] == benches["base"] and not options.clock:
+        if benches["new"] == benches["base"] and not options.clock and not options.option:
             raise OptionError("the benches are equal, so both play the same: compare them by speed")
         known = {**test, "benches": benches}
         write_json(file, known)

@@ -337,9 +337,14 @@ def test_versions_that_play_the_same_need_no_games(repository: Repository, run: 
     repository.commit(2, LOSES)
     status, _, err = run("games", "change", "--adds", "--base", "HEAD~1")
     assert (status, err) == (2, "try_change: the benches are equal, so both play the same: compare them by speed\n")
-    # But bench does not show how time is managed.
-    words = ["--base", "HEAD~1", "--clock", "1000", "--max-games", "2"]
-    assert run("games", "change", "--adds", *words)[0] == 1
+
+
+@pytest.mark.parametrize("words", [("--clock", "1000"), ("--option", "EvalType=classical")])
+def test_bench_does_not_show_how_time_is_managed_or_what_an_option_changes(
+    repository: Repository, run: Run, words: tuple[str, ...]
+) -> None:
+    repository.commit(2, LOSES)
+    assert run("games", "change", "--adds", "--base", "HEAD~1", "--max-games", "2", *words)[0] == 1
     assert len(repository.rows()) == 1
 
 

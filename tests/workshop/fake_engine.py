@@ -30,6 +30,7 @@ for line in sys.stdin:
     if words[0] == "uci":
         say("id name Fake 1.0\nid author nobody")
         say("option name Hash type spin default 16 min 1 max 1024\noption name Clear Hash type button")
+        say("option name EvalType type combo default nnue var nnue var classical")
         say("option name UCI_Chess960 type check default false\nuciok")
     elif words[0] == "setoption" and "complaint" in arguments:
         say(f"info string {arguments['complaint']}")

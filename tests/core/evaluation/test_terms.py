@@ -31,22 +31,22 @@ def test_the_values_shipped_are_complete() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "message"),
     [
-        lambda rows: rows.pop("tempo"),
-        lambda rows: rows.update(teapot=[[1, 2]]),
-        lambda rows: rows.update(tempo=[[1, 2], [3, 4]]),
-        lambda rows: rows.update(tempo=[[1.5, 2]]),
-        lambda rows: rows.update(tempo=[["1", "2"]]),
-        lambda rows: rows.update(tempo=[[1, 1 << 40]]),
-        lambda rows: rows.update(tempo=[[1, -(10**400)]]),
+        (lambda rows: rows.pop("tempo"), "terms that are missing or unknown: tempo"),
+        (lambda rows: rows.update(teapot=[[1, 2]]), "terms that are missing or unknown: teapot"),
+        (lambda rows: rows.update(tempo=[[1, 2], [3, 4]]), "tempo: expected 1 pairs"),
+        (lambda rows: rows.update(tempo=[[1.5, 2]]), "tempo: expected 1 pairs"),
+        (lambda rows: rows.update(tempo=[["1", "2"]]), "tempo: expected 1 pairs"),
+        (lambda rows: rows.update(tempo=[[1, 1 << 40]]), "tempo: expected numbers up to"),
+        (lambda rows: rows.update(tempo=[[1, -(10**400)]]), "tempo: expected 1 pairs"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused(tmp_path: Path, change) -> None:
+def test_a_file_that_does_not_fit_is_refused(tmp_path: Path, change, message: str) -> None:
     file = tmp_path / "values.json"
     write_values(read_values(), file)
     rows = json.loads(file.read_text())
     change(rows)
     file.write_text(json.dumps(rows))
-    with pytest.raises(ValueError, match=r"values\.json"):
+    with pytest.raises(ValueError, match=rf"values\.json: {message}"):
         read_values(file)

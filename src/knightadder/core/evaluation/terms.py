@@ -123,8 +123,10 @@ def read_values(path=VALUES_FILE):
 def values_in(rows):
     """Return the values of all terms from the parsed JSON of a file; see `read_values`."""
     values = np.zeros((TERM_VALUES, 2), np.int64)
-    if not isinstance(rows, dict) or rows.keys() != START.keys():
-        raise ValueError("expected exactly the terms of this evaluation")
+    if not isinstance(rows, dict):
+        raise ValueError("expected an object of terms")
+    if wrong := sorted(rows.keys() ^ START.keys()):
+        raise ValueError(f"terms that are missing or unknown: {', '.join(wrong):.300}")
     for term in TERMS:
         row = np.asarray(rows[term.name])
         if row.shape != (term.size, 2) or row.dtype.kind != "i":
