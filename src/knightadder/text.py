@@ -45,7 +45,7 @@ def counted(count: int, thing: str) -> str:
 
 def plain_name(name: str) -> str:
     """Return a player's name in a form that ignores case, additional spaces, spaces around commas, which some programs
-    leave out, and different encodings of accents.
+    leave out, different encodings of accents, and zero characters of damaged files, which SQLite cannot compare.
     """
-    parts = unicodedata.normalize("NFC", name).casefold().split(",")
+    parts = unicodedata.normalize("NFC", name.replace("\0", "")).casefold().split(",")
     return ", ".join(" ".join(part.split()) for part in parts)

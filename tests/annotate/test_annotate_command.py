@@ -668,6 +668,22 @@ def test_from_standard_input_to_standard_output(file, analysts, standard, capfdb
     assert sorted(outputs(file.parent)) == ["games.annotated.pgn", "games.pgn", "table.json"]
 
 
+def test_to_standard_output_beside_games_where_nothing_can_be_written(file, analysts, capfdbinary, monkeypatch):
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != file.parent and allowed(place, mode))
+    file.parent.chmod(0o500)  # the administrator may write nevertheless
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(command, "Journal", Interrupted)
+            assert annotate(file, "--out", "-") == 130
+            assert capfdbinary.readouterr().err == b""  # nothing is kept
+        assert annotate(file, "--out", "-") == 0
+        assert capfdbinary.readouterr().out.count(b"[Event ") == 4
+        assert list(outputs(file.parent)) == ["games.pgn"]
+    finally:
+        file.parent.chmod(0o700)
+
+
 def test_from_standard_input_to_a_file_and_on(file, standard, monkeypatch, capsys):
     use(monkeypatch, lambda _: FakeAnalyst())
     out = file.with_name("out.pgn")

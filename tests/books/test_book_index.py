@@ -15,7 +15,7 @@ import chess.pgn
 import pytest
 from random_games import random_game
 
-from knightadder import Explorer
+from knightadder import Explorer, GameFilter
 from knightadder.books import indexer
 from knightadder.cli import main
 from knightadder.library import explorer_file
@@ -134,6 +134,23 @@ def answers(file: Path, games: list[chess.pgn.Game]) -> list[object]:
             best = explorer.games(board, most=100)
             found.append((explorer.moves(board), sorted(explorer.pgn(game.number) for game in best)))
     return found
+
+
+@pytest.mark.parametrize("tag", ["UTCTime", "Time", "StartTime", "EndTime"])
+def test_a_game_that_was_played_again_on_the_same_day_counts(tmp_path, out, tag) -> None:
+    game = '[Event "rated"]\n[Date "2024.01.01"]\n[White "A"]\n[Black "B"]\n[Result "1-0"]\n[{} "{}"]\n\n1. e4 1-0\n\n'
+    games = tmp_path / "games.pgn"
+    games.write_text("".join(game.format(tag, time) for time in ("10:00:00", "10:05:00", "10:00:00")))
+    assert run(games, "--out", out) == 0
+    assert played(out) == {"e4": 2}
+
+
+def test_a_name_with_a_zero_character(tmp_path, out) -> None:
+    games = tmp_path / "games.pgn"
+    games.write_text('[White "An\0na"]\n[Black "\0"]\n[Result "1-0"]\n\n1. e4 1-0\n')
+    assert run(games, "--out", out) == 0
+    with Explorer(out) as explorer:
+        assert [each.san for each in explorer.moves(chess.Board(), GameFilter(player="ANNA", color=True))] == ["e4"]
 
 
 def test_runs_are_merged(tmp_path, out, monkeypatch) -> None:

@@ -93,9 +93,19 @@ def test_plies_and_games_that_a_move_takes(games: Path) -> None:
     book = games.with_name("book.bin")
     assert make(games, "-o", book, "--plies", 1) == 0
     assert book.stat().st_size == 16
-    assert make(games, games, "-o", book, "--min-games", 3, "--force") == 0
-    assert weights(book) == {"e4": 6}
+    assert make(games, "-o", book, "--min-games", 2, "--force") == 0
+    assert weights(book) == {"e4": 3}
     assert book.stat().st_size == 16
+
+
+def test_a_game_that_is_in_several_files_counts_once(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book, copy = games.with_name("book.bin"), games.with_name("copy.pgn")
+    copy.write_text(GAMES)
+    assert make(games, copy, "-o", book) == 0
+    assert weights(book) == {"e4": 3}
+    printed = capsys.readouterr()
+    assert printed.out.endswith("from 3 games\n")
+    assert "left out as copies of other games: 3 games\n" in printed.err
 
 
 def test_castling_of_chess960(tmp_path: Path) -> None:

@@ -261,6 +261,30 @@ def test_the_files_that_a_command_names(tmp_path, monkeypatch):
     assert not copy.exists()
 
 
+def test_a_file_that_a_command_names_twice_is_read_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ONE.encode())))
+    Path("a.pgn").write_text(ONE)
+    Path("copy.pgn").write_text(ONE)
+    other = f"{tmp_path}/a.pgn"
+    with game_files(["-", "a.pgn", "copy.pgn", "-", "./a.pgn", other]) as files:
+        assert [name for name, _ in files] == ["standard input", "a.pgn", "copy.pgn"]
+        assert [len(list(read_texts(file))) for _, file in files] == [1, 1, 1]
+    names = "standard input", "./a.pgn", other
+    assert capsys.readouterr().err == "".join(
+        f"knightadder: {name} is named twice, so it is read only once\n" for name in names
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pipe has no path")
+def test_a_pipe_is_read_without_a_copy_of_the_caller():
+    source, target = os.pipe()
+    os.write(target, gzip.compress(ONE.encode()))
+    os.close(target)
+    assert [text.text for text in read_texts(Path(f"/dev/fd/{source}"))] == [ONE]
+    os.close(source)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a pipe has no path")
 def test_a_pipe_that_a_command_names_is_read_as_often_as_needed():
     source, target = os.pipe()

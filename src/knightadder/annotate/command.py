@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import filecmp
 import io
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -61,12 +62,15 @@ docs/annotate.md describes the details.
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The input and output files. `name` is the input's name for the user; `out` may be standard output."""
+    """The input and output files. `name` is the input's name for the user; `out` may be standard output. `kept` says
+    whether the file `unfinished` stays after an interruption.
+    """
 
     name: str
     games: Path
     out: Path
     unfinished: Path
+    kept: bool
     summary: Path | None
     moves: Path | None
     graphs: Path | None
@@ -119,10 +123,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status."""
     from knightadder.pgn.game_files import game_files
 
-    with game_files([str(arguments.file)]) as [(name, games)]:
+    with game_files([str(arguments.file)]) as [(name, games)], tempfile.TemporaryDirectory() as temporary:
         if games != arguments.file:  # a copy of standard input or of a pipe
             arguments.out = arguments.out or STANDARD
-        return _annotate(_files(arguments, games, name), arguments)
+        return _annotate(_files(arguments, games, name, Path(temporary)), arguments)
 
 
 def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
@@ -153,10 +157,9 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     with Journal(files.unfinished, {"format": 4, **same}, arguments.restart) as journal:
         if len(journal):
             print(f"Continuing after {len(journal)} of {total} games", file=sys.stderr)
-        kept = files.games == arguments.file or files.unfinished == state_beside(files.out)
 
         def saved() -> str:
-            return f"{len(journal)} of {total} games are in {files.unfinished}" if kept and len(journal) else ""
+            return f"{len(journal)} of {total} games are in {files.unfinished}" if files.kept and len(journal) else ""
 
         with going_on(saved):
             _evaluate(files, total, journal, limit, engine, options, arguments)
@@ -174,8 +177,11 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
 # --- arguments -----------------------------------------------------------------------------------------------------
 
 
-def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
-    """Choose the input and output files; OptionError if two names are the same file, or a name cannot be used."""
+def _files(arguments: argparse.Namespace, games: Path, name: str, temporary: Path) -> _Files:
+    """Choose the input and output files; OptionError if two names are the same file, or a name cannot be used.
+    The state of the run is beside the output, or else beside the games; a state that need not be kept is in a temporary
+    folder.
+    """
     from knightadder.pgn.game_files import without_compression
 
     if games.is_dir():
@@ -196,8 +202,10 @@ def _files(arguments: argparse.Namespace, games: Path, name: str) -> _Files:
             import matplotlib  # noqa: F401
     tables = {"--summary": summary, "--moves": arguments.moves, "--plot": arguments.plot}
     check_outputs({"--out": None if out == STANDARD else out, **tables}, [games])
-    state = state or beside.with_name(f"{beside.name}.unfinished")
-    return _Files(name, games, out, state, summary, arguments.moves, arguments.plot)
+    if state is None and games == arguments.file and os.access(beside.parent, os.W_OK):
+        state = beside.with_name(f"{beside.name}.unfinished")
+    unfinished = state or temporary / "unfinished"
+    return _Files(name, games, out, unfinished, state is not None, summary, arguments.moves, arguments.plot)
 
 
 def _check_new(files: _Files, force: bool) -> None:

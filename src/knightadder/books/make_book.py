@@ -17,7 +17,7 @@ from knightadder.text import counted, tell
 if TYPE_CHECKING:
     import numpy as np
 
-    from knightadder.pgn.game_records import GameRecord
+    from knightadder.pgn.game_records import Copies, GameRecord
 
 # Points by position (Polyglot's key) and by encoded move.
 Points: TypeAlias = Mapping[int, Counter[int]]
@@ -55,18 +55,21 @@ def add_command(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status."""
     from knightadder.pgn.game_files import game_files
+    from knightadder.pgn.game_records import Copies
 
     check_outputs({"--out": arguments.out}, arguments.files)
     check_new(arguments.out, arguments.force)
     points: dict[int, Counter[int]] = defaultdict(Counter)
     played: dict[int, Counter[int]] = defaultdict(Counter)
     used = 0
+    copies = Copies()
     with game_files(arguments.files) as files:
         for name, file in files:
-            read, bad = _add_games(file, arguments.plies, points, played, name)
+            read, bad = _add_games(file, arguments.plies, points, played, name, copies)
             used += read
             if bad:
                 tell(f"{name}: {counted(bad, 'game')} left out: unreadable or without a result")
+    copies.tell()
     for key, moves in played.items():
         for move, games in moves.items():
             if games < arguments.min_games:
@@ -88,9 +91,10 @@ def _add_games(
     plies: int,
     points: dict[int, Counter[int]],
     played: dict[int, Counter[int]],
-    name: str | None = None,
+    name: str,
+    copies: Copies,
 ) -> tuple[int, int]:
-    """Add the moves of the games in a PGN file; return the numbers of usable and of unusable games.
+    """Add the moves of the games in a PGN file, without copies; return the numbers of usable and of unusable games.
 
     Unreadable games are reported on standard error, with `name` as the name of the file. From the first plies of each
     game, `points` gets two for each win of the mover and one for each draw, and `played` counts how often each move was
@@ -105,6 +109,8 @@ def _add_games(
     for game in sound_records(file, name):
         if game is None or game.result not in POINTS:
             bad += 1
+            continue
+        if copies.has(game):
             continue
         used += 1
         white = round(2 * POINTS[game.result])  # Polyglot counts a draw as 1

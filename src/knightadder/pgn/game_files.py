@@ -8,6 +8,7 @@ import contextlib
 import gzip
 import io
 import lzma
+import os
 import shutil
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
 from knightadder.files import COMPRESSED
+from knightadder.text import tell
 
 # The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
 # skippable frame; pzstd writes such a frame before each frame of data.
@@ -70,7 +72,12 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
     if file.is_dir():
         raise OptionError(f"cannot read {file}: it is a folder")
     try:
-        with file.open("rb") as stream:
+        with contextlib.ExitStack() as stack:
+            stream: BinaryIO = stack.enter_context(file.open("rb"))
+            if not stream.seekable():  # a pipe
+                pipe, stream = stream, stack.enter_context(tempfile.TemporaryFile())
+                shutil.copyfileobj(pipe, stream)
+                stream.seek(0)
             yield _decompressing(stream), stream.tell
     except UNREADABLE as error:
         raise OptionError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
@@ -246,12 +253,15 @@ def _copied(pipe: str) -> Iterator[Path]:
 def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
     """Yield the files that a command names, each as its name for the user and its path. ``-`` is standard input.
 
-    A pipe, as a shell's ``<(...)`` gives it, may be named, too.
+    A pipe, as a shell's ``<(...)`` gives it, may be named, too. A file that is named twice counts once.
     """
+    files: dict[str, tuple[str, Path]] = {}
     with contextlib.ExitStack() as stack:
-        yield [
-            ("standard input" if name == "-" else name, stack.enter_context(_copied(name)))
-            if name == "-" or Path(name).is_fifo()
-            else (name, Path(name))
-            for name in names
-        ]
+        for name in names:
+            shown, place = "standard input" if name == "-" else name, os.path.realpath(name)
+            if place in files:
+                tell(f"{shown} is named twice, so it is read only once")
+                continue
+            is_pipe = name == "-" or Path(name).is_fifo()
+            files[place] = shown, stack.enter_context(_copied(name)) if is_pipe else Path(name)
+        yield list(files.values())

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 _MATE = 32_000  # the score of a mate on the board, as the core encodes it
 _LEAST_MATE = 31_000
 _CODES = (int(DOUBLE_PUSH) + 1) << 12  # number of 16-bit move codes; the highest bits are the kind
-# Headers that distinguish games with the same moves. UTCTime distinguishes games of a server.
-_IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "FEN", "UTCTime")
+# Headers that distinguish games with the same moves, and headers with the time of day: the first that exists counts.
+_IDENTITY = ("Event", "Site", "Date", "Round", "White", "Black", "FEN")
+_TIMES = ("UTCTime", "Time", "StartTime", "EndTime")
 _BRACKETS = re.compile(r"\[%(clk|eval)\s([^\[\]]*)\]")
 
 
@@ -141,8 +142,10 @@ class GameRecord:
 
     @property
     def digest(self) -> int:
-        """A 64-bit number, the same for games with the same players, place, date, result and moves."""
-        identity = [*(self.tags.get(name, "") for name in _IDENTITY), self.result]
+        """A 64-bit number, the same for games with the same players, place, date, time, result and moves."""
+        tags = self.tags
+        time = next((tags[name] for name in _TIMES if name in tags), "")
+        identity = [*(tags.get(name, "") for name in _IDENTITY), time, self.result]
         raw = "\0".join(identity).encode("utf-8", "surrogatepass") + self.codes.tobytes()
         return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little", signed=True)
 

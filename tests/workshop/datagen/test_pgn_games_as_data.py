@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import random
+import sys
 
 import chess
 import chess.pgn
@@ -132,6 +134,13 @@ def test_a_compressed_file(parts):
     file = parts.folder.parent / "some.pgn.gz"
     file.write_bytes(gzip.compress(GAME.encode("utf-16")))
     assert add_file(parts, file) == AddedGames(1, 3, 0)
+
+
+def test_games_from_standard_input(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GAME.encode())))
+    assert cli.main(["datagen", "games", "--from-pgn", "-"]) == 0
+    assert capsys.readouterr().out.startswith("standard input: 1 game, 3 moves, 0 games left out\n")
 
 
 def test_the_command(capsys, tmp_path, monkeypatch):

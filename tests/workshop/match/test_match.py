@@ -540,7 +540,8 @@ def test_without_scipy_only_errors_and_ratings_are_left_out(tmp_path, two, engin
     assert done.returncode == 0
     assert done.stderr == (f"knightadder: SciPy is not installed, so Elo errors and ratings are left out: {command}\n")
     assert len(_log(log)) == 4
-    assert re.search(r"^4/4 .* Elo [+-]\d+\.\d ± unknown  LOS \d", done.stdout, re.MULTILINE)
+    assert re.search(r"^4/4 .* Elo [+-]\d+\.\d  LOS \d", done.stdout, re.MULTILINE)
+    assert re.search(r"Elo +[+-]\d+\.\d, normalized", done.stdout)
     assert re.search(r"\| \d-\d-\d \| [+-]\d+\.\d \[unknown\] \|", done.stdout)
 
     more = [*two, *engine("C"), "--games", "2"]

@@ -42,11 +42,10 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     what.add_argument(
         "--from-pgn",
-        type=Path,
         nargs="+",
         metavar="FILE",
         help="instead of playing, add the games of these PGN files, whose comments must contain scores, as "
-        "`match` writes them",
+        "`match` writes them; - is standard input",
     )
     command.add_argument(
         "--merge",
@@ -177,20 +176,21 @@ def _load(file: Path) -> Network:
     return network
 
 
-def _add_files(parts: Parts, files: Sequence[Path]) -> None:
+def _add_files(parts: Parts, names: Sequence[str]) -> None:
+    from knightadder.pgn.game_files import game_files
     from knightadder.workshop.datagen.pgn_games import SETTINGS, add_file
 
-    with parts.open(SETTINGS):
+    with game_files(names) as files, parts.open(SETTINGS):
         _note_damaged(parts)
         with _going_on(parts):
-            for file in files:
-                counts = add_file(parts, file)
+            for name, file in files:
+                counts = add_file(parts, file, name)
                 if counts is None:
-                    print(f"{file}: its games are already in the folder")
+                    print(f"{name}: its games are already in the folder")
                 else:
                     left_out = counted(counts.left_out, "game")
                     print(
-                        f"{file}: {counted(counts.games, 'game')}, {counted(counts.moves, 'move')}, {left_out} left out"
+                        f"{name}: {counted(counts.games, 'game')}, {counted(counts.moves, 'move')}, {left_out} left out"
                     )
     print(f"{parts.folder}: {counted(len(parts.chunks), 'chunk')}, {counted(parts.moves, 'position')}")
 

@@ -31,18 +31,19 @@ class AddedGames:
     left_out: int = 0
 
 
-def add_file(parts: Parts, file: Path) -> AddedGames | None:
+def add_file(parts: Parts, file: Path, name: str | None = None) -> AddedGames | None:
     """Add the games of a PGN file as one chunk and return the counts; None if the games have been added already.
 
     Games are left out if they are unfinished, unreadable, lost by a fault or without scores. A game begins with its
-    first move that has a score. OptionError if the file cannot be read or the folder cannot be written.
+    first move that has a score. `name` is the file's name for the user. OptionError if the file cannot be read or the
+    folder cannot be written.
     """
     source = f"pgn-{content_digest(file)[:12]}"
     if any(chunk.engine == source for chunk in parts.chunks.values()):
         return None
     counts = AddedGames()
     games = []
-    for game in sound_records(file):
+    for game in sound_records(file, name):
         words = None if game is None else _convert(game)
         if words is None:
             counts.left_out += 1

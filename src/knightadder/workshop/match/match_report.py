@@ -42,9 +42,9 @@ LEGEND = {
 
 
 def elo_text(interval: Interval) -> str:
-    """Return Elo with half the width of its confidence interval: ``+30.3 ± 21.9``."""
+    """Return Elo with half the width of its confidence interval: ``+30.3 ± 21.9``. Without SciPy, there is no error."""
     if math.isinf(interval.low) and math.isinf(interval.high):
-        return f"{interval.value:+.1f} ± unknown"
+        return f"{interval.value:+.1f}{' ± unknown' if HAS_SCIPY else ''}"
     error = (interval.high - interval.low) / 2
     return f"{interval.value:+.1f} ± {error:.1f}"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from knightadder.arguments import declare
 from knightadder.engine.errors import PositionError
 from knightadder.engine.wdl import FULL_MATERIAL, LEAST_MATERIAL, A, B, parameters
 from knightadder.extras import needed_by
@@ -47,9 +48,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="fit the model of win, draw and loss probabilities",
         description="Fit the model of win, draw and loss probabilities to games. Print the lines for engine/wdl.py.",
     )
-    command.add_argument(
-        "files", nargs="+", type=Path, metavar="GAMES.pgn", help="PGN file with games from `knightadder match`"
-    )
+    declare(command, "files", help="PGN file with games from `knightadder match`; - is standard input")
     command.add_argument("--player", metavar="NAME", help="use only the moves of players whose names contain this text")
     command.add_argument(
         "--degree", type=int, choices=range(4), default=3, help="degree of the model's polynomials (default: 3)"
@@ -59,11 +58,14 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status."""
+    from knightadder.pgn.game_files import game_files
+
     sample = WdlCounts()
-    for file in arguments.files:
-        bad = read_games(file, sample, arguments.player)
-        if bad:
-            tell(f"{file}: {counted(bad, 'game')} left out: unreadable, unfinished or lost by a fault")
+    with game_files(arguments.files) as files:
+        for name, file in files:
+            bad = read_games(file, sample, arguments.player, name)
+            if bad:
+                tell(f"{name}: {counted(bad, 'game')} left out: unreadable, unfinished or lost by a fault")
     results = {result for _, _, result in sample.counts}
     if results != {WIN, DRAW, LOSS}:
         raise PositionError("the files must contain won, drawn and lost games whose moves have scores as comments")
@@ -82,15 +84,16 @@ def run(arguments: argparse.Namespace) -> int:
 # --- reading games -------------------------------------------------------------------------------------------------
 
 
-def read_games(file: Path, sample: WdlCounts, player: str | None = None) -> int:
+def read_games(file: Path, sample: WdlCounts, player: str | None = None, name: str | None = None) -> int:
     """Add the positions of a PGN file to a sample; return the number of games that are left out.
 
     Games are left out if they are unreadable, have no result, or ended by a fault. Each move has a comment such as
     ``+0.35/12 0.45s``, with the mover's score in pawns. Only moves of players with `player` in their name count.
+    `name` is the file's name for the user.
     """
     from knightadder.pgn.game_records import sound_records
 
-    return sum(game is None or not _add(game, sample, player) for game in sound_records(file))
+    return sum(game is None or not _add(game, sample, player) for game in sound_records(file, name))
 
 
 def _add(game: GameRecord, sample: WdlCounts, player: str | None) -> bool:
