@@ -18,7 +18,7 @@ from knightadder.engine.options import OPTIONS
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 GUIDES = sorted(file for file in ROOT.glob("docs/**/*.md") if "_build" not in file.parts)
-DOCUMENTS = sorted([*ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md", *GUIDES])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / folder / "README.md" for folder in ("benchmarks", "tools")), *GUIDES])
 
 
 def test_the_version_has_one_source():

@@ -8,6 +8,7 @@ two variables for each workflow.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tomllib
@@ -36,6 +37,7 @@ def with_urls(text: str, repository: str) -> str:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     try:
         repository = f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}"
         PYPROJECT.write_text(with_urls(PYPROJECT.read_text("utf-8"), repository), "utf-8")

@@ -3,6 +3,7 @@
 Needs Chromium, Playwright and Pillow. From the root of the repository: ``python tools/board_screenshots.py``.
 """
 
+import argparse
 import io
 import re
 import shutil
@@ -32,6 +33,7 @@ GAME = """\
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     command = [sys.executable, "-m", "knightadder", "play", "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
         assert server.stdout is not None

@@ -5,6 +5,7 @@ other. The last three numbers are that side's wins, draws and losses. Only quiet
 nor the next move captures, and no king is in check. It takes 15 seconds.
 """
 
+import argparse
 import io
 import lzma
 from pathlib import Path
@@ -44,6 +45,7 @@ def collect(game: chess.pgn.Game, counts: dict[tuple[int, ...], list[int]]) -> N
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     counts: dict[tuple[int, ...], list[int]] = {}
     for file in sorted((ROOT / "docs" / "games").glob("2026-11-26-*.pgn.xz")):
         with io.TextIOWrapper(lzma.open(file), "utf-8") as stream:

@@ -7,6 +7,7 @@ generator starts from a fixed seed, so the output is always the same.
 Usage: ``python tools/find_magics.py > src/knightadder/core/board/magics.py``
 """
 
+import argparse
 import sys
 import types
 from pathlib import Path
@@ -61,6 +62,7 @@ def find_magic(occupied: Any, attacks: Any, shift: np.uint64, state: Any) -> Any
 
 def main() -> None:
     """Print the module."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     # attacks.py imports the module that this script prints, so it needs a placeholder.
     sys.modules["knightadder.core.board.magics"] = types.ModuleType("knightadder.core.board.magics")
     sys.path.insert(0, str(CORE.parents[1]))

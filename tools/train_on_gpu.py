@@ -45,7 +45,7 @@ from knightadder.workshop.train.weights import LIMIT, Flat, Shape
 try:
     import torch
 except ImportError:
-    sys.exit("train_on_gpu: PyTorch is not installed: see https://pytorch.org")
+    torch = None
 
 _KING, _UNMOVED_ROOK, _ROOK = 5, 6, 3  # codes of packed pieces
 _BLOCK = 1 << 21  # positions unpacked at a time
@@ -307,6 +307,8 @@ def main() -> int:
     parser.add_argument("--name", default="", help="one line that describes the network")
     add_settings(parser)
     given = parser.parse_args()
+    if torch is None:
+        parser.error("PyTorch is not installed: see https://pytorch.org")
     if given.distill or given.average:
         parser.error("--distill and --average work only with `knightadder train`")
     return exit_status("train_on_gpu", lambda: train(given))
