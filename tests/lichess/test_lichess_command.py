@@ -62,12 +62,13 @@ def test_games_with_the_real_engine(capfd, tmp_path):
     assert TOKEN not in err + log.read_text("utf-8")
 
 
-def test_settings_reach_the_engine(chooser, tmp_path):
+def test_settings_reach_the_engine(chooser, capsys, tmp_path):
     file = tmp_path / "bot.toml"
     file.write_text('threads = 2\nsyzygy = "/tables"\n[options]\nOwnBook = true\n', "utf-8")
     with FakeLichess() as server:
         server.challenge(most_plies=4)
         assert run("--url", server.url, "--games", "1", "--config", str(file), "--option", "BookDepth=8") == 0
+    assert "ended after 1 game\n" in capsys.readouterr().err
     assert chooser == [{"Hash": 64, "Threads": 2, "SyzygyPath": "/tables", "OwnBook": True, "BookDepth": "8"}]
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-from on_page import every_layout, square
+from on_page import analyse_tab, click_move, every_layout, square
 from playwright.sync_api import expect
 
 OWN_COLOURS = "GRYB"
@@ -56,3 +56,13 @@ def test_arrows_of_engines_and_of_the_user_differ_in_both_themes(page):
         for first, second in itertools.combinations(colours, 2):
             assert sum(abs(a - b) for a, b in zip(first, second, strict=True)) > 100
         page.get_by_role("button", name="Dark mode").click()
+
+
+def test_a_contrast_theme_of_the_system_leaves_the_colours_that_say_something(open_page):
+    page = open_page(forced_colors="active")
+    analyse_tab(page)
+    click_move(page, "e2", "e4")
+    expect(page.locator("#moves [aria-current]")).to_be_visible()
+    plain = style_of(page.locator("#analysis"), "backgroundColor")
+    for coloured in ("#board .square.dark", "#analysis .knob", "#moves [aria-current]", "[role=tablist]"):
+        assert style_of(page.locator(coloured).first, "backgroundColor") != plain, coloured

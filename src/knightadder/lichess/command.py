@@ -17,6 +17,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
 from knightadder.files import check_outputs, writing
 from knightadder.signals import handling
+from knightadder.text import counted
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -197,7 +198,7 @@ def _play(lichess: Lichess, account: dict[str, Any], settings: BotSettings, cloc
         logging.getLogger(__name__).info("playing as %s on %s", account["username"], settings.url)
         with _interrupts(bot, ending):
             bot.run()
-    logging.getLogger(__name__).info("ended after %d games", bot.games_played)
+    logging.getLogger(__name__).info("ended after %s", counted(bot.games_played, "game"))
     return 0
 
 
