@@ -75,6 +75,11 @@ def is_special(file: Path) -> bool:
     return not file.is_file() or file.absolute().parent in _OPEN_FILES
 
 
+def without_links(file: Path) -> Path:
+    """Return the absolute path of a file, without links. ``Path.resolve`` may fail for a link to itself."""
+    return Path(os.path.realpath(file))
+
+
 def message_stream(*outputs: Path | None) -> TextIO:
     """Return the stream for messages: standard error if one of the outputs is standard output, such as ``-`` or
     ``/dev/stdout``. Then standard output contains only data.
@@ -101,7 +106,7 @@ def locked(file: Path) -> Iterator[None]:
     if is_special(file):
         yield
         return
-    place = file.resolve()  # so that links to a file share its lock
+    place = without_links(file)  # so that links to a file share its lock
     # The folder that contains a folder may not be writable, for example if the folder is a mounted disk.
     place = place / ".lock" if place.is_dir() else place.parent / f".{place.name}.lock"
     lock = filelock.FileLock(place)
@@ -147,12 +152,12 @@ def check_new(file: Path, force: bool, made: Path | None = None) -> None:
         _check_unprotected(file)
         if sys.platform == "win32":  # elsewhere, an open file can be replaced
             with writing(file):
-                move(file.resolve(), file.resolve())  # fails now if it would fail at the end
-    if made and not made.exists() and file.parent.resolve() == made.resolve():
+                move(without_links(file), without_links(file))  # fails now if it would fail at the end
+    if made and not made.exists() and without_links(file.parent) == without_links(made):
         return
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
-    check_writable(file.resolve().parent, file)
+    check_writable(without_links(file).parent, file)
 
 
 def _check_unprotected(file: Path) -> None:
@@ -210,7 +215,7 @@ def _is_same(file: Path, other: Path) -> bool:
     """Return whether two names are the same file, which may be missing."""
     if file.exists() and other.exists():
         return file.samefile(other)
-    return file.resolve() == other.resolve()
+    return without_links(file) == without_links(other)
 
 
 @contextlib.contextmanager
@@ -230,7 +235,7 @@ def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Pat
             with (Path(folder) / file.name).open("rb") as whole, file.open("ab") as stream:
                 shutil.copyfileobj(whole, stream)
         return
-    target = file.resolve()  # a link stays, and its target is replaced
+    target = without_links(file)  # a link stays, and its target is replaced
     beside = file if direct else target.with_name(f".{target.name}.{os.getpid()}")
     with terminating_interrupts():
         try:

@@ -178,6 +178,15 @@ class Journal(Closing):
                 raise self._damaged(self._places[number][0]) from None
         return entries
 
+    def tell_continuing(self, total: int) -> None:
+        """Say that a run continues, if some of its games are finished."""
+        if self._places:
+            print(f"Continuing after {len(self)} of {total} games", file=sys.stderr)
+
+    def kept(self, total: int) -> str:
+        """Return, for `going_on`, how many of a run's games are in the file; an empty text if none is."""
+        return f"{len(self)} of {total} games are in {self._file}" if self._places else ""
+
     def add(self, number: int, entry: Mapping[str, Any]) -> None:
         """Append a step; OptionError if it cannot be written, which leaves the file unchanged."""
         if self._file is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import chess
@@ -125,6 +127,18 @@ def test_weights_fit_into_sixteen_bits_and_keep_their_order() -> None:
         (7, 2, 32_767),
         (7, 3, 1),
     ]
+
+
+def test_a_link_to_itself_is_one_line_as_input_and_is_replaced_as_output(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loop, book = games.with_name("loop"), games.with_name("book.bin")
+    loop.symlink_to(loop.name)
+    assert make(loop, "-o", book) == 2
+    reason = os.strerror(errno.ELOOP)
+    assert capsys.readouterr().err == f"knightadder: cannot read {loop}: {reason}\n"
+    assert make(games, "-o", loop) == 0
+    assert weights(loop) == {"e4": 3}
 
 
 @pytest.mark.parametrize("name", ["games.pgn", "no/../games.pgn"])

@@ -34,6 +34,7 @@ from knightadder.files import (
     message_stream,
     move,
     replacing,
+    without_links,
     writing,
 )
 from knightadder.parallel.executor import add_workers, open_pool
@@ -155,11 +156,10 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
         "options": own_options,
     }
     with Journal(files.unfinished, {"format": 4, **same}, arguments.restart) as journal:
-        if len(journal):
-            print(f"Continuing after {len(journal)} of {total} games", file=sys.stderr)
+        journal.tell_continuing(total)
 
         def saved() -> str:
-            return f"{len(journal)} of {total} games are in {files.unfinished}" if files.kept and len(journal) else ""
+            return journal.kept(total) if files.kept else ""
 
         with going_on(saved):
             _evaluate(files, total, journal, limit, engine, options, arguments)
@@ -218,7 +218,7 @@ def _check_new(files: _Files, force: bool) -> None:
             raise OptionError(f"cannot write to {files.graphs}: it is not a folder")
         if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force:
             raise _contains_files(files.graphs)
-        parents = files.graphs.resolve().parents
+        parents = without_links(files.graphs).parents
         check_writable(next(folder for folder in parents if folder.exists()), files.graphs)
 
 
@@ -320,7 +320,7 @@ def _evaluate(
 @contextlib.contextmanager
 def _new_pictures(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder; at the end, its files are moved into `folder`. An interrupted run moves none."""
-    target = folder.resolve()  # so that a symbolic link stays a link
+    target = without_links(folder)  # so that a symbolic link stays a link
     with doing("write to", folder):
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:

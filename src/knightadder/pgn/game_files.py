@@ -8,7 +8,6 @@ import contextlib
 import gzip
 import io
 import lzma
-import os
 import shutil
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
-from knightadder.files import COMPRESSED
+from knightadder.files import COMPRESSED, without_links
 from knightadder.text import tell
 
 # The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
@@ -255,10 +254,10 @@ def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
 
     A pipe, as a shell's ``<(...)`` gives it, may be named, too. A file that is named twice counts once.
     """
-    files: dict[str, tuple[str, Path]] = {}
+    files: dict[Path, tuple[str, Path]] = {}
     with contextlib.ExitStack() as stack:
         for name in names:
-            shown, place = "standard input" if name == "-" else name, os.path.realpath(name)
+            shown, place = "standard input" if name == "-" else name, without_links(Path(name))
             if place in files:
                 tell(f"{shown} is named twice, so it is read only once")
                 continue

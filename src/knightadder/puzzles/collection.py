@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightadder.engine.errors import OptionError
-from knightadder.files import make_folder, reading, replacing, writing
+from knightadder.files import make_folder, reading, replacing, without_links, writing
 from knightadder.foreign import parse_json
 from knightadder.pgn.game_files import byte_lines, decoded_line, opened, without_compression
 from knightadder.progress import progress
@@ -142,7 +142,7 @@ def _cache_folder() -> Path:
 
 def _open_large(file: Path, cache: Path, complaints: list[str]) -> PuzzleCollection:
     """Open a large file by its index, made anew if missing or old; append lines about faults to `complaints`."""
-    index = cache / f"{hashlib.sha256(os.fsencode(file.resolve())).hexdigest()[:16]}.index"
+    index = cache / f"{hashlib.sha256(os.fsencode(without_links(file))).hexdigest()[:16]}.index"
     found = _read_index(index, file)
     if found is not None:
         return found

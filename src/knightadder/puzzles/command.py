@@ -83,13 +83,10 @@ def run(arguments: argparse.Namespace) -> int:
         maker = PuzzleMaker(arguments.nodes, WorkerEngine(engine, options, _HASH_MB))
         with (
             Journal(unfinished, same, arguments.restart) as journal,
-            going_on(
-                lambda: f"{len(journal)} of {total} games are in {unfinished}" if unfinished and len(journal) else ""
-            ),
+            going_on(lambda: journal.kept(total)),
         ):
             found: dict[int, GameResult | None] = dict(journal.entries(_read))  # None for a broken game
-            if found:
-                print(f"Continuing after {len(found)} of {total} games", file=sys.stderr)
+            journal.tell_continuing(total)
             if out:
                 _check_replaceable(out, lambda: _text(found, suffix)[1], arguments.force)
             try:

@@ -158,13 +158,11 @@ def _study(
     task = GameStudy(chess.engine.Limit(**limit), WorkerEngine(engine, options, _HASH_MB))
     processes = min(arguments.concurrency or processors(), len(items))
     kept: dict[int, bytes] = {}
-
-    def saved() -> str:
-        return f"{len(kept)} of {len(items)} games are in {unfinished}" if unfinished and kept else ""
-
-    with Journal(unfinished, same, arguments.restart) as journal, going_on(saved):
-        if len(journal):
-            print(f"Continuing after {len(journal)} of {len(items)} games", file=sys.stderr)
+    with (
+        Journal(unfinished, same, arguments.restart) as journal,
+        going_on(lambda: journal.kept(len(items))),
+    ):
+        journal.tell_continuing(len(items))
         todo = [item for item in items if item.number not in journal]
         kept.update(journal.entries(_read))
         if todo:

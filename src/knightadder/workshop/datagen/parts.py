@@ -28,6 +28,7 @@ from knightadder.files import (
     make_folder,
     reading,
     remove_left_behind,
+    without_links,
     write_whole,
     writing,
 )
@@ -128,7 +129,7 @@ class Parts:
     def owns(self, file: Path) -> bool:
         """Return whether a file in the folder has the name of one of the run's own files."""
         name = file.name
-        return file.resolve().parent == self.folder.resolve() and (
+        return without_links(file).parent == without_links(self.folder) and (
             name in (_SETTINGS, _LIST) or (name.startswith("chunk-") and name.endswith(".vf"))
         )
 

@@ -12,7 +12,7 @@ from knightadder.digests import content_digest
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
-from knightadder.files import check_new, check_outputs, locked, make_folder, write_whole
+from knightadder.files import check_new, check_outputs, locked, make_folder, without_links, write_whole
 from knightadder.progress import progress
 from knightadder.runs import going_on
 from knightadder.text import tell
@@ -336,7 +336,7 @@ def settings_of(arguments: argparse.Namespace) -> TrainSettings:
     last_rate = _or(arguments.last_rate, arguments.rate * LAST_RATE)
     last_share = _or(arguments.last_result_share, arguments.result_share)
     return TrainSettings(
-        games=[str(folder.resolve()) for folder in arguments.games],
+        games=[str(without_links(folder)) for folder in arguments.games],
         first_ply=arguments.first_ply,
         score_below=arguments.score_below,
         positions=arguments.positions,
