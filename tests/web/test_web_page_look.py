@@ -63,6 +63,6 @@ def test_a_contrast_theme_of_the_system_leaves_the_colours_that_say_something(op
     analyse_tab(page)
     click_move(page, "e2", "e4")
     expect(page.locator("#moves [aria-current]")).to_be_visible()
-    plain = style_of(page.locator("#analysis"), "backgroundColor")
+    plain = style_of(page.locator("body"), "backgroundColor")
     for coloured in ("#board .square.dark", "#analysis .knob", "#moves [aria-current]", "[role=tablist]"):
         assert style_of(page.locator(coloured).first, "backgroundColor") != plain, coloured
