@@ -345,6 +345,10 @@ def test_on_a_phone_with_text_of_twice_the_size_nothing_is_cut_or_beside_the_pag
     page.keyboard.press("Escape")
     page.keyboard.press("d")
     expect_nothing_cut(page)
+    resize(page, 844, 390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 844
+    assert 300 < page.locator("#board").bounding_box()["width"] < 390
+    resize(page, *LAYOUTS["phone"])
     page.get_by_role("button", name="Edit board").click()
     expect_nothing_cut(page)
 
