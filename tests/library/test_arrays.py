@@ -130,8 +130,9 @@ def test_an_endless_generator_is_evaluated_as_it_comes(monkeypatch: pytest.Monke
 
 
 def test_no_positions_are_no_error() -> None:
-    for nothing in ([], np.array([], "U"), np.zeros(0, PACKED)):
+    for nothing in ([], np.array([]), np.array([], "U"), np.zeros(0, PACKED)):
         assert len(evaluate_many(nothing)) == 0
+        assert list(evaluate_iter(nothing)) == analyse_many(nothing, Limit(nodes=1)) == []
     assert pack([]).dtype == PACKED and unpack(pack([])) == []
 
 

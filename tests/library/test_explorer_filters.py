@@ -191,6 +191,7 @@ def test_near_duplicates(tmp_path) -> None:
         ({"max_rating": "2400"}, "a rating must be a whole number from 1 to 99999, not '2400'"),
         ({"max_rating": 0}, "a rating must be a whole number from 1 to 99999, not 0"),
         ({"min_rating": True}, "a rating must be a whole number from 1 to 99999, not True"),
+        ({"speeds": (["blitz"],)}, r"unknown speed \['blitz'\]: there are ultrabullet"),
         ({"speeds": "blitz"}, "speeds must be several speeds, not 'blitz'"),
         ({"speeds": None}, "speeds must be several speeds, not None"),
         ({"player": ["Ann"]}, r"player must be a name, not \['Ann'\]"),
@@ -214,6 +215,8 @@ def test_searches_for_nothing_or_nonsense_are_one_line(explorer) -> None:
             explorer.find(*arguments)
     with pytest.raises(OptionError, match="no game of 'Nobody' is in"):
         explorer.moves("startpos", GameFilter(player="Nobody"))
+    with pytest.raises(OptionError, match=r"no game of 'M\\udcfcller' is in"):  # from a terminal that is not UTF-8
+        explorer.moves("startpos", GameFilter(player="M\udcfcller"))
 
 
 def test_clocks_tell_whether_a_time_control_is_in_minutes(tmp_path):

@@ -272,7 +272,8 @@ def _is_packed(positions: object) -> TypeGuard[NDArray[np.void]]:
 def _check_array(positions: NDArray[np.generic]) -> None:
     if positions.ndim != 1:
         raise ValueError(f"an array of positions must have one dimension, not {positions.ndim}")
-    if positions.dtype.kind not in "SUOT" and not _is_packed(positions):
+    # Without a position there is no type: `np.array([])` has numbers.
+    if len(positions) and positions.dtype.kind not in "SUOT" and not _is_packed(positions):
         raise TypeError(f"expected an array of FENs or packed positions, not of {positions.dtype}")
 
 

@@ -51,7 +51,7 @@ from knightadder.library.loading import load_core
 from knightadder.library.position_parts import first_plies, read_material, read_pieces, wanted_men
 from knightadder.pgn.game_records import moves_by_code
 from knightadder.pgn.games import text_of
-from knightadder.text import counted, one_line, plain_name
+from knightadder.text import counted, one_line, plain_name, utf8
 
 if TYPE_CHECKING:
     from knightadder.library.explorer_file import Games, Moves
@@ -373,10 +373,11 @@ class Explorer(Closing, Unique):
         return record
 
     def _player(self, name: str) -> int:
-        rows = self._select("SELECT id FROM players WHERE plain = ?", tuple[int], plain_name(name))
+        plain = utf8(plain_name(name)).decode()  # SQLite would refuse characters that UTF-8 lacks
+        rows = self._select("SELECT id FROM players WHERE plain = ?", tuple[int], plain)
         if rows:
             return int(rows[0][0])
-        words = sorted(re.findall(r"\w{3,}", plain_name(name)), key=len)
+        words = sorted(re.findall(r"\w{3,}", plain), key=len)
         like = f"%{words[-1]}%" if words else ""
         rows = self._select(f"SELECT name FROM players WHERE plain LIKE ? LIMIT {_SUGGESTED}", tuple[str], like)
         known = f"; do you mean {' or '.join(name for (name,) in rows)}?" if rows else ""

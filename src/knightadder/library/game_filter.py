@@ -72,7 +72,7 @@ class GameFilter:
             if date is not None:
                 date_limits(date)
         for speed in self.speeds:
-            if speed not in SPEEDS:
+            if speed not in tuple(SPEEDS):  # a list, which has no hash, is also refused by name
                 raise OptionError(f"unknown speed {speed!r:.60}: there are {', '.join(SPEEDS)}")
         if self.result is not None and self.result not in DECIDED:
             raise OptionError(f"the result must be 1-0, 1/2-1/2 or 0-1, not {self.result!r:.60}")
