@@ -139,8 +139,10 @@ def _messages_apart(arguments: "argparse.Namespace") -> contextlib.AbstractConte
 
 def _prepare_streams() -> None:
     """Replace missing standard streams by the null device: a parent process may have closed them. Characters that the
-    encoding of a stream lacks are shown as escapes, because names and paths may contain any.
+    encoding of an output lacks are shown as escapes, because names and paths may contain any.
     """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115

@@ -1,10 +1,12 @@
 """Reading files of games: where one ends, encodings, and what is broken."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import chess.pgn
 import pytest
 
 import knightadder
+from knightadder import cli
 from knightadder.engine.errors import OptionError
 from knightadder.pgn.game_files import game_files
 from knightadder.pgn.games import BrokenGame, GameText, headers_of, parse, read_games, read_texts, remarks, text_of
@@ -259,6 +262,31 @@ def test_the_files_that_a_command_names(tmp_path, monkeypatch):
         assert (name, file, standard) == ("a.pgn", Path("a.pgn"), "standard input")
         assert [text.text for text in read_texts(copy)] == [ONE]
     assert not copy.exists()
+
+
+def test_standard_input_that_cannot_be_copied_is_one_line(monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ONE.encode())))
+    monkeypatch.setattr(shutil, "copyfileobj", fail)
+    with pytest.raises(OptionError, match=r"^cannot copy standard input: No space left on device$"), game_files(["-"]):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["annotate", "-"], "there is no game in standard input"),
+        (["drills", "repertoire", "-", "--side", "white"], "there is no move of White in standard input"),
+        (["suite", "-", "--nodes", "1"], "no position to solve in standard input"),
+    ],
+)
+def test_a_closed_standard_input_is_empty(monkeypatch, capsys, command, message):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert cli.main(command) == 2
+    assert capsys.readouterr().err == f"knightadder: {message}\n"
+    sys.stdin.close()
 
 
 def test_a_file_that_a_command_names_twice_is_read_once(tmp_path, monkeypatch, capsys):

@@ -82,7 +82,7 @@ def _run_repertoire(arguments: argparse.Namespace) -> int:
     with game_files(arguments.files) as files:
         drills = read_repertoire(files, white)
     if not drills:
-        raise PositionError(f"there is no move of {_COLOURS[white]} in {', '.join(arguments.files)}")
+        raise PositionError(f"there is no move of {_COLOURS[white]} in {', '.join(name for name, _ in files)}")
     box = open_box(arguments.drills_file)
     new = box.set_repertoire(white, drills)
     print(f"{box.file}: the repertoire of {_COLOURS[white]} has {counted(len(drills), 'position')}, {new} of them new")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
-from knightadder.files import COMPRESSED, without_links
+from knightadder.files import COMPRESSED, doing, without_links
 from knightadder.text import tell
 
 # The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
@@ -238,11 +238,13 @@ def text_lines(file: Path) -> list[str]:
 
 
 @contextlib.contextmanager
-def _copied(pipe: str) -> Iterator[Path]:
-    """Copy a pipe, or standard input (``-``), to a temporary file that can be read several times; yield its path."""
+def _copied(pipe: str, name: str) -> Iterator[Path]:
+    """Copy a pipe, or standard input (``-``), to a temporary file that can be read several times; yield its path.
+    OptionError if that fails; it names the pipe `name`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "games.pgn")
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as stack, doing("copy", name):
             source = sys.stdin.buffer if pipe == "-" else stack.enter_context(Path(pipe).open("rb"))
             shutil.copyfileobj(source, stack.enter_context(file.open("wb")))
         yield file
@@ -262,5 +264,5 @@ def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
                 tell(f"{shown} is named twice, so it is read only once")
                 continue
             is_pipe = name == "-" or Path(name).is_fifo()
-            files[place] = shown, stack.enter_context(_copied(name)) if is_pipe else Path(name)
+            files[place] = shown, stack.enter_context(_copied(name, shown)) if is_pipe else Path(name)
         yield list(files.values())

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     for complaint in complaints:
         tell(complaint)
     if not jobs:
-        raise PositionError(f"no position to solve in {' '.join(arguments.files)}")
+        raise PositionError(f"no position to solve in {', '.join(name for name, _ in files)}")
 
     limit = chess.engine.Limit(time=arguments.time, nodes=arguments.nodes, depth=arguments.depth)
     answers: dict[int, Answer] = {}
