@@ -172,8 +172,8 @@ class Game:
     @property
     def simply_won(self) -> bool:
         """Whether the side to move has a rook or a queen against a bare king."""
-        own = 8 * self.side_to_move
-        return self.opponent_is_bare and bool({own | ROOK, own | QUEEN}.intersection(self.board))
+        sets = self._position["by_type"][0]
+        return self.opponent_is_bare and bool(sets[ROOK] | sets[QUEEN])
 
     @property
     def material(self) -> int:
@@ -183,7 +183,7 @@ class Game:
     @property
     def fifty_move_count(self) -> int:
         """Plies since the last capture or pawn move."""
-        return int(self.record.stack[0].rule50)
+        return int(self._position["rule50"][0])
 
     @property
     def has_repetition(self) -> bool:

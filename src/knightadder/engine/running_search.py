@@ -87,15 +87,7 @@ class Search:
         chosen = self._chosen_by_user(moves)
         self._no_such_moves = bool(limits.searchmoves and moves and not chosen)
         self._root_moves = chosen or moves
-        nodes = limits.nodes
-        self._nodes_after_hit: int | None = None  # maximum number of nodes after the ponder hit
-        if self._node_time and self._budget.hard is not None:  # nodes count as time, so no clock is watched
-            allowed = max(round(self._budget.hard * self._node_time), 1)
-            if limits.ponder:
-                self._nodes_after_hit = allowed
-            else:
-                nodes = min(nodes or allowed, allowed)
-            self._budget = replace(self._budget, hard=None)
+        nodes, self._nodes_after_hit = self._limit_nodes()
         handicap = options.handicap
         if handicap is not None and game.simply_won:
             handicap = handicap.mating
@@ -116,7 +108,7 @@ class Search:
         if self._nodes_after_hit is not None:  # threads take all their nodes from those that `ponder_hit` can limit
             self._node_limits, spare = [0] * len(workers), nodes or NO_NODE_LIMIT
         else:
-            self._node_limits, spare = _split(nodes, len(workers)) if nodes else ([NO_NODE_LIMIT] * len(workers), 0)
+            self._node_limits, spare = _split(nodes, len(workers))
         self._spare_nodes = np.full(1, spare, np.int64)
         root = Root(
             player.tables, game, self._root_moves, table, self._stop_flag, probing, ranking, weakness, self._spare_nodes
@@ -188,6 +180,19 @@ class Search:
         """Start the clock, because the opponent has played the expected move."""
         if self._clock.ponder_hit() and self._nodes_after_hit is not None:
             self._spare_nodes[0] = min(int(self._spare_nodes[0]), self._nodes_after_hit)
+
+    def _limit_nodes(self) -> tuple[int | None, int | None]:
+        """Return the maximum number of nodes, and of nodes after the ponder hit. None is no limit. If nodes count as
+        time, the time is turned into nodes, so no clock is watched.
+        """
+        nodes = self._limits.nodes
+        if not self._node_time or self._budget.hard is None:
+            return nodes, None
+        allowed = max(round(self._budget.hard * self._node_time), 1)
+        self._budget = replace(self._budget, hard=None)
+        if self._limits.ponder:
+            return nodes, allowed
+        return allowed if nodes is None else min(nodes, allowed), None
 
     def _chosen_by_user(self, legal: Sequence[int]) -> list[int]:
         if not self._limits.searchmoves:
@@ -375,13 +380,15 @@ def _descending(lines: Sequence[Variation]) -> list[Variation]:
     return limited
 
 
-def _split(nodes: int, threads: int) -> tuple[list[int], int]:
-    """Divide a node limit: return the limit of each thread, and the rest, which all threads share.
+def _split(nodes: int | None, threads: int) -> tuple[list[int], int]:
+    """Divide a node limit, if there is one: return the limit of each thread, and the rest, which all threads share.
 
     The main thread keeps its share, so it gets deep enough even if the helpers are faster. A helper begins with only a
     few nodes, because nobody else could use the nodes of a helper that starts too late. If the limit is too small to
     divide, the main thread gets all of it.
     """
+    if nodes is None:
+        return [NO_NODE_LIMIT] * threads, 0
     share = nodes // threads
     helpers = [min(share, int(NODES_TAKEN))] * (threads - 1) if share else []
     main = nodes - share * len(helpers)

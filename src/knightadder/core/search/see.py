@@ -6,7 +6,7 @@ from knightadder.native.jit import inlined, kernel
 
 from ..board.attacks import attackers_to, bishop_attacks, diagonal_sliders, rook_attacks, straight_sliders
 from ..board.bitboard import ONE, ZERO, bit
-from ..board.moves import CASTLING, EN_PASSANT, kind_of, moved_type, source_of, target_of
+from ..board.moves import CASTLING, EN_PASSANT, is_promotion, kind_of, moved_type, source_of, target_of
 from ..layout import BISHOP, KNIGHT, PAWN, QUEEN, ROOK
 
 PAWN_VALUE, MINOR_VALUE, ROOK_VALUE, QUEEN_VALUE = 100, 300, 500, 900  # centipawns, the traditional 1-3-5-9
@@ -54,7 +54,7 @@ def see_at_least(tables, pos, move, threshold):
     gain = captured_value(pos, move)
     if kind == EN_PASSANT:
         occupied &= ~bit(target ^ 8)
-    elif kind >= KNIGHT and kind <= QUEEN:
+    elif is_promotion(move):
         next_victim = piece_value(kind)
         gain += next_victim - PAWN_VALUE
     # From here on, `swap` is the gain that the side to capture needs in order to turn the result.
