@@ -111,6 +111,27 @@ def test_a_file_that_cannot_be_read_is_named(page):
     expect(page.locator("#pgn-problem")).to_have_text("The file games.pgn cannot be read: it is a folder")
 
 
+DROP = """(element, [text, name]) => {
+  const data = new DataTransfer();
+  if (name) data.items.add(new File([text], name));
+  else data.setData("text/plain", text);
+  return !element.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_a_file_dropped_on_the_page_never_replaces_it(page):
+    """The browser shows a dropped file instead of the page, unless the page takes the event."""
+    assert page.locator("#board").evaluate(DROP, ["1. d4 *", "game.pgn"])
+    expect_moves(page, "d4")
+    page.get_by_role("button", name="My games").click()
+    assert page.get_by_role("dialog", name="My games").evaluate(DROP, ["1. e4 *", "game.pgn"])
+    page.keyboard.press("Escape")
+    expect_moves(page, "d4")
+    assert not page.get_by_label("FEN").evaluate(DROP, ["8/8", ""])  # a text is for the field
+    assert page.get_by_label("FEN").evaluate(DROP, ["1. c4 *", "game.pgn"])
+    expect_moves(page, "c4")
+
+
 def test_names_written_from_right_to_left_stay_in_their_places(page):
     white, black = "محمد علي", "שלמה כהן"
     tags = f'[White "{white}"]\n[Black "{black}"]\n[WhiteElo "2300"]\n[Event "كأس"]\n[Date "2026.01.02"]\n'

@@ -81,9 +81,9 @@ export class Transfer {
 
   /** Load a file, a position or a game that the user has pasted into the page or dropped on it. */
   take(event, data) {
-    if (event.type === "paste" && event.target.closest?.("input, textarea, select")) return;
+    if (!data.files.length && event.target.closest?.("input, textarea, select")) return; // a text for this field
+    event.preventDefault(); // otherwise the browser would leave the page to show a dropped file
     if (document.querySelector("dialog[open]") && !this.dialog.open) return;
-    event.preventDefault();
     const text = data.getData("text");
     if (data.files.length) this.read(data.files[0]);
     else if (FEN.test(text)) this.actions.onFen(text.trim());
