@@ -40,6 +40,7 @@ FERRITE_EVALUATION = (
     ("rook endgame", "8/5k2/8/8/8/8/4K3/4R3 w - - 0 1", 98, None),
     ("Sicilian Dragon", "r1bq1rk1/pp2ppbp/2np2p1/2n5/P3PP2/N1P2N2/1PB3PP/R1B1QRK1 b - - 0 10", 110, None),
 )
+COUNT = 500_000  # evaluations or generations to time
 EVALUATIONS = (("PeSTO", "pesto"), ("classical", "classical"), ("network", "nnue"))
 
 
@@ -75,16 +76,16 @@ def nanoseconds(loop: Callable[[Any, Any, int], object], fen: str, count: int, e
     return (time.process_time_ns() - start) / count
 
 
-def evaluation(fens: Iterable[str], chosen: str, count: int = 500_000) -> Callable[[Engine], float]:
+def evaluation(fens: Iterable[str], chosen: str) -> Callable[[Engine], float]:
     """Return a function that measures the nanoseconds of one static evaluation, as the mean over positions."""
     fens = tuple(fens)
-    each = count // len(fens)
+    each = COUNT // len(fens)
     return lambda _: sum(nanoseconds(microbench.time_evaluate, fen, each, chosen) for fen in fens) / len(fens)
 
 
-def generation(fen: str, count: int = 500_000) -> Callable[[Engine], float]:
+def generation(fen: str) -> Callable[[Engine], float]:
     """Return a function that measures the nanoseconds of generating all legal moves of a position."""
-    return lambda _: nanoseconds(microbench.time_generate, fen, count)
+    return lambda _: nanoseconds(microbench.time_generate, fen, COUNT)
 
 
 def forget(engine: Engine) -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from knightadder.uci.client import UciClient
 
 
 class UciProcess(UciClient):
-    """A running UCI program; `environment` contains variables set in addition to the variables of this process."""
+    """A running UCI program."""
 
-    def __init__(self, command: str | Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, command: str | Sequence[str]) -> None:
         self.started = time.perf_counter()
-        super().__init__(command, environment=environment)
+        super().__init__(command)
 
     def cpu_seconds(self) -> float:
         """Return the CPU time of all threads so far, user and system, in steps of a clock tick (10 ms)."""

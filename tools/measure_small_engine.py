@@ -45,13 +45,13 @@ def measure(techniques: Sequence[str], depth: int = DEPTH) -> dict[str, object]:
     return {"nodes": nodes, "seconds": round(time.process_time() - began, 1), "finished": finished}
 
 
-def count_all(depth: int = DEPTH) -> int:
-    """Return the number of positions up to a depth; plain minimax would visit all of them."""
+def count_all() -> int:
+    """Return the number of positions up to `DEPTH`; plain minimax would visit all of them."""
     engine = load_engine(Options(), lambda step: None)
     nodes = 0
     for fen in POSITIONS:
         engine.set_position(fen)
-        nodes += 1 + sum(sum(engine.perft(plies).values()) for plies in range(1, depth + 1))
+        nodes += 1 + sum(sum(engine.perft(plies).values()) for plies in range(1, DEPTH + 1))
     engine.close()
     return nodes
 

@@ -169,7 +169,8 @@ def run_games(options: argparse.Namespace) -> int:
         benches = begin(options, versions, run)
         result = read_json(run / "result.json")
         if result is None:
-            limits = f"{match.limits}, {options.hash} MB"
+            others = [option for option in options.option if not option.startswith("nodestime=")]  # in `match.limits`
+            limits = ", ".join([match.limits, f"{options.hash} MB", *others])
             assert match.sprt is not None
             length = "until it is decided" if match.total is None else f"at most {match.total} games"
             print(

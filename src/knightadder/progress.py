@@ -71,20 +71,20 @@ def _joined(*texts: str) -> str:
 
 
 @contextlib.contextmanager
-def reading_progress(files: Sequence[Path], clock: Callable[[], float] = time.monotonic) -> Iterator[list[Read]]:
+def reading_progress(files: Sequence[Path]) -> Iterator[list[Read]]:
     """Show on standard error how much of some files of games has been read, the speed, and the time left.
 
     Yields a function for each file, in the order of reading. Call it with the number of bytes read (of the file on
-    disk, which may be compressed) and the number of games. `clock` returns the time in seconds.
+    disk, which may be compressed) and the number of games.
     """
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     games = [0] * len(files)
-    begun = clock()
+    begun = time.monotonic()
     with progress(max(sum(sizes), 1), unit="bytes", stderr=True) as update:
 
         def show(index: int, done: int, count: int) -> None:
             games[index] = count
-            read, seconds = sum(sizes[:index]) + done, clock() - begun
+            read, seconds = sum(sizes[:index]) + done, time.monotonic() - begun
             text = f"{sum(games):,} games"
             if seconds >= 1:
                 left = (sum(sizes) - read) * seconds / max(read, 1)

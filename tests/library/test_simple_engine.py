@@ -133,7 +133,7 @@ def test_an_analysis_can_be_read_watched_and_ended(engine: SimpleEngine) -> None
     assert analysis.info["score"].relative == Mate(+2)
     assert analysis.multipv[0]["score"].black() == Mate(-2)
     assert not analysis.would_block()
-    assert len(list(analysis)) >= 0
+    list(analysis)  # reads the rest
     assert analysis.empty() and not analysis.would_block()
     assert list(analysis) == []
     with pytest.raises(AnalysisComplete):

@@ -13,6 +13,7 @@ from typing import Any
 
 import chess.pgn
 import pytest
+from fake_analyst import Here
 
 from knightadder import cli
 from knightadder.engine.errors import PositionError
@@ -137,20 +138,6 @@ def line(game: chess.pgn.Game) -> str:
             break
         sans.append(board.san_and_push(move))
     return " ".join(sans)
-
-
-class Here:
-    """A pool that runs its task in this process."""
-
-    def __init__(self, task: Callable[[Any], Any]) -> None:
-        self._task = task
-
-    def run(self, items: Any) -> Iterator[tuple[Any, Any]]:
-        for item in items:
-            yield item, self._task(item)
-
-    def place(self) -> str:
-        return ""
 
 
 @pytest.fixture

@@ -55,18 +55,12 @@ def test_a_running_game_survives_a_lost_connection(engine, page, link):
     _expect_game_goes_on(engine, page)
 
 
-def test_black_is_below_after_a_reload(engine, page):
-    engine.script = ["d4"]
+def test_a_game_with_black_and_its_end_survive_a_reload(engine, page):
+    engine.script = ["d4", "e4"]
     start_game(page, "Black")
     expect_moves(page, "d4")
     page.reload()
     expect(page.locator("#board [data-square]").first).to_have_attribute("data-square", "h1")
-    expect_moves(page, "d4")
-
-
-def test_the_end_of_a_game_survives_a_reload(engine, page):
-    engine.script = ["d4", "e4"]
-    start_game(page, "Black")
     expect_moves(page, "d4")
     click_move(page, "d7", "d5")
     expect_moves(page, "d4", "d5", "e4")
@@ -214,9 +208,8 @@ def test_a_tab_that_is_duplicated_gets_a_session_of_its_own(engine, page):
     expect_shown(page, "e4")
     assert page.evaluate("sessionStorage.getItem('tab')") is None  # what the browser would copy
     with page.context.expect_page() as opened:
-        page.evaluate(
-            "open('/index.html')"
-        )  # a window opened by a page gets a copy of its storage, as a duplicate does
+        # A window opened by a page gets a copy of its storage, as a duplicate does.
+        page.evaluate("open('/index.html')")
     duplicate = opened.value
     expect_shown(duplicate, "e4")
     expect(duplicate.get_by_role("alert")).to_be_hidden()

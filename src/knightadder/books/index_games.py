@@ -86,7 +86,7 @@ def _remove_empty(out: Path, indexer: Indexer) -> None:
 
 
 def _plies(out: Path, wanted: int | None) -> int:
-    """Return the number of plies of each game that an index covers; OptionError if it is not `wanted`."""
+    """Return the number of plies of each game that an existing index covers; OptionError if `wanted` is different."""
     from knightadder.library.explorer import Explorer
 
     with Explorer(out) as explorer:

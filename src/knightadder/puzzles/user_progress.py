@@ -95,7 +95,8 @@ class PuzzleProgress:
         ago: timedelta = timedelta(),
     ) -> Standing:
         """Store the first answer to a puzzle, given by its name; return the new standing. Later answers do not count.
-        The user gave the answer some time `ago`.
+        `ago` is the time since the user gave it.
+
         If the puzzle has a rating, the user's rating changes as if after a game against the puzzle.
         """
         with self._database.connected() as database:

@@ -50,15 +50,15 @@ def read_engine(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
 
 
 def chosen_engine(arguments: argparse.Namespace) -> tuple[str | None, dict[str, str]]:
-    """Return the command of ``--engine``, and the engine's options by all arguments of the command that set any; see
-    `read_engine` and `engine_options`.
+    """Return the command of ``--engine``, and the UCI options that the arguments set; see `read_engine` and
+    `engine_options`.
     """
     command, own_options = read_engine(arguments.engine)
     return command, {**engine_options(arguments), **own_options}
 
 
 def same_engine(known: str | None, name: str) -> str:
-    """Return the name of a worker's engine; OptionError if it differs from the name `known` before."""
+    """Return the name of a worker's engine; OptionError if it differs from `known`, the name of an earlier worker's."""
     if known not in (None, name):
         raise OptionError(f"the workers have different engines: {known} and {name}")
     return name
@@ -72,7 +72,7 @@ class _ShortLines(chess.engine.UciProtocol):
         self._rest = {1: b"", 2: b""}  # the unfinished last line of standard output and of standard error
 
     def send_line(self, line: str) -> None:
-        """Send a line, in which a name of a file that is not UTF-8 keeps its bytes."""
+        """Send a line. The bytes of a file name that is not UTF-8 are sent unchanged."""
         assert self.transport is not None
         pipe: Any = self.transport.get_pipe_transport(0)
         pipe.write(f"{line}\n".encode(errors="surrogateescape"))
@@ -256,7 +256,7 @@ class UciEngine(Closing):
             raise EngineError(f"the engine failed on {place}: {str(error) or 'no answer'}") from None
 
     def _on_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """End the analysis with an error if the best move is illegal: python-chess tells only the event loop."""
+        """End the analysis with an error if the best move is illegal; python-chess tells only the event loop."""
         error = context.get("exception")
         if not isinstance(error, chess.engine.EngineError):
             loop.default_exception_handler(context)

@@ -24,8 +24,8 @@ class _Node:
     following: dict[str, _Node] = field(default_factory=dict)
 
 
-def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = _MOST_LINES) -> list[str]:
-    """Draw at most `most` different lines from a book, in algebraic notation; they depend only on the arguments.
+def draw_lines(file: Path, plies: int | None = None, seed: int = 1) -> list[str]:
+    """Draw at most `_MOST_LINES` different lines from a book, in algebraic notation; they depend only on the arguments.
 
     A line ends after `plies` plies, or where the book has no move. At each position, a move is chosen with a
     probability proportional to its weight, as in Polyglot, so never with weight 0. OptionError if the file cannot be
@@ -36,7 +36,7 @@ def draw_lines(file: Path, plies: int | None = None, seed: int = 1, most: int = 
     again = 0  # draws since the last new line
     try:
         root = _node(book, chess.Board())
-        while len(lines) < most and again < _DRAWS:
+        while len(lines) < _MOST_LINES and again < _DRAWS:
             line = _draw(book, root, plies or MOST_PLIES, random)
             again = again + 1 if line in lines else 0
             lines[line] = None
