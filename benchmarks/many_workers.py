@@ -140,6 +140,8 @@ def main() -> None:
     )
     parser.add_argument("--host", nargs=2, metavar=("FILE", "COUNT"), help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    if chosen.workers % chosen.together:
+        parser.error("--workers must be a multiple of --together")
     with dask.config.set(_CONFIG), ExitStack() as stack:
         if chosen.host:
             asyncio.run(host(chosen.host[0], int(chosen.host[1])))

@@ -24,7 +24,7 @@ def loader_of(engine: Any) -> Loader:
 
 
 class LineWriter(io.StringIO):
-    """A text stream that hands over every line, and insists on writes of whole ones."""
+    """A text stream that hands over every line, and accepts only whole lines."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class LoopTalk:
 
 
 class SlowLoading(LoopTalk):
-    """Put before a talk's class: its engine is loaded when the test says so."""
+    """A mixin for a talk: its engine is loaded when the test says so."""
 
     def __init__(self) -> None:
         self.started = threading.Event()

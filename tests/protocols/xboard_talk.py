@@ -103,7 +103,7 @@ class FakeEngine:
             self._started.notify_all()
 
     def wait_for_search(self, number: int) -> None:
-        """Wait until so many searches have been started in all."""
+        """Wait until this number of searches has been started."""
         with self._started:
             assert self._started.wait_for(lambda: self.searches >= number, TIMEOUT)
 

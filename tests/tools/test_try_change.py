@@ -172,7 +172,8 @@ def test_bounds_and_limits_are_stated_before(
     status, out, _ = run("games", "change", *words, "--hash", "3", "--max-games", "2")
     assert status == 1
     [row] = repository.rows()
-    assert cells(row)[3] == f"{limits}, 3 MB" and cells(row)[5:7] == ["2", "2-0-0"]
+    others = ", Unknown=1" if "--option" in words else ""
+    assert cells(row)[3] == f"{limits}, 3 MB{others}" and cells(row)[5:7] == ["2", "2-0-0"]
     assert cells(row)[8].endswith(f" {bounds} normalized") and cells(row)[9] == "not decided"
     header = json.loads((tmp_path / "kept" / "change" / "games.jsonl").read_text().splitlines()[0])
     assert header["rules"]["draw"] == {"move_number": 40, "move_count": 8, "score": 10}

@@ -60,7 +60,7 @@ class Search:
     """A player's search of one position.
 
     The game must not change during the search. `report` receives analysis from the search's own threads, and `done`
-    receives the result once. The argument `progress` comes from the search before; the attribute is this search's own.
+    receives the result once. The argument `progress` is from the previous search; the attribute is this search's own.
     """
 
     def __init__(

@@ -41,9 +41,9 @@ _DROP_WEIGHT = 0.01  # increase of the factor for each centipawn by which the sc
 _MIN_DROP, _MAX_DROP = 0.85, 1.5
 _DROP_SPAN = 3  # number of iterations whose scores are compared
 
-# The search for the side's move before counts, too, as in Stockfish. A score below that search's score needs more time.
-# If that move was stable, it was played quickly and left time for this one.
-_PREVIOUS_DROP_WEIGHT = 0.006  # increase of the factor for each centipawn below the score of the search before
+# The search for the side's previous move counts, too, as in Stockfish. If the score has fallen since that search, this
+# move gets more time. If the previous move was stable, it was played quickly and left time for this one.
+_PREVIOUS_DROP_WEIGHT = 0.006  # increase of the factor for each centipawn below the score of the previous search
 _CARRIED_WEIGHT = 0.3
 _TYPICAL_STABILITY = 0.97  # mean of the stability's factor at the end of a search
 
@@ -63,7 +63,7 @@ class Progress:
     `move` is the best move, and `stable_for` the number of directly preceding iterations with the same best move.
     `scores` are the scores of the last few iterations, the latest last, in centipawns for the side to move.
     `best_share` is the share of all nodes that the best move took, 0 to 1. `before` is the progress at the end of the
-    search for the side's move before, if there was one.
+    search for the side's previous move, if there was one.
     """
 
     move: int = 0

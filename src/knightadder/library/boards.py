@@ -132,7 +132,7 @@ def root_of(board: chess.Board, what: str = "position") -> tuple[str, chess.Boar
 
 def _leads_to(root: chess.Board, moves: Iterable[str], board: chess.Board) -> bool:
     """Return whether moves lead to a board. They do not if a caller has changed an attribute, such as the side to move,
-    because python-chess then keeps the moves before.
+    because python-chess then keeps the earlier moves.
     """
     end = root.copy(stack=False)
     try:
