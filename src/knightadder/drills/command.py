@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,17 +104,25 @@ def _add_left(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _run_left(arguments: argparse.Namespace) -> int:
     from knightadder.drills.repertoire import departures
     from knightadder.pgn.game_files import game_files
-    from knightadder.pgn.game_records import Copies, sound_records
+    from knightadder.pgn.game_records import Copies, GameRecord, check_player, sound_records
 
     file = _place(arguments.drills_file)
     repertoires = open_box(file).repertoires() if file.exists() else {}
     if not any(repertoires.values()):
         raise PositionError(f"there is no repertoire in {file}: `{typed_command(['drills', 'repertoire'])}` adds one")
+    copies = Copies()
+    players: Counter[str] = Counter()
+
+    def games() -> Iterator[GameRecord]:
+        for name, file in files:
+            for record in filter(None, sound_records(file, name)):
+                players.update(record.tags.get(colour, "?") for colour in _COLOURS.values())
+                if not copies.has(record):
+                    yield record
+
     with game_files(arguments.files) as files:
-        copies = Copies()
-        records = (record for name, file in files for record in sound_records(file, name))
-        games = (record for record in records if record and not copies.has(record))
-        reached, left = departures(games, arguments.player, repertoires)
+        reached, left = departures(games(), arguments.player, repertoires)
+        check_player(arguments.player, players, files)
     copies.tell()
     print(f"{counted(reached, 'game')} of {arguments.player[0]} reached a repertoire.")
     _show("You left it", [each for each in left if each.own])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from hashlib import blake2b
 from itertools import groupby, islice
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from knightadder.core.board.moves import CASTLING, DOUBLE_PUSH, kind_of, new_move, source_of, target_of
 from knightadder.core.board.pgn_commands import NO_CLOCK, NO_SCORE
 from knightadder.core.board.pgn_reader import GAME, NOTE, RESULTS, TAG
+from knightadder.engine.errors import PositionError
 from knightadder.pgn.bulk import GameBlock, keys_in, pack_block, read_blocks, read_bytes
 from knightadder.pgn.game_files import decoded_part
 from knightadder.pgn.games import (
@@ -35,11 +37,12 @@ from knightadder.pgn.games import (
 )
 from knightadder.pgn.tokens import unescaped
 from knightadder.rules import POINTS, read_fen
-from knightadder.text import counted, tell
+from knightadder.text import counted, plain_name, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_NAMED = 5  # number of players to suggest if nobody has the given name
 _MATE = 32_000  # the score of a mate on the board, as the core encodes it
 _LEAST_MATE = 31_000
 _CODES = (int(DOUBLE_PUSH) + 1) << 12  # number of 16-bit move codes; the highest bits are the kind
@@ -345,6 +348,17 @@ class Copies:
         """Report how many copies were found, if any."""
         if self._count:
             tell(f"left out as copies of other games: {counted(self._count, 'game')}")
+
+
+def check_player(names: Sequence[str], players: Counter[str], files: Sequence[tuple[str, Path]]) -> None:
+    """Raise PositionError, which suggests other names, if nobody has one of the names. `players` counts the games of
+    the files by the names of their players.
+    """
+    if not {plain_name(name) for name in names}.isdisjoint(map(plain_name, players)):
+        return
+    most = "; ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
+    known = f"; most games are of {most}" if most else ""
+    raise PositionError(f"there is no game of {' or '.join(names)} in {', '.join(name for name, _ in files)}{known}")
 
 
 def _nodes(game: PgnGame) -> Iterator[chess.pgn.GameNode]:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _NODES = 100_000  # default number of nodes per position
 _HASH_MB = 16  # default hash size of each process
 _PUZZLES = 40
-_NAMED = 5  # number of players to suggest if nobody has the given name
 
 _DESCRIPTION = """\
 Report how a player plays: results and performance by opening and colour; accuracy by phase and by time left; the kinds
@@ -96,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[GameOfPlayer]:
     """Read the games of the player; PositionError if there are none."""
-    from knightadder.pgn.game_records import Copies, GameRecord, read_records
+    from knightadder.pgn.game_records import Copies, GameRecord, check_player, read_records
     from knightadder.pgn.games import tags_of
     from knightadder.report.study import GameOfPlayer
 
@@ -118,12 +117,7 @@ def _items(files: Sequence[tuple[str, Path]], names: Sequence[str]) -> Iterator[
                     yield GameOfPlayer(number, Path(name).name, white, text)
                     number += 1
     copies.tell()
-    if not number:
-        most = "; ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
-        known = f"; most games are of {most}" if most else ""
-        raise PositionError(
-            f"there is no game of {' or '.join(names)} in {', '.join(name for name, _ in files)}{known}"
-        )
+    check_player(names, players, files)
 
 
 def _study(
