@@ -19,7 +19,7 @@ from distributed import Client
 from local_cluster import local_cluster
 from random_boards import random_boards
 
-from knightadder.engine.errors import OptionError, PositionError
+from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.library import arrays, many
 from knightadder.library.arrays import PACKED, evaluate_iter, evaluate_many, pack
@@ -385,6 +385,13 @@ def test_an_executor_finds_the_same(
     for same in ([*FENS, *BOARDS], iter([*FENS, *BOARDS]), pack([*FENS, *BOARDS])):
         assert evaluate_many(same, executor=executor).tolist() == values.tolist()
     assert [value for _, value in evaluate_iter(FENS, executor=executor)] == values[: len(FENS)].tolist()
+
+
+def test_a_closed_client_says_so(dask: Client) -> None:
+    with Client(dask.scheduler.address, set_as_default=False) as client:
+        pass
+    with pytest.raises(EngineError, match=r"^the client of the cluster has been closed$"):
+        analyse_many(["startpos"], Limit(nodes=1), executor=client)
 
 
 def test_errors_of_an_executors_workers_are_those_of_threads(processes: Executor) -> None:

@@ -353,7 +353,7 @@ def test_the_timeout_does_not_count_while_a_call_waits_for_its_turn(engine: Simp
         try:
             assert not wait([waiting], 0.5).done
         finally:
-            engine.protocol.end_search()
+            engine.protocol._engine.stop()
         assert searching.result(200).move
         waiting.result(200)
 

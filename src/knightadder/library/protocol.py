@@ -254,14 +254,10 @@ class UciProtocol(chess.engine.UciProtocol):
         if not self.returncode.done():
             self.returncode.set_result(0)
 
-    def end_search(self) -> None:
-        """Stop the running search soon. Any thread may call this."""
-        self._engine.stop()
-
     def refuse_calls(self) -> None:
         """Stop the running search soon, and let waiting calls raise an error. Any thread may call this."""
         self._closed = True  # first, because a waiting call gets its turn as soon as the search ends
-        self.end_search()
+        self._engine.stop()
 
     # --- one command at a time -------------------------------------------------------------------------------------
 

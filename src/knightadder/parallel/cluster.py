@@ -115,6 +115,8 @@ def dask_setup(worker: Worker) -> None:
 @contextlib.contextmanager
 def workers_of(client: Client, pickled: bytes) -> Iterator[Pool]:
     """Let the workers of a cluster, also later ones, run a task in a block; EngineError if the cluster is lost."""
+    if client.status == "closed":
+        raise EngineError("the client of the cluster has been closed")
     name = f"knightadder-{uuid4().hex}"
     keeper, remover, call = _remote(name, version(), pickled, client.id)
     try:
