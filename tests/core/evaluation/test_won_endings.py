@@ -37,6 +37,7 @@ def play(engine: Engine, board: chess.Board, nodes: int) -> chess.Board:
         ("8/8/8/3k4/8/8/8/KQ6 w - - 0 1", 2000),
         ("8/8/8/3k4/8/8/8/KR6 w - - 0 1", 2000),
         ("8/8/8/3k4/8/8/8/KBB5 w - - 0 1", 5000),
+        ("8/5k1B/8/8/8/8/3B4/4K3 w - - 8 1", 1000),
         ("7k/8/5K2/5N2/8/8/8/5B2 w - - 0 1", 20_000),  # in the wrong corner
         ("kb6/n7/8/8/4K3/8/8/8 b - - 0 1", 20_000),
     ],

@@ -65,7 +65,7 @@ def _drive(pos, own, bare):
         # reverse.
         corner = abs(file + rank - 7) if bishops & DARK_SQUARES else abs(file - rank)
         return 300 * corner + 48 * nearness
-    return 20 * (_from_centre(file) + _from_centre(rank)) + 8 * nearness
+    return 80 * (_from_centre(file) + _from_centre(rank)) + 32 * nearness
 
 
 @inlined
