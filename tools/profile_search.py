@@ -11,17 +11,6 @@ import pstats
 import sys
 from pathlib import Path
 
-os.environ["KNIGHTADDER_INTERPRET"] = "1"  # before the core is imported
-
-import numpy as np
-
-from knightadder.engine.engine import Engine
-from knightadder.engine.options import Options
-from knightadder.engine.search_thread import Root, SearchThread
-from knightadder.native.jit import KERNELS
-
-np.seterr(over="ignore")  # magic bitboards multiply with intended overflow
-
 KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
 
 
@@ -29,6 +18,15 @@ def profile(fen: str, depth: int, with_helpers: bool = False) -> dict[tuple[str,
     """Search a position, and return the number of calls of each kernel of the core, by module and name.
     `with_helpers` adds the functions that LLVM inlines.
     """
+    os.environ["KNIGHTADDER_INTERPRET"] = "1"  # before the core is imported
+    import numpy as np
+
+    from knightadder.engine.engine import Engine
+    from knightadder.engine.options import Options
+    from knightadder.engine.search_thread import Root, SearchThread
+    from knightadder.native.jit import KERNELS
+
+    np.seterr(over="ignore")  # magic bitboards multiply with intended overflow
     options = Options()
     options.set("EvalType", "pesto")
     engine = Engine(options)

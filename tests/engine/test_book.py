@@ -47,6 +47,17 @@ def test_moves_by_weight_without_those_of_weight_zero(file: Path) -> None:
     book.close()
 
 
+def test_the_weights_of_a_move_that_a_book_has_twice_are_added(file: Path) -> None:
+    twice = file.with_name("twice.bin")
+    other = write(twice, {chess.STARTING_FEN: {"d2d4": 40}}).read_bytes()
+    twice.write_bytes(
+        b"".join(sorted(each[i : i + 16] for each in (file.read_bytes(), other) for i in range(0, len(each), 16)))
+    )
+    book = Book(twice)
+    assert list(book.moves(chess.STARTING_FEN).items()) == [("d2d4", 70), ("e2e4", 60), ("g1f3", 10)]
+    book.close()
+
+
 @pytest.mark.parametrize("factor", [3, 0.5])
 def test_a_file_whose_size_has_changed_has_no_moves(file: Path, factor: float) -> None:
     book, content = Book(file), file.read_bytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ def test_a_script_describes_itself(
 ) -> None:
     monkeypatch.setattr(sys, "argv", [str(script), "--help"])
     monkeypatch.syspath_prepend(script.parent)
+    monkeypatch.setattr(os, "environ", os.environ.copy())  # what a script sets must not reach other tests
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(script), run_name="__main__")
     assert not ended.value.code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -43,7 +44,8 @@ class Book:
         return keys == sorted(keys)
 
     def moves(self, fen: str, chess960: bool = False) -> dict[str, int]:
-        """Return the book's legal moves for a position in UCI notation, with their weights, the heaviest first.
+        """Return the book's legal moves for a position in UCI notation, with their weights, the heaviest first. If the
+        book has a move twice, its weights are added.
 
         Moves of weight 0, which a book keeps only for the record, are left out. There are no moves if the size of the
         file has changed since it was opened. With `chess960`, castling is written as king takes rook.
@@ -54,8 +56,10 @@ class Book:
         if mapped is None or mapped.size() != len(mapped):  # the size of the file has changed, so reading it would fail
             return {}
         board = chess.Board(fen, chess960=chess960)
-        found = [(entry.move, entry.weight) for entry in self._reader.find_all(board, minimum_weight=1)]
-        return {board.uci(move): weight for move, weight in sorted(found, key=lambda each: -each[1])}
+        weights = Counter[str]()
+        for entry in self._reader.find_all(board, minimum_weight=1):
+            weights[board.uci(entry.move)] += entry.weight
+        return dict(weights.most_common())
 
     def choose(self, fen: str, random: Random, best: bool = False, chess960: bool = False) -> str | None:
         """Return a random move by weight, or with `best` the heaviest move, in UCI notation; None if there is none."""

@@ -37,7 +37,7 @@ from knightadder.pgn.games import (
 )
 from knightadder.pgn.tokens import unescaped
 from knightadder.rules import POINTS, read_fen
-from knightadder.text import counted, plain_name, tell
+from knightadder.text import counted, one_line, plain_name, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ class GameRecord:
         self.notes: list[str] = careful[1].notes if careful else []
 
     def __repr__(self) -> str:
-        return f"<GameRecord {self.place}: {self.plies} plies, {self.result}>"
+        return one_line(f"<GameRecord {self.place}: {self.plies} plies, {self.result}>")
 
     @property
     def number(self) -> int:
