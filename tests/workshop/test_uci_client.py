@@ -28,7 +28,7 @@ def _python(code):
 def test_the_handshake_learns_name_and_options(start_fake):
     client = start_fake()
     assert client.name == "Fake 1.0"
-    assert client.options == {"hash": "Hash", "clear hash": "Clear Hash", "uci_chess960": "UCI_Chess960"}
+    assert client.options == {name.lower(): name for name in ("Hash", "Clear Hash", "EvalType", "UCI_Chess960")}
 
 
 def test_options_are_written_as_the_engine_calls_them():
