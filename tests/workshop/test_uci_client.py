@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import chess
@@ -14,7 +13,7 @@ import pytest
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.text import command_line
-from knightadder.uci import client
+from knightadder.uci import client as client_module
 from knightadder.uci.client import EngineEndedError, EngineSilentError, UciClient, resolve_command, split_words
 from knightadder.uci.uci_engine import UciEngine
 
@@ -28,18 +27,76 @@ def _python(code):
 def test_the_handshake_learns_name_and_options(start_fake):
     client = start_fake()
     assert client.name == "Fake 1.0"
-    assert client.options == {name.lower(): name for name in ("Hash", "Clear Hash", "EvalType", "UCI_Chess960")}
+    assert {key: option.name for key, option in client.options.items()} == {
+        name.lower(): name for name in ("Hash", "Clear Hash", "EvalType", "UCI_Chess960")
+    }
 
 
-def test_options_are_written_as_the_engine_calls_them():
-    code = "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"  # it repeats what it is told
-    with UciClient(_python(code)) as client:
-        client.options = {"clear hash": "Clear Hash", "hash": "Hash"}
-        client.set_options({"HASH": "64", "clear hash": ""})
-        lines = client.read_until("setoption name Clear", WAIT)
-        assert lines == ["setoption name Hash value 64", "setoption name Clear Hash"]
-        with pytest.raises(OptionError, match="has no option Threads"):
-            client.set_options({"Threads": "1"})
+DECLARED = """\
+option name Hash type spin default 16 min 1 max 1024
+option name Offset type spin default 0 min -5 max 5
+option name Clear Hash type button
+option name Ponder type check default false
+option name Style type combo default Normal var Normal var Very Risky
+option name Book File type string default
+option name Factor type spin default 0.5 min 0 max 1e9
+option name Endless type spin default 1 min 1
+option name Empty type combo default x
+option name Colour type rgb default red
+uciok"""
+REPEATER = f"""\
+import sys
+for line in sys.stdin:
+    print({DECLARED!r} if line == "uci\\n" else line.rstrip(), flush=True)
+"""
+
+
+@pytest.fixture
+def repeater():
+    """Give a client of an engine that has options of all types, and repeats what it is told."""
+    with UciClient(_python(REPEATER)) as client:
+        client.handshake(WAIT)
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sent"),
+    [
+        ("HASH", "64", "Hash value 64"),
+        ("offset", "-5", "Offset value -5"),
+        ("clear hash", "", "Clear Hash"),
+        ("Clear Hash", "1", "Clear Hash"),
+        ("Ponder", "True", "Ponder value true"),
+        ("style", "very risky", "Style value Very Risky"),
+        ("Book File", "My Book.bin", "Book File value My Book.bin"),
+        ("Book File", "", "Book File value <empty>"),
+        ("Factor", "0.75", "Factor value 0.75"),
+        ("Endless", "1000000", "Endless value 1000000"),
+        ("Empty", "y", "Empty value y"),
+        ("Colour", "#ff0000", "Colour value #ff0000"),
+    ],
+)
+def test_options_are_written_as_the_engine_calls_them(repeater, name, value, sent):
+    repeater.set_options({name: value})
+    assert repeater.read_until("setoption", WAIT) == [f"setoption name {sent}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("Hash", "0", "option Hash: 0 is not between 1 and 1024"),
+        ("hash", "1025", "option Hash: 1025 is not between 1 and 1024"),
+        ("Hash", "many", "option Hash: expected a whole number, not many"),
+        ("Hash", "", "option Hash: expected a whole number, not nothing"),
+        ("Ponder", "yes", "option Ponder: expected true or false, not yes"),
+        ("Style", "Risky", "option Style: expected Normal or Very Risky, not Risky"),
+        ("Threads", "1", f"{Path(sys.executable).name} has no option Threads"),
+    ],
+)
+def test_a_value_that_an_option_does_not_have_is_an_error(repeater, name, value, message):
+    with pytest.raises(OptionError) as error:
+        repeater.set_options({name: value})
+    assert str(error.value) == message
 
 
 def test_all_lines_up_to_the_answer_are_given(start_fake):
@@ -86,13 +143,7 @@ def test_an_engine_that_talks_but_does_not_answer_is_killed():
 
 def test_killing_wakes_up_who_waits():
     with UciClient(_python("import time; time.sleep(3600)")) as client:
-
-        def kill_when_awaited():
-            while client.deadline is None:
-                time.sleep(0.001)
-            client.kill()
-
-        threading.Thread(target=kill_when_awaited, daemon=True).start()
+        threading.Timer(0.1, client.kill).start()
         with pytest.raises(EngineEndedError):
             client.read_until("uciok", WAIT)
 
@@ -106,6 +157,33 @@ def test_what_an_engine_left_behind_is_killed():
         client.kill()
         with pytest.raises(EngineEndedError):  # what it left has its pipes
             client.read_until("uciok", WAIT)
+
+
+# What this engine starts belongs to another group, as everything does on Windows whose parent has ended. It keeps the
+# pipes until the client closes its own ends.
+_LEAVES_ITS_PIPES = """\
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "input()"], start_new_session=True, stderr=subprocess.DEVNULL)
+print("left", flush=True)
+"""
+
+
+@pytest.mark.parametrize("end", ["", "input()"])
+def test_no_wait_depends_on_who_else_has_the_pipe(end):
+    with UciClient(_python(_LEAVES_ITS_PIPES + end)) as client:
+        client.read_until("left", WAIT)
+        with pytest.raises(EngineSilentError):
+            client.read_until("uciok", 0.1)
+        for _ in range(2):
+            with pytest.raises(EngineEndedError):
+                client.read_until("uciok", WAIT)
+    assert client.process.returncode is not None
+
+
+def test_an_engine_that_nobody_listens_to_has_to_wait(monkeypatch):
+    monkeypatch.setattr(client_module, "_MOST_LINES", 10)
+    with UciClient(_python("for count in range(100): print(count)\nwhile True: print('more')")) as client:
+        assert client.read_until("more", WAIT) == [*map(str, range(100)), "more"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -226,7 +304,6 @@ def test_an_engine_that_cannot_be_watched_is_killed(monkeypatch, failure, raised
     def fail(thread):
         raise failure
 
-    monkeypatch.setattr(client, "_watchman", client._Watchman())
     monkeypatch.setattr(subprocess, "Popen", start_noted)
     monkeypatch.setattr(threading.Thread, "start", fail)
     with pytest.raises(raised, match=f"^{message}$"):

@@ -1,10 +1,11 @@
-"""A UCI engine as a child process: sends and reads lines, with a time limit for every wait. Reads are blocking, because
-this has the lowest latency; a thread kills an engine that exceeds its time limit, which ends the wait.
+"""A UCI engine as a child process: sends and reads lines, with a time limit for every wait. Each engine has a thread
+that puts its lines into a queue, so that no wait depends on the pipe, which a process started by it may keep open.
 """
 
 import contextlib
 import math
 import os
+import queue
 import re
 import shlex
 import shutil
@@ -19,7 +20,9 @@ from pathlib import Path
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.engine.options import Option, value_text
 from knightadder.engine.threads import start_thread
+from knightadder.foreign import whole_or_none
 from knightadder.frozen import own_command
 from knightadder.text import command_line
 from knightadder.uci.trace import Trace
@@ -28,9 +31,12 @@ from knightadder.uci.trace import Trace
 _EXTRA_FOLDER = "/usr/games"
 
 _WINDOWS_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
-_WATCH_SECONDS = 0.05  # maximum delay until an overdue engine is killed
+_LONGEST_PAUSE = 0.05  # seconds between two checks of a condition that is polled
+_LONGEST_WAIT = 1.0  # seconds; on Windows, Ctrl-C has no effect during a wait
+_MOST_LINES = 10_000  # maximum number of unread lines in the queue; then an engine's pipe is no longer emptied
 _QUIT_SECONDS = 2.0  # time for an engine to end by itself
 _TO_USER = "info string "
+_OPTION = re.compile(r"option name (.+?) type (\S+)(.*)")
 _END_SECONDS = 10.0  # maximum wait for the exit status after the end of an engine's output
 
 
@@ -108,6 +114,19 @@ def _pinned(processors: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+def _declared(name: str, kind: str, rest: str) -> Option:
+    """Return the option that an engine declares with this name, this type and these words. Every text is a value of an
+    option without a type that UCI knows, or without what its type needs.
+    """
+    name = name.strip()
+    limits = dict(re.findall(r" (min|max) (\S+)", rest))
+    low, high = whole_or_none(limits.get("min", "")), whole_or_none(limits.get("max", ""))
+    words = tuple(word.strip() for word in rest.split(" var ")[1:])
+    if kind in ("check", "button") or (kind == "spin" and None not in (low, high)) or (kind == "combo" and words):
+        return Option(name, kind, min=low, max=high, var=words)
+    return Option(name, "string", "<empty>")
+
+
 class UciClient(Closing):
     """A running engine, started by a command (see `resolve_command`) in a folder.
 
@@ -116,7 +135,7 @@ class UciClient(Closing):
     if it cannot be started.
 
     - `name` is the name that the engine reports; before `handshake`, the name of its program.
-    - `options` maps the names of its options in lower case to the engine's spelling.
+    - `options` maps the names of its options in lower case to their declarations.
     - `trace` records each line, and is closed together with the engine.
     - `remarks` are the engine's messages about its options, collected by the code that sets them (see `wait_ready`).
     """
@@ -130,7 +149,7 @@ class UciClient(Closing):
     ) -> None:
         words = resolve_command(command, folder)
         self.name = Path(words[0]).name
-        self.options: dict[str, str] = {}
+        self.options: dict[str, Option] = {}
         self.trace: Trace | None = None
         self.remarks: list[str] = []
         # A file, because a pipe would have to be read continuously.
@@ -154,15 +173,16 @@ class UciClient(Closing):
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self._input, self._output = self.process.stdin, self.process.stdout
-        self.deadline: float | None = None  # time at which the current wait ends; read by the watching thread
-        self.overdue = False
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # an empty line is the end
+        self._closed = threading.Event()
         # Held while the process is polled or killed, so that no signal goes to a process that has ended.
         self._reaping = threading.Lock()
         try:
-            _watchman.watch(self)
+            start_thread(self._read, "uci client")
         except BaseException:  # even Ctrl-C, which does not reach the engine's process
             self.kill()
             self.close()
+            self._output.close()
             raise
 
     # --- lines ---------------------------------------------------------------------------------------------------
@@ -182,30 +202,39 @@ class UciClient(Closing):
         """Return the lines up to one that starts with a prefix. EngineEndedError if the engine ends first. If no such
         line comes within `timeout` seconds, the engine is killed and EngineSilentError is raised.
         """
-        start = prefix.encode()
+        start, end = prefix.encode(), time.monotonic() + timeout
         lines: list[bytes] = []
-        self.deadline = time.monotonic() + timeout
-        try:
-            while True:
-                line = self._output.readline()
-                if not line:
-                    break
-                lines.append(line)
-                if self.trace is not None:
-                    self.trace.received(line)
-                if line.startswith(start):
-                    return [text.decode(errors="replace").rstrip() for text in lines]
-        except (OSError, ValueError):  # closed by another thread
-            pass
-        finally:
-            self.deadline = None
-        if self.overdue:
-            error: UciError = EngineSilentError(f"no {prefix} within {timeout:g} s")
+        while (left := end - time.monotonic()) > 0:
+            try:
+                line = self._lines.get(timeout=min(left, _LONGEST_WAIT))
+            except queue.Empty:
+                continue
+            if not line:
+                self._lines.put(line)  # whoever reads next also finds the end
+                error: UciError = self._ended()
+                break
+            lines.append(line)
+            if self.trace is not None:
+                self.trace.received(line)
+            if line.startswith(start):
+                return [text.decode(errors="replace").rstrip() for text in lines]
         else:
-            error = self._ended()
+            self.kill()
+            error = EngineSilentError(f"no {prefix} within {timeout:g} s")
         if self.trace is not None:
             self.trace.remark(str(error))
         raise error
+
+    def _read(self) -> None:
+        """Put the engine's lines into the queue, until they end or the engine is closed."""
+        with self._output, contextlib.suppress(OSError):
+            for line in self._output:
+                self._lines.put(line)
+                while self._lines.qsize() > _MOST_LINES and not self._closed.wait(_LONGEST_PAUSE):
+                    pass
+                if self._closed.is_set():
+                    break
+        self._lines.put(b"")
 
     def _ended(self) -> EngineEndedError:
         """Return an error with the exit status and the engine's last output on standard error."""
@@ -229,19 +258,20 @@ class UciClient(Closing):
         for line in self.read_until("uciok", timeout):
             if line.startswith("id name "):
                 self.name = line.removeprefix("id name ").strip()
-            elif line.startswith("option name ") and " type " in line:
-                name = line.removeprefix("option name ").partition(" type ")[0].strip()
-                self.options[name.lower()] = name
+            elif declaration := _OPTION.match(line):
+                option = _declared(*declaration.groups())
+                self.options[option.name.lower()] = option
 
     def set_options(self, options: Mapping[str, str]) -> None:
         """Set options; an empty value presses a button. OptionError if the engine did not declare an option in the
-        `handshake`; EngineEndedError if the engine has ended.
+        `handshake`, or not with this value; EngineEndedError if the engine has ended.
         """
-        for name, value in options.items():
-            if name.lower() not in self.options:
+        for name, text in options.items():
+            option = self.options.get(name.lower())
+            if option is None:
                 raise OptionError(f"{self.name} has no option {name}")
-            text = f"setoption name {self.options[name.lower()]}"
-            self.send(f"{text} value {value}" if value else text)
+            value = option.parse(text)
+            self.send(f"setoption name {option.name}" + ("" if value is None else f" value {value_text(value)}"))
 
     def wait_ready(self, timeout: float) -> list[str]:
         """Send ``isready`` and wait for the answer, with the errors of `read_until`. Return the text of each ``info
@@ -271,11 +301,12 @@ class UciClient(Closing):
             if time.monotonic() > end:
                 return False
             time.sleep(pause)
-            pause = min(2 * pause, _WATCH_SECONDS)
+            pause = min(2 * pause, _LONGEST_PAUSE)
         return True
 
     def kill(self) -> None:
-        """Kill the engine. A thread that reads from it gets an EngineEndedError or EngineSilentError."""
+        """Kill the engine. A thread that reads from it gets an EngineEndedError."""
+        self._lines.put(b"")
         with self._reaping, contextlib.suppress(OSError):
             if self.process.returncode is not None:
                 return  # its process id may already belong to another process
@@ -289,7 +320,6 @@ class UciClient(Closing):
 
     def close(self) -> None:
         """Send ``quit`` and wait briefly; kill the engine if it has not ended by then."""
-        _watchman.forget(self)
         with contextlib.suppress(UciError):
             if self.running:
                 self.send("quit")
@@ -298,45 +328,7 @@ class UciClient(Closing):
         if not self._wait(_QUIT_SECONDS):
             self.kill()
             self._wait(math.inf)
-        self._output.close()
+        self._closed.set()
         self._errors.close()
         if self.trace is not None:
             self.trace.close()
-
-
-class _Watchman:
-    """Kills engines that exceed their time limit, in a thread that runs while there are engines."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._clients: set[UciClient] = set()
-        self._thread: threading.Thread | None = None
-
-    def watch(self, client: UciClient) -> None:
-        """Start to watch an engine; EngineError if the system allows no more threads."""
-        with self._lock:
-            if self._thread is None:
-                self._thread = start_thread(self._run, "watchman")
-            self._clients.add(client)
-
-    def forget(self, client: UciClient) -> None:
-        """Stop watching an engine."""
-        with self._lock:
-            self._clients.discard(client)
-
-    def _run(self) -> None:
-        while True:
-            time.sleep(_WATCH_SECONDS)
-            with self._lock:
-                if not self._clients:
-                    self._thread = None
-                    return
-                now = time.monotonic()
-                for client in self._clients:
-                    deadline = client.deadline  # read once, because the waiting thread may reset it at any moment
-                    if deadline is not None and now > deadline and not client.overdue:
-                        client.overdue = True
-                        client.kill()
-
-
-_watchman = _Watchman()

@@ -497,6 +497,13 @@ def test_common_options_are_left_out_where_they_do_not_exist(capsys, two):
     assert (status, err) == (0, expected.format("A") + expected.format("B"))
 
 
+def test_a_wrong_value_of_an_option_is_one_line(capsys, two):
+    each = two.index("--each") + 1
+    two[each:each] = ["option.Hash=0"]
+    status, out, err = _run(capsys, *two, "--games", "2")
+    assert (status, out, err) == (2, "", "knightadder: A: option Hash: 0 is not between 1 and 1024\n")
+
+
 def test_three_engines_have_no_sequential_test(capsys, two, engine):
     status, _, err = _run(capsys, *two, *engine("C"), "--sprt")
     assert (status, err) == (2, "knightadder: --sprt compares two engines, not 3\n")
