@@ -169,11 +169,15 @@ class Game:
         """Whether the side not to move has only a king."""
         return int(self._position["by_color"][0, 1 - self.side_to_move]).bit_count() == 1
 
+    def has_any(self, *types: int) -> bool:
+        """Return whether either side has a piece of one of these types."""
+        sets = self._position["by_type"][0]
+        return any(sets[piece] for piece in types)
+
     @property
     def simply_won(self) -> bool:
         """Whether the side to move has a rook or a queen against a bare king."""
-        sets = self._position["by_type"][0]
-        return self.opponent_is_bare and bool(sets[ROOK] | sets[QUEEN])
+        return self.opponent_is_bare and self.has_any(ROOK, QUEEN)
 
     @property
     def material(self) -> int:

@@ -99,7 +99,7 @@ def rank_moves(tablebases: Tablebases, game: Game, moves: Sequence[int], fifty_m
 
 def _ends_by_mate(game: Game) -> bool:
     """Return whether the distance to zeroing is that to mate: the opponent has a bare king, and there are no pawns."""
-    return game.opponent_is_bare and not any(piece & 7 == PAWN for piece in game.board)
+    return game.opponent_is_bare and not game.has_any(PAWN)
 
 
 def _rank_of_distance(dtz: int, count: int, by_length: bool) -> int:
