@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
-from knightadder.files import COMPRESSED, doing, without_links
+from knightadder.files import COMPRESSED, STANDARD, doing, without_links
 from knightadder.text import tell
 
 # The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
@@ -72,11 +72,8 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
         raise OptionError(f"cannot read {file}: it is a folder")
     try:
         with contextlib.ExitStack() as stack:
-            stream: BinaryIO = stack.enter_context(file.open("rb"))
-            if not stream.seekable():  # a pipe
-                pipe, stream = stream, stack.enter_context(tempfile.TemporaryFile())
-                shutil.copyfileobj(pipe, stream)
-                stream.seek(0)
+            place = stack.enter_context(_copied(file, str(file))) if _is_pipe(file) else file
+            stream: BinaryIO = stack.enter_context(place.open("rb"))
             yield _decompressing(stream), stream.tell
     except UNREADABLE as error:
         raise OptionError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
@@ -237,15 +234,20 @@ def text_lines(file: Path) -> list[str]:
         return [line.rstrip("\n") for line in lines]
 
 
+def _is_pipe(file: Path) -> bool:
+    """Return whether a file, such as a pipe of the shell or a terminal, can be read only once."""
+    return file.is_fifo() or file.is_char_device()
+
+
 @contextlib.contextmanager
-def _copied(pipe: str, name: str) -> Iterator[Path]:
+def _copied(pipe: Path, name: str) -> Iterator[Path]:
     """Copy a pipe, or standard input (``-``), to a temporary file that can be read several times; yield its path.
     OptionError if that fails; it names the pipe `name`.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "games.pgn")
         with contextlib.ExitStack() as stack, doing("copy", name):
-            source = sys.stdin.buffer if pipe == "-" else stack.enter_context(Path(pipe).open("rb"))
+            source = sys.stdin.buffer if pipe == STANDARD else stack.enter_context(pipe.open("rb"))
             shutil.copyfileobj(source, stack.enter_context(file.open("wb")))
         yield file
 
@@ -263,6 +265,7 @@ def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
             if place in files:
                 tell(f"{shown} is named twice, so it is read only once")
                 continue
-            is_pipe = name == "-" or Path(name).is_fifo()
-            files[place] = shown, stack.enter_context(_copied(name, shown)) if is_pipe else Path(name)
+            file = Path(name)
+            is_once = file == STANDARD or _is_pipe(file)
+            files[place] = shown, stack.enter_context(_copied(file, shown)) if is_once else file
         yield list(files.values())
