@@ -262,6 +262,7 @@ def measure(folder: Path, out: Path, games: int) -> None:
     from knightadder.files import write_whole
     from knightadder.runs import Journal
     from knightadder.workshop.match.statistics.elo import elo_interval, pentanomial
+    from knightadder.workshop.match.time_control import Allowance
     from knightadder.workshop.opening_book import load_book
     from knightadder.workshop.selfplay import SelfPlay
 
@@ -289,7 +290,7 @@ def measure(folder: Path, out: Path, games: int) -> None:
             text = json.dumps({"nodes": NODES, "look": LOOK_NODES, "depth": DEPTH, "rows": results}, indent=1)
             write_whole(out, f"{text}\n".encode())
 
-        player, everything, since = SelfPlay(NODES, HASH), laboratory.values(()), 0
+        player, everything, since = SelfPlay(Allowance(nodes=NODES), HASH), laboratory.values(()), 0
         for step in range(games // 2 * len(names)):
             if step not in played:
                 pair, place = divmod(step, len(names))

@@ -10,7 +10,7 @@ from knightadder.core.search.parameters import PARAMETERS
 from knightadder.engine.info import Bound, Info, Result, Score
 from knightadder.engine.timeman import Progress
 from knightadder.workshop import selfplay as module
-from knightadder.workshop.match.time_control import TimeControl
+from knightadder.workshop.match.time_control import Allowance, TimeControl
 from knightadder.workshop.opening_book import BookLine, load_book
 from knightadder.workshop.selfplay import DRAW, LOSS, WIN, SelfPlay, StoppedError, adjudicate
 
@@ -27,7 +27,7 @@ def compiled():
 
 @pytest.fixture(scope="module")
 def selfplay():
-    return SelfPlay(500, megabytes=1)
+    return SelfPlay(Allowance(nodes=500), megabytes=1)
 
 
 @pytest.fixture
@@ -82,9 +82,9 @@ def test_nothing_is_kept_from_game_to_game(selfplay, short_games, monkeypatch):
     assert scores[: rounds[1]] == scores[rounds[2] :]
 
 
-@pytest.mark.parametrize("limit", [200, TimeControl(60, 1)])
-def test_a_stopped_player_plays_no_more(limit):
-    selfplay = SelfPlay(limit, 1)
+@pytest.mark.parametrize("allowance", [Allowance(nodes=200), Allowance(TimeControl(60, 1))])
+def test_a_stopped_player_plays_no_more(allowance):
+    selfplay = SelfPlay(allowance, 1)
     selfplay.stop()
     with pytest.raises(StoppedError):
         selfplay.play_pair(BookLine(), {}, {})
@@ -94,7 +94,7 @@ def test_a_stopped_player_plays_no_more(limit):
 
 
 def test_games_with_a_clock_have_the_results_of_chess():
-    selfplay = SelfPlay(TimeControl(3600), megabytes=1)
+    selfplay = SelfPlay(Allowance(TimeControl(3600)), megabytes=1)
     assert selfplay.play_pair(BookLine(MATE_IN_ONE), {}, {}) == (WIN, LOSS)
     assert selfplay.play_pair(BookLine("7k/R7/5K2/8/8/8/8/8 w - - 99 80"), {}, {}) == (DRAW, DRAW)
 
@@ -137,7 +137,7 @@ def scripted(monkeypatch):
 def test_the_clock_runs_and_a_flag_that_falls_loses(scripted):
     # White's moves take 2, 3.5, 1 and 20 seconds; Black's always 1.
     scripted.seconds = [2, 1, 3.5, 1, 1, 1, 20] * 2
-    assert SelfPlay(TimeControl(10, 1, 3), megabytes=1).play_pair(BookLine(), {}, {}) == (LOSS, WIN)
+    assert SelfPlay(Allowance(TimeControl(10, 1, 3)), megabytes=1).play_pair(BookLine(), {}, {}) == (LOSS, WIN)
     white = [(limits.wtime, limits.winc, limits.movestogo) for side, limits in scripted.limits if side == 0]
     black = [(limits.btime, limits.binc, limits.movestogo) for side, limits in scripted.limits if side == 1]
     assert white == [(10_000, 1000, 3), (9_000, 1000, 2), (6_500, 1000, 1), (16_500, 1000, 3)] * 2
@@ -146,7 +146,7 @@ def test_the_clock_runs_and_a_flag_that_falls_loses(scripted):
 
 def test_black_s_flag_can_fall_too(scripted):
     scripted.seconds = [1, 10.04, 1, 11] * 2  # the first is within the margin
-    assert SelfPlay(TimeControl(10, 1), megabytes=1).play_pair(BookLine(), {}, {}) == (WIN, LOSS)
+    assert SelfPlay(Allowance(TimeControl(10, 1)), megabytes=1).play_pair(BookLine(), {}, {}) == (WIN, LOSS)
 
 
 @pytest.mark.parametrize(("score", "winner"), [(Score(mate=3), WIN), (Score(mate=-3), LOSS), (Score(cp=1500), WIN)])
@@ -160,13 +160,13 @@ def test_mates_count_when_a_game_with_a_clock_is_adjudicated(scripted, monkeypat
 
     Searches.seconds = [0] * 100
     monkeypatch.setattr(module, "Search", Searches)
-    results = SelfPlay(TimeControl(10), megabytes=1).play_pair(BookLine(), {}, {})
+    results = SelfPlay(Allowance(TimeControl(10)), megabytes=1).play_pair(BookLine(), {}, {})
     assert results == ((WIN, LOSS) if winner == WIN else (LOSS, WIN))
     assert len(scripted.limits) == 10
 
 
 def test_a_game_with_a_clock_can_be_aborted_while_it_thinks():
-    selfplay = SelfPlay(TimeControl(100_000), 1)
+    selfplay = SelfPlay(Allowance(TimeControl(100_000)), 1)
     with ThreadPoolExecutor(1) as threads:
         game = threads.submit(selfplay.play_pair, BookLine(), {}, {})
         selfplay.stop()
@@ -188,7 +188,7 @@ def test_a_clock_that_counts_nodes_makes_games_repeatable(short_games, monkeypat
             super().__init__(player, game, limits, options, report, finish, progress)
 
     monkeypatch.setattr(module, "Search", Searches)
-    selfplay = SelfPlay(TimeControl(2, 0.01), megabytes=1, node_time=20)
+    selfplay = SelfPlay(Allowance(TimeControl(2, 0.01), node_time=20), megabytes=1)
     selfplay.play_pair(load_book().opening(1), {}, {})
     first = thought[:]
     thought.clear()

@@ -24,7 +24,7 @@ from knightadder.engine.settlement import stayed_within
 from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.engine.timeman import Progress
 from knightadder.native.memory import zeroed_bytes
-from knightadder.workshop.match.time_control import Allowance, SideClock, TimeControl
+from knightadder.workshop.match.time_control import Allowance, SideClock
 
 if TYPE_CHECKING:
     from knightadder.workshop.opening_book import BookLine
@@ -49,18 +49,15 @@ class StoppedError(Exception):
 class SelfPlay:
     """Plays one game after another.
 
-    The limit of each move is a number of nodes or a clock. The clock measures real time, or counts each `node_time`
-    nodes as a millisecond. Except in real time, the same parameters give the same games, because games are independent.
-    A side whose flag falls loses. `megabytes` is the size of each side's hash table; OptionError if the machine has too
-    little memory.
+    Both sides have the same limits: a clock, or else a number of nodes for each move. Except in real time, the same
+    parameters give the same games, because games are independent. A side whose flag falls loses. `megabytes` is the
+    size of each side's hash table; OptionError if the machine has too little memory.
     """
 
-    def __init__(self, limit: int | TimeControl, megabytes: int, node_time: int = 0) -> None:
+    def __init__(self, allowance: Allowance, megabytes: int) -> None:
         self._stop = np.zeros(1, np.uint64)
-        self._sides: list[_Side] = [
-            _NodesSide(megabytes, limit) if isinstance(limit, int) else _ClockSide(megabytes, limit, node_time)
-            for _ in range(2)
-        ]
+        kind = _ClockSide if allowance.time_control else _NodesSide
+        self._sides: list[_Side] = [kind(megabytes, allowance) for _ in range(2)]
         self._game = Game(self._sides[0].tables)  # the rules do not depend on the parameters
 
     def stop(self) -> None:
@@ -127,9 +124,10 @@ class _Side(ABC):
 class _NodesSide(_Side):
     """A player that searches a fixed number of nodes for each move."""
 
-    def __init__(self, megabytes: int, nodes: int) -> None:
+    def __init__(self, megabytes: int, allowance: Allowance) -> None:
         super().__init__(megabytes)
-        self._nodes = nodes
+        assert allowance.nodes
+        self._nodes = allowance.nodes
 
     def think(self, game: Game, stop: np.ndarray) -> tuple[int, int]:
         self._table.age()
@@ -144,14 +142,13 @@ class _NodesSide(_Side):
 class _ClockSide(_Side):
     """A player with a clock, which allots its time as the engine does in any game."""
 
-    def __init__(self, megabytes: int, control: TimeControl, node_time: int) -> None:
+    def __init__(self, megabytes: int, allowance: Allowance) -> None:
         super().__init__(megabytes)
-        self._control = control
-        self._allowance = Allowance(control, node_time=node_time)
+        self._allowance = allowance
         worker = self._memory.view(WORKER)[0]
         self._player = Player(self.tables, [worker], self._table, Tablebases(self.tables))
         self._options = Options()
-        self._options.set("nodestime", str(node_time))
+        self._options.set("nodestime", str(allowance.node_time))
 
     def new_game(self) -> None:
         super().new_game()
@@ -159,7 +156,9 @@ class _ClockSide(_Side):
         self._progress = Progress()  # of the search for the side's last move
 
     def think(self, game: Game, stop: np.ndarray) -> tuple[int, int] | None:
-        left, increment = (round(1000 * seconds) for seconds in (self._clock.allowed or 0.0, self._control.increment))
+        control = self._allowance.time_control
+        assert control
+        left, increment = (round(1000 * seconds) for seconds in (self._clock.allowed or 0.0, control.increment))
         limits = Limits(wtime=left, btime=left, winc=increment, binc=increment, movestogo=self._clock.moves_left)
         results: list[Result] = []
         started = perf_counter()

@@ -8,6 +8,7 @@ import pytest
 from inline_pool import thread_pool
 
 from knightadder.engine.errors import EngineError, OptionError
+from knightadder.workshop.match.time_control import Allowance
 from knightadder.workshop.opening_book import load_book
 from knightadder.workshop.selfplay import StoppedError
 from knightadder.workshop.tune.spsa import Spsa, Tunable
@@ -20,6 +21,7 @@ SETUP = {"nodes": 100}
 
 
 BOOK = load_book()
+ALLOWANCE = Allowance(nodes=20)
 
 
 def _play(trial):
@@ -104,12 +106,12 @@ def test_damaged_results_are_refused(data):
 
 def test_a_closed_player_plays_no_more():
     trial = Trial(1, (), (), ())
-    for player in (TrialPlayer((), 20, 1), pickle.loads(pickle.dumps(TrialPlayer((), 20, 1)))):
+    for player in (TrialPlayer((), ALLOWANCE, 1), pickle.loads(pickle.dumps(TrialPlayer((), ALLOWANCE, 1)))):
         assert len(TrialPlayer.results(player((trial, BOOK.opening(0))))) == 2
         player.close()
         with pytest.raises(StoppedError):
             player((trial, BOOK.opening(0)))
-    unused = TrialPlayer((), 20, 1)
+    unused = TrialPlayer((), ALLOWANCE, 1)
     unused.close()
     with pytest.raises(StoppedError):
         unused((trial, BOOK.opening(0)))

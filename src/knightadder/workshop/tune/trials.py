@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from knightadder.engine.errors import EngineError
 from knightadder.library.loading import load_core
 from knightadder.parallel.pool import Pool
-from knightadder.workshop.match.time_control import TimeControl
+from knightadder.workshop.match.time_control import Allowance
 
 if TYPE_CHECKING:
     from knightadder.workshop.opening_book import BookLine, OpeningBook
@@ -76,8 +76,8 @@ class Method(ABC):
 class TrialPlayer:
     """The task that plays a trial: it maps a trial with its opening to the results of `plus`, see `results`."""
 
-    def __init__(self, names: Sequence[str], limit: int | TimeControl, megabytes: int, node_time: int = 0) -> None:
-        self._names, self._limit, self._megabytes, self._node_time = names, limit, megabytes, node_time
+    def __init__(self, names: Sequence[str], allowance: Allowance, megabytes: int) -> None:
+        self._names, self._allowance, self._megabytes = names, allowance, megabytes
         self._player: SelfPlay | None = None
         self._closed = False
 
@@ -89,7 +89,7 @@ class TrialPlayer:
             from knightadder.workshop.selfplay import SelfPlay
 
             load_core()
-            self._player = SelfPlay(self._limit, self._megabytes, self._node_time)
+            self._player = SelfPlay(self._allowance, self._megabytes)
         if self._closed:
             self._player.stop()
         return bytes(1 + result for result in self._player.play_pair(opening, first, second))

@@ -17,7 +17,7 @@ from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
 from knightadder.runs import REMEDY, Journal, going_on
 from knightadder.workshop.book_argument import add_openings, read_book
-from knightadder.workshop.match.time_control import TimeControl
+from knightadder.workshop.match.time_control import Allowance, TimeControl
 from knightadder.workshop.tune.trials import AHEAD, Method, TrialPlayer, run_trials
 
 if TYPE_CHECKING:
@@ -84,12 +84,15 @@ def run_method(
         raise OptionError("--tc needs --nodestime with --cluster, whose machines differ in speed")
     if arguments.nodestime and not arguments.tc:
         raise OptionError("--nodestime needs --tc")
-    limit = TimeControl.parse(arguments.tc) if arguments.tc else int(arguments.nodes)
+    if arguments.tc:
+        allowance = Allowance(TimeControl.parse(arguments.tc), node_time=arguments.nodestime)
+    else:
+        allowance = Allowance(nodes=arguments.nodes)
     book = read_book(arguments.openings)
     setup = {
         **about,
-        "nodes": None if arguments.tc else limit,
-        "tc": str(limit) if arguments.tc else None,  # None equals a missing entry, so older runs can continue
+        "nodes": allowance.nodes,
+        "tc": allowance.time_control and str(allowance.time_control),  # None equals a missing entry, so older runs can continue
         "nodestime": arguments.nodestime or None,
         "hash": arguments.hash,
         "openings": [book.name, book.digest],
@@ -101,7 +104,7 @@ def run_method(
         try:
             with going_on(lambda: f"The results are in {state}" if state and method.done else ""):
                 if method.trials:
-                    _play(method, keep, book, limit, arguments, summary)
+                    _play(method, keep, book, allowance, arguments, summary)
         finally:
             if method.done:
                 show()
@@ -112,7 +115,7 @@ def _play(
     method: Method,
     keep: Callable[[Sequence[int]], None],
     book: OpeningBook,
-    limit: int | TimeControl,
+    allowance: Allowance,
     arguments: argparse.Namespace,
     summary: Callable[[], str],
 ) -> None:
@@ -125,7 +128,7 @@ def _play(
     def due(done: float) -> bool:
         return done % arguments.interval == 0 or not method.trials
 
-    player = TrialPlayer(method.names, limit, arguments.hash, arguments.nodestime)
+    player = TrialPlayer(method.names, allowance, arguments.hash)
     with (
         open_pool(player, arguments.cluster, arguments.concurrency, core=True) as pool,
         progress(method.total, method.done, "pairs", due=due, place=pool.place) as update,
