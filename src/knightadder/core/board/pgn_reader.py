@@ -116,7 +116,7 @@ def read_block(tables, reader, text, games, tags, moves, clocks, scores, notes):
         game.first_tag, game.first_move, game.first_note = reader.tags, reader.moves, reader.notes
         game.fen = game.fen_end = game.chess960 = 0
         if not (
-            _read_tags(tables, reader, text, game, tags)
+            _read_tags(reader, text, game, tags)
             and set_start(tables, reader, text, game) >= 0
             and _read_moves(tables, reader, text, game, moves, clocks, scores, notes)
             and _finish(reader, text)
@@ -146,7 +146,7 @@ def _end_of_line(text, at):
 
 
 @kernel
-def _read_tags(tables, reader, text, game, tags):
+def _read_tags(reader, text, game, tags):
     at = reader.at
     begins = np.int64(text[at])
     if begins != letters.BRACKET and not is_digit(begins):
