@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import chess
@@ -272,6 +273,16 @@ def test_a_record_of_another_layout_is_no_packed_position() -> None:
         for search in (analyse_many, analyse_iter):
             with pytest.raises(ValueError, match="an array of positions must have one dimension, not "):
                 search(wrong, Limit(nodes=1))
+
+
+def test_a_table_is_no_list_of_positions() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"fen": FENS[:3]})
+    for function in (pack, partial(evaluate_many, illegal=0), partial(evaluate_iter, illegal=0)):
+        with pytest.raises(ValueError, match=r"^an array of positions must have one dimension, not 2$"):
+            function(frame)
+    assert evaluate_many(frame["fen"]).tolist() == evaluate_many(FENS[:3]).tolist()
 
 
 def test_packed_positions_of_the_other_byte_order_are_the_same_positions() -> None:

@@ -39,5 +39,5 @@ def test_a_system_that_allows_no_more_threads(monkeypatch: pytest.MonkeyPatch) -
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", start)
-    with pytest.raises(EngineError, match=r"^the system allows no more threads$"), Threads(2, "work", str):
-        pass
+    with Threads(2, "work", str) as pool, pytest.raises(EngineError, match=r"^the system allows no more threads$"):
+        next(pool.run([1]))

@@ -213,6 +213,9 @@ def test_tables_that_cannot_be_made(games: knightadder.Games, tmp_path: Path, mo
     for tags in ("White", [1]):  # not a column for each letter
         with pytest.raises(TypeError, match="tags must be several names, not"):
             games.to_frame(tags=tags)  # type: ignore[arg-type]
+    for rows, name in (("games", "plies"), ("positions", "game")):  # it would replace the tag, or the tag it
+        with pytest.raises(ValueError, match=f"tags must not contain '{name}', because each table has a column"):
+            games.to_arrow(rows, tags=["White", name])  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"cannot write .*games\.parquet"):
         games.to_parquet(tmp_path / "no" / "games.parquet")
     for library in ("pandas", "pyarrow"):

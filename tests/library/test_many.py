@@ -246,7 +246,10 @@ def test_numbers_are_whole(name: str, number: object) -> None:
 
 
 def test_numbers_without_an_end_are_as_good_as_none() -> None:
-    [analysis] = analyse_many([MATED], Limit(nodes=2**64, mate=2**64, depth=2**64, time=10**400), workers=10**400)
+    limit = Limit(nodes=2**64, mate=2**64, depth=2**64, time=10**400)
+    [analysis] = analyse_many([MATED], limit, workers=10**400)
+    assert analysis.best_move is None
+    [(_, analysis)] = analyse_iter([MATED], limit, workers=10**400)
     assert analysis.best_move is None
 
 

@@ -329,6 +329,13 @@ def test_illegal_positions_moves_and_evaluations_are_refused() -> None:
             evaluate(chess.Board(), name)
 
 
+def test_a_board_whose_sets_contradict_each_other_is_read_as_its_fen() -> None:
+    board = chess.Board()
+    board.occupied ^= chess.BB_A2
+    assert evaluate(board) == evaluate(board.fen()) != evaluate("startpos")
+    assert len(legal_moves(board)) == len(legal_moves(board.fen()))
+
+
 def test_threads_do_not_disturb_each_other() -> None:
     boards = random_boards(6, 60)
 

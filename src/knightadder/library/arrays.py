@@ -197,6 +197,7 @@ def positions_in(positions: Positions, illegal: str | None = None) -> Iterator[P
         raise TypeError("expected several positions, not one FEN")
     if not isinstance(positions, Iterable):
         raise TypeError(f"expected several positions, not {positions!r:.60}")
+    _check_shape(getattr(positions, "shape", (0,)))
     if not isinstance(positions, np.ndarray):
         return iter(positions)
     _check_array(positions)
@@ -269,9 +270,14 @@ def _is_packed(positions: object) -> TypeGuard[NDArray[np.void]]:
     return kind.names == PACKED.names and all(kind[name].newbyteorder("=") == PACKED[name] for name in kind.names)
 
 
+def _check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse an array or table with several dimensions: its rows or columns are not positions."""
+    if len(shape) != 1:
+        raise ValueError(f"an array of positions must have one dimension, not {len(shape)}")
+
+
 def _check_array(positions: NDArray[np.generic]) -> None:
-    if positions.ndim != 1:
-        raise ValueError(f"an array of positions must have one dimension, not {positions.ndim}")
+    _check_shape(positions.shape)
     # Without a position there is no type: `np.array([])` has numbers.
     if len(positions) and positions.dtype.kind not in "SUOT" and not _is_packed(positions):
         raise TypeError(f"expected an array of FENs or packed positions, not of {positions.dtype}")

@@ -73,8 +73,9 @@ def call(wanted: str, pickled: bytes, block: bytes) -> Any:
 
 
 class Threads(Pool):
-    """Threads that work on blocks. Unlike the threads of a ThreadPoolExecutor, they do not delay Python's exit. At the
-    end of a ``with`` block, the work that has begun is awaited.
+    """At most `count` threads that work on blocks; each starts when there is a block for it. Unlike the threads of a
+    ThreadPoolExecutor, they do not delay Python's exit. At the end of a ``with`` block, the work that has begun is
+    awaited.
     """
 
     def __init__(self, count: int, name: str, work: Callable[[Any], Any]) -> None:
@@ -84,9 +85,11 @@ class Threads(Pool):
         self._threads: list[threading.Thread] = []
 
     def submit(self, item: Any) -> Future[Any]:
-        """Hand out a block."""
+        """Hand out a block; EngineError if the system allows no more threads."""
         future: Future[Any] = Future()
         self._waiting.put((future, item))
+        if len(self._threads) < self._count:
+            self._threads.append(start_thread(self._run, f"{self._name} {len(self._threads)}"))
         return future
 
     def workers(self) -> int:
@@ -105,12 +108,6 @@ class Threads(Pool):
         self._waiting.put(None)  # for the other threads
 
     def __enter__(self) -> Self:
-        try:
-            for number in range(self._count):
-                self._threads.append(start_thread(self._run, f"{self._name} {number}"))
-        except BaseException:  # the system allows no more threads
-            self.__exit__()
-            raise
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -150,6 +150,8 @@ def bitboards_of(board: chess.Board) -> NDArray[np.uint64] | None:
             return None
         men = board.pawns, board.knights, board.bishops, board.rooks, board.queens, board.kings
         sides = board.occupied_co[chess.WHITE], board.occupied_co[chess.BLACK]
+        if board.occupied != sides[0] | sides[1]:
+            return None
         ep = board.ep_square if board.has_legal_en_passant() else NO_SQUARE
         turn = 0 if board.turn == chess.WHITE else 1
         return np.array([*men, *sides, board.clean_castling_rights(), ep, turn, board.halfmove_clock], np.uint64)

@@ -223,8 +223,11 @@ class Games:
         """Return the columns of a table, part by part. There is at least one part, which may be empty."""
         if rows not in ("games", "positions"):
             raise ValueError(f"rows must be 'games' or 'positions', not {rows!r:.60}")
-        names = (TAGS if rows == "games" else ()) if tags is None else _names(tags)
         columns = _game_columns if rows == "games" else _position_columns
+        names = (TAGS if rows == "games" else ()) if tags is None else _names(tags)
+        for name in columns([], 0, _NO_ARRAYS, (), fen):
+            if name in names:
+                raise ValueError(f"tags must not contain {name!r}, because each table has a column {name!r}")
         empty = True
         for games, first, arrays in self._arrays():
             yield columns(games, first, arrays, names, fen)

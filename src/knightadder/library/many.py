@@ -110,9 +110,7 @@ def analyse_many(
     starts = range(0, len(tasks), size)
     blocks = ((start, tasks[start : start + size], records[start : start + size]) for start in starts)
     results: dict[int, Analysis] = {}
-    found = _analysed(
-        blocks, settings, executor, count, max(1, min(count or processors(), len(starts))), in_order=False
-    )
+    found = _analysed(blocks, settings, executor, count, in_order=False)
     with closing(found):
         for (start, _, _), analyses in found:
             for index, analysis in enumerate(analyses, start):
@@ -155,7 +153,7 @@ def analyse_iter(
                 return
             yield start, tasks, records
 
-    found = _analysed(blocks(), settings, executor, count, count or processors(), in_order=True)
+    found = _analysed(blocks(), settings, executor, count, in_order=True)
 
     def pairs() -> Generator[tuple[Position, Analysis], None, None]:
         with closing(found):
@@ -219,36 +217,53 @@ _Block: TypeAlias = tuple[int, list[_Task], NDArray[np.void]]
 
 
 def _analysed(
-    blocks: Iterable[_Block],
-    settings: _Settings,
-    executor: Elsewhere,
-    workers: int | None,
-    threads: int,
-    in_order: bool,
+    blocks: Iterable[_Block], settings: _Settings, executor: Elsewhere, workers: int | None, in_order: bool
 ) -> Generator[tuple[_Block, list[Analysis]], None, None]:
     """Analyse blocks of positions, by an executor or by threads. Errors in the settings are raised immediately."""
     if executor is not None:
         return results_elsewhere(blocks, partial(analyse_block, settings), executor, workers, in_order)
-    tablebases = _open_tablebases(settings)
-    return _by_threads(blocks, [_Analyst(settings, tablebases) for _ in range(threads)], in_order)
+    return _by_threads(blocks, _Analysts(settings), workers or processors(), in_order)
 
 
 def _by_threads(
-    blocks: Iterable[_Block], analysts: list["_Analyst"], in_order: bool
+    blocks: Iterable[_Block], analysts: "_Analysts", threads: int, in_order: bool
 ) -> Generator[tuple[_Block, list[Analysis]], None, None]:
-    idle = Stock(iter(analysts).__next__)
-
-    def work(block: _Block) -> list[Analysis]:
-        with idle.lend() as analyst:
-            return analyst.analyse_block(block)
-
-    with Threads(len(analysts), "analysis", work) as pool:
+    with Threads(threads, "analysis", analysts.analyse_block) as pool:
         try:
             with closing(pool.run(blocks, in_order)) as found:
                 yield from found
         finally:
-            for analyst in analysts:
-                analyst.cancel()
+            analysts.cancel()
+
+
+class _Analysts:
+    """The analysts of the threads that are working. The first is made immediately; it shows errors in the settings."""
+
+    def __init__(self, settings: _Settings) -> None:
+        self._settings, self._tablebases = settings, _open_tablebases(settings)
+        self._all: list[_Analyst] = []
+        self._cancelled = False
+        self._idle = Stock(self._make)
+        with self._idle.lend():
+            pass
+
+    def _make(self) -> "_Analyst":
+        analyst = _Analyst(self._settings, self._tablebases)
+        self._all.append(analyst)
+        if self._cancelled:  # perhaps too late for `cancel` to find this analyst
+            analyst.cancel()
+        return analyst
+
+    def analyse_block(self, block: _Block) -> list[Analysis]:
+        """Analyse a block; CancelledError if the work is no longer needed."""
+        with self._idle.lend() as analyst:
+            return analyst.analyse_block(block)
+
+    def cancel(self) -> None:
+        """Stop the running searches soon, and begin no more."""
+        self._cancelled = True
+        for analyst in self._all:
+            analyst.cancel()
 
 
 _own = threading.local()  # for each thread of an executor: its last `settings`, and its `analyst`
@@ -278,7 +293,7 @@ class _Analyst:
         self._cancelled = False
 
     def analyse_block(self, block: _Block) -> list[Analysis]:
-        """Analyse a block; CancelledError if the work is no longer needed."""
+        """Analyse a block, as `_Analysts.analyse_block` does."""
         first, tasks, records = block
         return [self._analyse(task, records, row, first + row) for row, task in enumerate(tasks)]
 
