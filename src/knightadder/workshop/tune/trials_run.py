@@ -92,7 +92,8 @@ def run_method(
     setup = {
         **about,
         "nodes": allowance.nodes,
-        "tc": allowance.time_control and str(allowance.time_control),  # None equals a missing entry, so older runs can continue
+        # None equals a missing entry, so older runs can continue.
+        "tc": str(allowance.time_control) if arguments.tc else None,
         "nodestime": arguments.nodestime or None,
         "hash": arguments.hash,
         "openings": [book.name, book.digest],
