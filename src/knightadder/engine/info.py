@@ -22,6 +22,12 @@ class Score:
         """Return the score of a mate in `plies` plies, given by the side to move if `winning`, else by its opponent."""
         return cls(mate=(plies + 1) // 2 if winning else -(plies // 2))
 
+    @property
+    def mate_plies(self) -> int:
+        """The distance to mate in plies, for either side; 0 without a mate."""
+        mate = self.mate or 0
+        return 2 * mate - 1 if mate > 0 else -2 * mate
+
 
 class Bound(Enum):
     """The relation of a score to the true score: exact, at least the score (lower), or at most the score (upper)."""

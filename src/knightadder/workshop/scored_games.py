@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from knightadder.engine.info import Score
 
-# The mover's score as cutechess and similar programs write it, in pawns or as M and the moves to mate, and the depth.
+# The mover's score as cutechess and similar programs write it, in pawns or as M and the plies to mate, and the depth.
 _COMMENT = re.compile(r"\s*(?:([+-]?\d+\.\d+)|([+-]?)M(\d+))/\d+\b")
 # Values of the tag Termination for games whose result says nothing about the moves.
 _UNPLAYED = {"time forfeit", "rules infraction", "abandoned", "unterminated"}
@@ -19,7 +19,7 @@ def score_in(comment: str) -> Score | None:
     if not match:
         return None
     pawns, sign, mate = match.groups()
-    return Score(cp=round(float(pawns) * 100)) if pawns else Score(mate=int(sign + mate))
+    return Score(cp=round(float(pawns) * 100)) if pawns else Score.of_mate(int(mate), sign != "-")
 
 
 def played_out(headers: Mapping[str, str]) -> bool:

@@ -64,8 +64,8 @@ def test_a_game_begins_with_its_first_score(parts):
         ("+0.31/12 0.052s n=20011", 31),
         ("-12.50/3", -1250),
         ("0.00/1 0.1s", 0),
-        ("+M4/20 1s", 31_993),  # mate on the seventh ply
-        ("-M4/20 1s", -31_992),
+        ("+M7/20 1s", 31_993),  # mate on the seventh ply
+        ("-M8/20 1s", -31_992),
         ("M1/20", 31_999),
         ("+999.99/30", 30_000),
         ("book", NO_SCORE),

@@ -29,7 +29,7 @@ def test_scores_compare_as_numbers():
 
 @pytest.mark.parametrize(
     ("score", "value", "text"),
-    [("cp 31", 31, "+0.31"), ("cp 0", 0, "+0.00"), ("mate 3", 199_998, "+M3"), ("mate -4", -199_997, "-M4")],
+    [("cp 31", 31, "+0.31"), ("cp 0", 0, "+0.00"), ("mate 3", 199_998, "+M5"), ("mate -4", -199_997, "-M8")],
 )
 def test_scores_as_number_and_text(score, value, text):
     info = parse_info(f"info depth 3 score {score}")

@@ -79,5 +79,5 @@ def _score(comment: str, white: bool) -> int:
     if score.mate is None:
         value = max(-_MOST, min(_MOST, score.cp or 0))
     else:
-        value = _MATE + 1 - 2 * score.mate if score.mate > 0 else -_MATE - 2 * score.mate
+        value = _MATE - score.mate_plies if score.mate > 0 else score.mate_plies - _MATE
     return value if white else -value

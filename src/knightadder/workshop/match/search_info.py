@@ -51,10 +51,10 @@ class InfoLine:
         return self.score.cp or 0
 
     def text(self) -> str:
-        """Return the score as in PGN comments: ``+0.31``, or ``-M4`` if the engine is mated in four moves."""
+        """Return the score as in PGN comments: ``+0.31``, or ``-M4`` if the engine is mated in four plies."""
         mate = self.score.mate
         if mate is not None:
-            return f"{'+' if mate > 0 else '-'}M{abs(mate)}"
+            return f"{'+' if mate > 0 else '-'}M{self.score.mate_plies}"
         return f"{(self.score.cp or 0) / 100:+.2f}"
 
 
@@ -125,7 +125,7 @@ def check_pv(board: chess.Board, info: InfoLine) -> str | None:
             made += 1
         mate = info.score.mate
         if mate and info.bound is Bound.EXACT and info.pv:
-            wanted = 2 * mate - 1 if mate > 0 else -2 * mate
+            wanted = info.score.mate_plies
             if made < wanted:
                 return MATE_TOO_SHORT
             if made > wanted:
