@@ -51,3 +51,9 @@ def test_beyond_the_range_its_ends_hold():
 @pytest.mark.parametrize(("wanted", "limit"), [(None, 1000), (1, 1), (999, 999), (1000, 1000), (10**9, 1000)])
 def test_the_users_node_limit_stays_an_upper_bound(wanted, limit):
     assert Handicap(1000).node_limit(wanted) == limit
+
+
+def test_further_lines_have_nodes_of_their_own():
+    handicap = Handicap(1000)
+    assert [handicap.node_limit(None, lines) for lines in (0, 1, 2, 5)] == [1000, 1000, 1500, 3000]
+    assert handicap.node_limit(1200, 5) == 1200

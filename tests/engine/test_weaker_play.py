@@ -125,6 +125,13 @@ def test_several_lines_are_shown_as_asked_for_and_the_chosen_one_first(weak: Sea
         assert shown[1] == listener.result.best_move
 
 
+def test_several_lines_do_not_make_it_weaker(weak: Searcher) -> None:
+    _set(weak, UCI_Elo=2500)  # a level without errors, so the searches differ only in their lines
+    alone = weak.search(FREE, QUIET).infos[-1].depth
+    _set(weak, MultiPV=4)
+    assert weak.search(FREE, QUIET).infos[-1].depth >= alone - 1
+
+
 def test_the_last_line_has_the_chosen_move_and_no_bound(weak: Searcher) -> None:
     _set(weak, UCI_Elo=MAX_ELO)
     for nodes in range(1000, 60_000, 997):

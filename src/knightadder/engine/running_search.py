@@ -95,13 +95,14 @@ class Search:
         weakness = None
         if handicap is not None:
             workers = workers[:1]
-            nodes = handicap.node_limit(nodes)
             table = first_possible(min(handicap.hash_mb, options.hash_mb), 1)
             if handicap.errs:
                 oversight, misjudgement = round(1024 * handicap.oversight), round(handicap.misjudgement)
                 weakness = Weakness(oversight, misjudgement, player.random.getrandbits(64))
                 self._root_moves = weakness.seen(player.tables, game, self._root_moves, workers[0])
         self._lines = min(options.multipv, len(self._root_moves))
+        if handicap is not None:
+            nodes = handicap.node_limit(nodes, self._lines)
         self._stop_flag = np.zeros(1, np.uint64)
         self._table = table
         table.age()

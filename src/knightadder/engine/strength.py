@@ -60,9 +60,11 @@ class Handicap:
         """The handicap while mating a bare king with a rook or a queen, which even a weak player can do."""
         return Handicap(max(self.nodes, _MATING_NODES))
 
-    def node_limit(self, wanted: int | None) -> int:
-        """Return the node limit of a search; `wanted` is the user's own limit, if there is one."""
-        return self.nodes if wanted is None else min(wanted, self.nodes)
+    def node_limit(self, wanted: int | None, lines: int = 1) -> int:
+        """Return the node limit of a search for that many lines; `wanted` is the user's own limit, if there is one."""
+        # Each further line takes about half as many nodes as the first, which must be as good as alone.
+        nodes = self.nodes * (max(lines, 1) + 1) // 2
+        return nodes if wanted is None else min(wanted, nodes)
 
 
 def handicap_for(elo: float) -> Handicap:
