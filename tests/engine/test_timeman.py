@@ -185,6 +185,23 @@ def test_progress_counts_how_long_the_best_move_stands() -> None:
     assert counts == [0, 1, 2, 0, 0, 1]
 
 
+def test_an_old_fall_of_the_score_no_longer_counts() -> None:
+    fallen, level = Progress(), Progress()
+    for iteration in range(6):
+        fallen = fallen.after(7, 20 if iteration else 200, 0.6)
+        level = level.after(7, 20, 0.6)
+    assert scale(fallen) == scale(level)
+
+
+@given(PROGRESS, st.integers(-1000, 1000))
+def test_only_the_changes_of_the_score_count(progress: Progress, more: int) -> None:
+    def raised(each: Progress) -> Progress:
+        return replace(each, scores=tuple(score + more for score in each.scores))
+
+    before = progress.before and raised(progress.before)
+    assert scale(replace(raised(progress), before=before)) == scale(progress)
+
+
 @given(PROGRESS)
 def test_the_scale_has_bounds(progress: Progress) -> None:
     assert 0.2 < scale(progress) < 8
