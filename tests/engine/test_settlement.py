@@ -52,12 +52,19 @@ def test_scores_decide(scores: list[int | Score], move_number: int, options: dic
     assert not (settlement.resigns() or settlement.offers_draw() or settlement.accepts_draw())
 
 
-def test_a_draw_is_not_offered_again_at_once() -> None:
-    settlement, offers = Settlement(), []
-    for _ in range(19):
-        settlement.note(Score(cp=0), 60)
-        offers.append(settlement.offers_draw())
-    assert offers == [False] * 7 + [True] + [False] * 9 + [True, False]
+def test_a_draw_is_not_offered_again_at_once_but_in_a_new_game() -> None:
+    settlement = Settlement()
+
+    def offers(moves: int) -> list[bool]:
+        found = []
+        for _ in range(moves):
+            settlement.note(Score(cp=0), 60)
+            found.append(settlement.offers_draw())
+        return found
+
+    assert offers(19) == [False] * 7 + [True] + [False] * 9 + [True, False]
+    settlement.reset()
+    assert offers(8) == [False] * 7 + [True]
 
 
 @pytest.mark.parametrize(("name", "value"), [("Contempt", "3"), ("Draw Score", "-1"), ("Resign Moves", "many")])
