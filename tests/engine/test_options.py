@@ -65,7 +65,10 @@ def test_texts_that_are_read(option: Option, text: str | None, value: object) ->
 @pytest.mark.parametrize(
     ("option", "texts", "message"),
     [
-        (SPIN, ["-101", "101", "many", "1.5", "", None, "9" * 5000], "option Contempt: "),
+        (SPIN, ["-101", "101", "9" * 5000], "option Contempt: "),
+        (SPIN, ["many"], "option Contempt: expected a whole number, not many$"),
+        (SPIN, ["1.5"], "option Contempt: expected a whole number, not 1.5$"),
+        (SPIN, ["", None], "option Contempt: expected a whole number, not nothing$"),
         (CHECK, ["yes", "1", "", None], "option Ponder: expected true or false"),
         (COMBO, ["tame", "", None], "option Style: expected Solid or Wild"),
     ],
