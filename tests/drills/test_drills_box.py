@@ -45,6 +45,8 @@ def answer(box, drill, grade, **details):
 
 def test_a_drill_comes_back_later_each_time_it_is_right_and_soon_after_a_fault(box, clock):
     assert box.add([MISTAKE]) == 1
+    assert box.add([MISTAKE]) == 0
+    assert box.add([MISTAKE, REPLY]) == 1
     waits = []
     for grade in ("good", "good", "good", "good", "again"):
         due = answer(box, MISTAKE, grade)
@@ -155,9 +157,12 @@ def test_files_that_cannot_be_used_are_a_line(tmp_path, box):
     with pytest.raises(OptionError, match=r"cannot use .*text\.sqlite"):
         DrillBox(text / "drills.sqlite")
     box.add([MISTAKE])
-    for damage in ("UPDATE drills SET drill = '{}'", "UPDATE drills SET drill = replace(drill, 'e4c5', 'e4e5')"):
+    with sqlite3.connect(box.file) as database:
+        [(drill,)] = database.execute("SELECT drill FROM drills")
+    database.close()
+    for damaged in ("{}", *(drill.replace('[["e4c5"]]', good) for good in ('[["e4e5"]]', '[["0000"]]', "[[]]", "[]"))):
         with sqlite3.connect(box.file) as database:
-            database.execute(damage)
+            database.execute("UPDATE drills SET drill = ?", [damaged])
         database.close()
         with pytest.raises(OptionError, match="is damaged"):
             box.next()
