@@ -118,6 +118,23 @@ def test_a_position_without_an_opening_is_named_by_its_start(tmp_path):
     assert named == ["Start position", "From a set-up position", "From a set-up position"]
 
 
+def test_a_shown_line_is_short_and_ends_with_a_move_of_the_side(tmp_path):
+    file = tmp_path / "study.pgn"
+    file.write_text("1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O *\n\n1. d4 d5 *\n\n1. c4 -- 2. g3 *\n", "utf-8")
+    first, *others = read_repertoire([(file.name, file)], white=True)
+    assert [" ".join(line) for line in first.good] == ["e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4", "d2d4", "c2c4"]
+    assert [len(drill.before.split()) for drill in others] == [3, 6, 9, 12]  # no position after a null move
+    first, *_ = read_repertoire([(file.name, file)], white=False)
+    assert [" ".join(line) for line in first.good] == ["e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6"]
+
+
+def test_moves_before_a_drill_are_numbered_from_its_first_position(tmp_path):
+    file = tmp_path / "study.pgn"
+    file.write_text('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 9"]\n\n9... Kd7 10. e4 Kd6 11. e5+ *\n', "utf-8")
+    found = read_repertoire([(file.name, file)], white=True)
+    assert [drill.before for drill in found] == ["9...Kd7", "9...Kd7 10. e4 Kd6"]
+
+
 def test_a_deep_repertoire_is_not_replayed_from_the_start_for_each_position(tmp_path, monkeypatch):
     pushed = 0
     push = chess.Board.push
@@ -157,8 +174,10 @@ def test_where_games_left_the_repertoire(drills, capsys):
 def test_a_first_move_of_the_opponents_without_an_answer(drills, tmp_path, capsys):
     (tmp_path / "black.pgn").write_text("1. e4 c5 (1... c6) *", "utf-8")
     drills("repertoire", "black.pgn", "--side", "black")
-    texts = ("1. d4 d5 0-1", "1. d4 Nf6 1-0", "1. e4 c6 1-0", "1. e4 e5 0-1")
-    (tmp_path / "games.pgn").write_text("".join(f'[Black "Anna"]\n\n{text}\n\n' for text in texts), "utf-8")
+    texts = ("1. d4 d5 2. c4 e6 3. Nc3 0-1", "1. d4 Nf6 1-0", "1. e4 c6 1-0", "1. e4 e5 0-1")
+    elsewhere = '[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 Kd7 2. e5 1-0'
+    games = [*(f"\n{text}" for text in texts), elsewhere]
+    (tmp_path / "games.pgn").write_text("".join(f'[Black "Anna"]\n{game}\n\n' for game in games), "utf-8")
     capsys.readouterr()
     assert drills("left", "games.pgn", "--player", "Anna") == 0
     out = capsys.readouterr().out
