@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ import chess.engine
 import chess.pgn
 
 from knightadder import read_games
+from knightadder.cli import exit_status
 
 PLIES = 80  # plies of a random game
 MADE = 400  # number of random games, which are repeated
@@ -88,4 +90,4 @@ def made_game(random: Random) -> str:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(exit_status("bulk_reading", main))

@@ -24,6 +24,8 @@ import chess
 from made_games import write
 
 from knightadder import Explorer, GameFilter, read_games
+from knightadder.cli import exit_status
+from knightadder.engine.errors import OptionError
 
 T = TypeVar("T")
 
@@ -48,9 +50,9 @@ def main() -> int:
         index = arguments.index or Path(folder, "games.sqlite")
         if arguments.index is None:
             build(games, index)
-        boards, player = positions(games, random)
         with Explorer(index) as explorer:
             count = len(explorer)
+        boards, player = positions(games, random)
         print(f"{count} games, {index.stat().st_size / count:.0f} bytes a game")
         first, _ = timed(lambda: Explorer(index).moves("startpos"))
         print(f"first answer: {first:.1f} ms")
@@ -68,9 +70,10 @@ def main() -> int:
 def build(games: Path, index: Path) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "knightadder", "book", "index", str(games), "--out", str(index)]
-    print(
-        subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.strip()
-    )
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise OptionError(done.stderr.strip())
+    print(done.stdout.strip())
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
     print(f"indexed in {user:.0f} s of the processor and {system:.0f} s of the system, {after.ru_maxrss / 1024:.0f} MB")
@@ -93,6 +96,8 @@ def filters(player: str) -> dict[str, GameFilter | None]:
 def positions(file: Path, random: Random) -> tuple[list[chess.Board], str]:
     """Choose positions of games, each after a random number of plies, and the player of the first game."""
     games = [game for _, game in zip(range(SCANNED), read_games(file), strict=False)]
+    if not games:
+        raise OptionError(f"there is no game in {file}")
     boards = []
     for game in random.choices(games, k=ASKED):
         board = game.board()
@@ -129,4 +134,4 @@ def show(name: str, explorer: Explorer, wanted: GameFilter | None, boards: list[
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("explorer", main))

@@ -16,6 +16,7 @@ from pathlib import Path
 import chess.engine
 
 from knightadder import Engine
+from knightadder.cli import exit_status
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import read_puzzles
 
@@ -75,4 +76,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("level_themes", main))

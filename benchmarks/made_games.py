@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knightadder import pack
+from knightadder.cli import exit_status
 from knightadder.core.api.playing import play_all
 from knightadder.core.board.moves import new_move
 from knightadder.engine.game import Game
@@ -182,4 +183,4 @@ def pgn(number: int, texts: list[str], random: Random, games: int) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("made_games", main))

@@ -16,6 +16,8 @@ from pathlib import Path
 import chess
 from uci_process import UciProcess
 
+from knightadder.cli import exit_status
+
 DEPTH = 4
 MAX_NODES = 3_000_000  # maximum nodes of a row, so that it is cheap enough for a test suite
 CHECKED_DEPTH = 3
@@ -260,4 +262,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("make_chess960_perft", main))

@@ -27,6 +27,7 @@ import scipy.optimize
 import scipy.sparse
 
 from knightadder.arguments import positive
+from knightadder.cli import exit_status
 from knightadder.library.board_engine import Engine
 from knightadder.pgn.games import parse, read_texts
 from knightadder.review.accuracy import capped
@@ -155,4 +156,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("marks", main))

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from uci_process import UciProcess
 
+from knightadder.cli import exit_status
+
 _PATIENCE = 600.0  # seconds until an engine must be ready
 _FOUND = re.compile(r" score mate (\d+) (?!upperbound|lowerbound).*?nodes (\d+)")
 
@@ -30,7 +32,7 @@ def nodes_to_mate(engine: UciProcess, position: str, moves: int, limit: int) -> 
     return None
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="EPD file of mates in N moves")
     parser.add_argument("moves", type=int, help="N")
@@ -48,7 +50,8 @@ def main() -> None:
         solved = sorted(count for count in nodes if count is not None)
         print(f"{command}: {len(solved)} of {len(nodes)}; nodes: median {statistics.median(solved):.0f}, ", end="")
         print(f"90 % within {solved[len(solved) * 9 // 10]}, most {solved[-1]}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_status("mates", main))

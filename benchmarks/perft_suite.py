@@ -12,6 +12,7 @@ from pathlib import Path
 
 from perft_epd import PerftRow, read_perft_suite
 
+from knightadder.cli import exit_status
 from knightadder.engine.engine import Engine
 
 
@@ -62,4 +63,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("perft_suite", main))

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from knightadder import Engine
+from knightadder.cli import exit_status
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.rating import WEIGHTS, parts
 from knightadder.puzzles.reading import read_puzzles
@@ -79,4 +80,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("puzzle_ratings", main))

@@ -16,6 +16,7 @@ from pathlib import Path
 import chess
 import chess.engine
 
+from knightadder.cli import exit_status
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import read_puzzles
 from knightadder.review.accuracy import winning_chances
@@ -90,4 +91,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("puzzles_check", main))

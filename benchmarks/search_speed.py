@@ -134,6 +134,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="searches of each position (default: %(default)s)")
     arguments = parser.parse_args()
     nodes = None if arguments.depth else arguments.nodes
+    for given in filter(None, (arguments.prototype, arguments.network)):
+        if not given.exists():
+            parser.error(f"there is no {given}")
 
     if arguments.network:
         names, wanted = ("nnue", "classical"), ""

@@ -17,6 +17,7 @@ from pathlib import Path
 import chess
 from syzygy_probe import random_board
 
+from knightadder.cli import exit_status
 from knightadder.core.tables import new_tables
 from knightadder.engine.tablebases.registry import Tablebases
 
@@ -133,4 +134,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_status("syzygy_fathom", main))

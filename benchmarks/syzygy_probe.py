@@ -80,6 +80,8 @@ def main() -> int:
     tables, worker = new_tables(), new_record(WORKER)
     tablebases = Tablebases(tables, [arguments.folder])
     names = sorted(set(tablebases.names) & set(tablebases.dtz_names))
+    if not names:
+        parser.error(f"no tables in {arguments.folder}")
     generator = random.Random(1)
     boards = [random_board(names[i % len(names)], generator) for i in range(arguments.positions)]
     generator.shuffle(boards)
