@@ -464,11 +464,15 @@ def _handler(lichess: FakeLichess):
         def _fails(self, *others, occasion=""):
             """Answer with a fault ahead of doing anything, if one strikes."""
             occasion = occasion if occasion != "" else lichess.visit(self.path)
-            fault = occasion and lichess.faults.strike(f"before {occasion}", "too_many", "error", "refuse", *others)
+            fault = occasion and lichess.faults.strike(
+                f"before {occasion}", "too_many", "error", "slow", "refuse", *others
+            )
             if fault == "too_many":
                 self._answer(429, {"error": "Too many requests. Try again later."})
             elif fault == "error":
                 self._answer(500, {"error": "Something went wrong"})
+            elif fault == "slow":  # a server in between has waited too long
+                self._answer(408, {"error": "Request timeout"})
             elif fault == "refuse":  # no answer at all
                 self._hang_up()
             elif fault == "ends_at_once":

@@ -91,6 +91,7 @@ def test_patience_has_an_end(connect):
     ("faults", "message"),
     [
         (Faults(error=1.0), "URL fails: .+ \\(status 5\\d\\d\\)"),
+        (Faults(slow=1.0), "URL fails: Request timeout \\(status 408\\)"),
         (Faults(too_many=1.0), "URL asks for a pause \\(status 429\\)"),
         (Faults(refuse=1.0), "no valid answer from URL: Remote end closed connection without response"),
     ],

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 _TIMEOUTS = 5.0, 6.0, 15.0
 
 _TOO_MANY_REQUESTS = 429
+_TEMPORARY = (408, 425)  # a timeout, or a connection that is too new: a server in between asks to repeat the request
 _PAUSE = 60.0  # seconds; Lichess's documentation: "wait a full minute before resuming API usage"
 _ATTEMPTS = 6
 _MOST_CONNECTIONS = 64  # each game needs two, because its stream occupies one
@@ -159,7 +160,7 @@ class Lichess:
             self._resume_at = self._clock.now() + _PAUSE
             logger.warning("too many requests: waiting for a minute")
             raise Unreachable(f"{url} asks for a pause (status {status})")
-        if status >= 500:
+        if status >= 500 or status in _TEMPORARY:
             raise Unreachable(f"{url} fails: {reason} (status {status})")
         raise Refused(status, reason, url)
 
