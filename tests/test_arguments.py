@@ -1,6 +1,7 @@
 """Types of command-line arguments: what they take and what they refuse."""
 
 import argparse
+import os
 
 import pytest
 
@@ -51,15 +52,17 @@ def options_of(*words):
     return arguments.engine_options(parser.parse_args(words))
 
 
-def test_arguments_stand_for_uci_options():
+def test_arguments_stand_for_uci_options(tmp_path):
     assert options_of() == {}
     given = options_of("--hash", "64", "--eval-file", "a.nnue", "--option", " Skill Level = 3 ", "--option", "Hash=32")
     assert given == {"Hash": "32", "EvalFile": "a.nnue", "Skill Level": "3"}
-    assert options_of("--threads", "2", "--syzygy", "/a b", "--eval", "pesto", "--option", "BookFile=a=b") == {
+    assert options_of("--threads", "2", "--syzygy", str(tmp_path), "--eval", "pesto", "--option", "BookFile=a=b") == {
         "Threads": "2",
-        "SyzygyPath": "/a b",
+        "SyzygyPath": str(tmp_path),
         "EvalType": "pesto",
         "BookFile": "a=b",
     }
     with pytest.raises(OptionError, match=r"^--option Hash: expected NAME=VALUE$"):
         options_of("--option", "Hash")
+    with pytest.raises(OptionError, match=r"^there is no folder .*no$"):
+        options_of("--syzygy", f"{tmp_path}{os.pathsep}{tmp_path / 'no'}")

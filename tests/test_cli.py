@@ -211,15 +211,17 @@ def test_a_perft_too_deep_ends_with_status_2(capsys, engine):
     assert engine == []
 
 
-def test_what_the_engine_says_of_its_options_goes_beside_the_analysis(capsys, engine):
-    words = ["--syzygy", "a:b", "--threads", "2", "--hash", "32", "--eval", "pesto", "--option", "Contempt=a=b"]
+def test_what_the_engine_says_of_its_options_goes_beside_the_analysis(capsys, engine, tmp_path):
+    words = ["--syzygy", str(tmp_path), "--threads", "2", "--hash", "32", "--eval", "pesto", "--option", "Contempt=a=b"]
     status, out, err = _run(capsys, "analyse", "startpos", "--depth", "1", *words)
-    said = ("Threads is 2", "Hash is 32", "SyzygyPath is a:b", "EvalType is pesto", "Contempt is a=b", "a word")
+    said = ("Threads is 2", "Hash is 32", f"SyzygyPath is {tmp_path}", "EvalType is pesto", "Contempt is a=b", "a word")
     assert (status, err.splitlines()) == (0, [f"knightadder: {line}" for line in said])
     assert " is " not in out
 
 
-@pytest.mark.parametrize("words", [["--hash", "99999999"], ["--option", "Nonsense=1"], ["--eval-file", "missing.nnue"]])
+@pytest.mark.parametrize(
+    "words", [["--hash", "99999999"], ["--option", "Nonsense=1"], ["--eval-file", "missing.nnue"], ["--syzygy", "no"]]
+)
 def test_an_option_that_the_engine_refuses_is_one_line(words):
     result = _process("analyse", "startpos", "--depth", "1", *words)
     assert (result.returncode, result.stdout) == (2, "")
@@ -293,8 +295,9 @@ def test_a_full_disk_is_one_line(engine, monkeypatch, capfd):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(sys, "stdout", Full())
-    assert cli.main(["perft", "1"]) == 1
-    assert capfd.readouterr().err == "knightadder: cannot write standard output: No space left on device\n"
+    for words in (["perft", "1"], ["--help"], ["analyse", "--help"], ["--version"]):
+        assert cli.main(words) == 1
+        assert capfd.readouterr().err == "knightadder: cannot write standard output: No space left on device\n"
 
 
 @pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # Python's choices for most systems, and for Windows

@@ -162,8 +162,14 @@ def declare_player(command: argparse.ArgumentParser) -> None:
 
 
 def engine_options(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the UCI options that a command's arguments set; OptionError if an ``--option`` has no ``=``."""
+    """Return the UCI options that a command's arguments set; OptionError if an ``--option`` has no ``=``, or a folder
+    of ``--syzygy`` does not exist.
+    """
     given = vars(arguments)
+    if given.get("syzygy"):
+        from knightadder.library.engine_options import folders_of  # imported late, because it imports slow modules
+
+        folders_of(given["syzygy"])
     options = {name: str(given[key]) for key, name in _OPTIONS.items() if given.get(key) is not None}
     return {**options, **named_values(given.get("option", ()))}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,6 +27,13 @@ class CommandParser(argparse.ArgumentParser):
             suggested = "".join(_suggestion(word, self._option_string_actions) for word in unknown[:1])
             self.error(f"unrecognized arguments: {' '.join(unknown)}{suggested}")
         return parsed, unknown
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a message as argparse does, but raise an OSError if standard output cannot be written."""
+        if file is sys.stdout:
+            print(message, end="", flush=True)
+        else:
+            super()._print_message(message, file)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:

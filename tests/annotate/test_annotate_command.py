@@ -374,8 +374,8 @@ def test_the_engine_gets_its_options(file, monkeypatch):
     given, network = [], file.with_name("mine.nnue")
     network.write_bytes(b"a network")
     use(monkeypatch, lambda _: Configured())
-    assert annotate(file, "--eval", "nnue", "--eval-file", network, "--syzygy", "here") == 0
-    assert given == [{"SyzygyPath": "here", "EvalType": "nnue", "EvalFile": str(network)}]
+    assert annotate(file, "--eval", "nnue", "--eval-file", network, "--syzygy", file.parent) == 0
+    assert given == [{"SyzygyPath": str(file.parent), "EvalType": "nnue", "EvalFile": str(network)}]
 
 
 def test_no_more_processes_than_blocks(file, analysts, pools):
