@@ -173,6 +173,9 @@ def test_what_cannot_be_done_is_said_in_a_line(games: Path, capsys: pytest.Captu
         capsys.readouterr().err.splitlines()[-1]
         == "knightadder: no move for the book: none was played in 9 games with a result (see --min-games)"
     )
+    games.write_text("")
+    assert make(games, "-o", book) == 2
+    assert capsys.readouterr().err == f"knightadder: there is no game in {games}\n"
     assert not book.exists()
 
 

@@ -18,7 +18,7 @@ import pytest
             ["--out", "new.npz", "--weights", "./new.npz"],
             "--weights new.npz: this is also the file of --out, so it is not overwritten",
         ),
-        (["--out", "old.nnue", "--force"], "there are no games in "),
+        (["--out", "old.nnue", "--force"], "there is no folder "),
     ],
 )
 def test_a_file_is_overwritten_only_by_force(

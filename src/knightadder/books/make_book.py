@@ -61,12 +61,13 @@ def run(arguments: argparse.Namespace) -> int:
     check_new(arguments.out, arguments.force)
     points: dict[int, Counter[int]] = defaultdict(Counter)
     played: dict[int, Counter[int]] = defaultdict(Counter)
-    used = 0
+    used, any_game = 0, False
     copies = Copies()
     with game_files(arguments.files) as files:
         for name, file in files:
             read, bad = _add_games(file, arguments.plies, points, played, name, copies)
             used += read
+            any_game = any_game or bool(read or bad)
             if bad:
                 tell(f"{name}: {counted(bad, 'game')} left out: unreadable or without a result")
     copies.tell()
@@ -76,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
                 del points[key][move]
     entries = list(weigh(points))
     if not entries:
+        if not any_game:
+            raise PositionError(f"there is no game in {', '.join(name for name, _ in files)}")
         least = counted(arguments.min_games, "game")
         raise PositionError(f"no move for the book: none was played in {least} with a result (see --min-games)")
     book = b"".join(_ENTRY.pack(*entry, 0) for entry in entries)

@@ -207,7 +207,7 @@ def test_a_bad_opening(data, tmp_path):
     ("arguments", "message"),
     [
         (["games"], "nothing to do: give --positions, --from-pgn or --merge"),
-        (["games", "--merge", "data.bin"], "there are no games in games"),
+        (["games", "--merge", "data.bin"], "there is no folder games"),
         (["nowhere/games", "--positions", 1], "cannot use nowhere/games: No such file or directory"),
         (["games", "--merge", "."], "cannot write .: it is a folder"),
         (

@@ -129,7 +129,7 @@ def test_scores_may_take_account_of_what_came_later(games: Path, tmp_path: Path)
 
 
 def test_what_cannot_be_used_is_refused(games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(OptionError, match="there are no games in"):
+    with pytest.raises(OptionError, match="there is no folder"):
         run([tmp_path / "missing"], tmp_path / "run")
     monkeypatch.setattr(module, "_ONE_IN", 1 << 40)
     with pytest.raises(OptionError, match="too few games"):

@@ -270,7 +270,7 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         (("games", "--plot", "x.nnue", "--out", ".", "--state", "run"), "--plot needs games and --out"),
         (("games", "--plot", "x.nnue", "--out", "missing"), "cannot write to missing: there is no such folder"),
         (("games", "--plot", "x.nnue", "--out", "."), "cannot read x.nnue"),
-        (("games", "--state", "run"), "there are no games in games"),
+        (("games", "--state", "run"), "there is no folder games"),
         (("games", "--state", "run", "--distill-share", "0.3"), "--distill-share needs --distill"),
         (("games", "--state", "run", "--out", "."), "cannot write .: it is a folder"),
         (("games", "--state", "run", "--out", "no/x"), "cannot write no/x: there is no folder no"),

@@ -119,8 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         _note_damaged(parts)
         if arguments.positions:  # how many more chunks are played depends on the speed of the workers
             parts.drop_from(parts.first(arguments.positions) or 0)
-        if not parts.chunks:
-            raise OptionError(f"there are no games in {parts.folder}")
+        parts.check_games()
         with _going_on(parts):
             check_new(file, arguments.force)  # it may be new, after days of games
             _merge(parts, file, arguments)

@@ -92,6 +92,13 @@ class Parts:
                 (self.lost if size is None else self.damaged).append(self.file(number))
         self._count()
 
+    def check_games(self) -> None:
+        """Raise OptionError if the loaded folder is missing, or contains no games."""
+        if not self.folder.is_dir():
+            raise OptionError(f"there is no folder {self.folder}")
+        if not self.chunks:
+            raise OptionError(f"there are no games in {self.folder}")
+
     def _count(self) -> None:
         self.moves, self._totals = sum(chunk.moves for chunk in self.chunks.values()), [0]
         self._extend_totals()

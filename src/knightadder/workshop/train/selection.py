@@ -164,8 +164,7 @@ def open_games(folder: Path) -> Parts:
     """Return the chunks of a folder of games; OptionError if there are none."""
     parts = Parts(folder)
     parts.load()
-    if not parts.chunks:
-        raise OptionError(f"there are no games in {folder}")
+    parts.check_games()
     return parts
 
 
