@@ -266,7 +266,7 @@ class Explorer(Closing, Unique):
     def duplicates(self) -> list[list[ExplorerGame]]:
         """Find games that are probably the same, although their moves or headers differ.
 
-        The players have similar names, and all moves of one game (at least twenty) are the first moves of the other.
+        The players have similar names, and one game, of at least twenty plies, is the beginning of the other.
         Memory must have room for the moves of all games that share their first twenty plies with another game.
 
         Returns

@@ -356,7 +356,11 @@ def check_player(names: Sequence[str], players: Counter[str], files: Sequence[tu
     """
     if not {plain_name(name) for name in names}.isdisjoint(map(plain_name, players)):
         return
-    most = "; ".join([name for name, _ in players.most_common() if name.strip("?. ")][:_NAMED])
+    spellings: dict[str, str] = {}  # the most frequent spelling of each name
+    for name, _ in players.most_common():
+        if name.strip("?. "):
+            spellings.setdefault(plain_name(name), name)
+    most = "; ".join([*spellings.values()][:_NAMED])
     known = f"; most games are of {most}" if most else ""
     raise PositionError(f"there is no game of {' or '.join(names)} in {', '.join(name for name, _ in files)}{known}")
 

@@ -829,7 +829,7 @@ function resultTitle() {
 }
 
 function setEngineState(state, text = "") {
-  const texts = { loading: "The engine is loading; its first start takes half a minute…", ready: "", failed: text };
+  const texts = { loading: "The engine is loading…", ready: "", failed: text };
   say(byId("engine-state"), texts[state]);
   byId("engine-state").classList.toggle("bad", state === "failed");
   document.body.dataset.engine = state;
