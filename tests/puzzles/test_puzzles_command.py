@@ -110,6 +110,16 @@ def test_the_name_of_the_file_need_not_be_utf8(tmp_path, here, suffix):
     assert games == ({""} if suffix == ".epd" else {f"{shown}?game={game}/black#2" for game in (1, 2)})
 
 
+def test_standard_output_is_utf8_like_a_file(tmp_path, here, monkeypatch):
+    file, out = tmp_path / "Dvořák 将棋.pgn", tmp_path / "out.pgn"
+    file.write_text(FORK, encoding="utf-8")
+    output = io.TextIOWrapper(io.BytesIO(), "cp1252", newline="\r\n")
+    monkeypatch.setattr(sys, "stdout", output)
+    assert puzzles(file) == puzzles(file, "--out", out) == 0
+    assert output.buffer.getvalue() == out.read_bytes()
+    assert "Dvořák 将棋.pgn" in out.read_text("utf-8")
+
+
 def test_a_position_that_the_engine_refuses_costs_only_its_game(file, here, capsys):
     fen = "4k3/8/8/8/8/8/PPPPPPPP/1QQ1K3 w - - 0 1"
     late = FORK.replace("b - - 0 1", "b - - 0 9999").replace("1... Qc8 2. Nd6+", "Qc8 Nd6+")

@@ -190,7 +190,8 @@ def _write(found: dict[int, GameResult | None], out: Path | None, suffix: str, f
     """Write each puzzle once, in the order of the games; return their number."""
     count, text = _text(found, suffix)
     if out is None:
-        print(text, end="", flush=True)
+        sys.stdout.buffer.write(utf8(text))  # Windows has another encoding for text
+        sys.stdout.flush()
     else:
         _check_replaceable(out, lambda: text, force)
         write_whole(out, utf8(text))
