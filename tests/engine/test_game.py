@@ -249,3 +249,12 @@ def test_impossible_bitboards_are_refused(game: Game, place: int, value: int) ->
 
 def test_bitboards_with_a_king_that_can_be_captured_are_refused(game: Game) -> None:
     assert not game.set_up_bitboards(bitboards(chess.Board("4k3/8/8/8/8/8/4R3/4K3 w - - 0 1")), 1)
+
+
+@pytest.mark.parametrize("placement", ["5K1R w H", "6KR w H", "R1K5 w A", "R2K4 w A", "RK6 w A"])
+def test_castling_is_never_written_as_another_move(game: Game, placement: str) -> None:
+    game.set_up(f"4k3/8/8/8/8/8/8/{placement} - 0 1")
+    moves = game.legal_moves()
+    for chess960 in (False, True):
+        assert [game.find(name) for name in game.legal_moves_uci(chess960)] == moves
+        assert sum(game.perft(1, chess960=chess960).values()) == len(moves)

@@ -1,5 +1,5 @@
-"""Moves in UCI notation: from-square, to-square, promotion. Castling is the king's step; in Chess960, it takes the
-rook.
+"""Moves in UCI notation: from-square, to-square, promotion. Castling is the king's step; in Chess960, and wherever the
+step would read as another move, the king takes the rook.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,9 @@ def squares_of(move: int, chess960: bool = False) -> tuple[int, int, int | None]
     """Return the squares of a 16-bit move, as UCI writes them, and the type of a new piece or None."""
     source, target, kind = source_of(move), target_of(move), kind_of(move)
     if kind == CASTLING and not chess960:
-        target = (source & 56) + (6 if target > source else 2)
+        file = 6 if target > source else 2
+        if abs(file - (source & 7)) > 1:  # a shorter step is a move of its own
+            target = (source & 56) + file
     return source, target, kind if kind in _LETTERS else None
 
 
