@@ -100,3 +100,11 @@ def test_scaled_limits_allow_more_time_and_the_same_nodes():
     assert allowance.scaled(1.25) == Allowance(TimeControl(10, 0.1, 40), 0.625, 1000, 12, margin=0.05)
     assert str(allowance.scaled(1 / 3)) == "40/2.667+0.027 0.167 s/move N=1000 depth 12"
     assert Allowance(nodes=5).scaled(2.0) == Allowance(nodes=5)
+    by_nodes = Allowance(TimeControl(8, 0.08), node_time=150)
+    assert by_nodes.scaled(2.0) == by_nodes
+
+
+def test_games_with_a_clock_or_a_time_per_move_cannot_be_repeated_unless_nodes_count():
+    assert Allowance(TimeControl(8)).timed and Allowance(move_time=0.5).timed
+    for allowance in (Allowance(TimeControl(8), node_time=150), Allowance(nodes=5), Allowance(depth=5), Allowance()):
+        assert not allowance.timed
