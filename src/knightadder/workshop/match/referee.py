@@ -265,7 +265,7 @@ class _Table:
             completed = board.fullmove_number - (1 if board.turn else 0)
             if self._quiet >= 2 * draw.move_count and completed >= draw.move_number:
                 return 0.5, "draw by adjudication"
-        if self._rules.max_moves and board.turn and board.fullmove_number > self._rules.max_moves:
+        if self._rules.max_moves and board.fullmove_number > self._rules.max_moves:
             return 0.5, "draw by adjudication: too many moves"
         return None
 
