@@ -200,11 +200,11 @@ def test_the_network_of_all_engines_counts(tmp_path):
 
 def test_a_log_that_an_engine_writes_is_no_part_of_it(tmp_path):
     log = tmp_path / "engine.log"
-    log.write_text("one")
-    words = [f"cmd='{PYTHON}' -V --log {log}"]
-    before = _sources(*words)
-    log.write_text("two")
-    assert _sources(*words) == before
+    for words in ([f"cmd='{PYTHON}' -V --log {log}"], [f"cmd='{PYTHON}' -V", f"option.LogFile={log}"]):
+        log.write_text("one")
+        before = _sources(*words)
+        log.write_text("two")
+        assert _sources(*words) == before
 
 
 def test_the_sources_of_this_program_count(copy, monkeypatch):
