@@ -7,7 +7,7 @@ import chess.pgn
 import pytest
 from chess.engine import Cp, Mate, MateGiven
 
-from knightadder.review.judgement import Judgement, is_missed_chance, judge, praise
+from knightadder.review.judgement import Judgement, is_missed_chance, judge, judgement_of, praise
 
 BRILLIANT, GREAT, INACCURACY, MISTAKE, BLUNDER = Judgement
 
@@ -77,6 +77,8 @@ def test_marks_and_their_numbers():
     game = chess.pgn.Game()
     game.add_variation(chess.Move.from_uci("e2e4"), nags=[judgement.nag for judgement in Judgement])
     assert game.variation(0).nags == {1, 2, 3, 4, 6}  # as the PGN standard numbers them
+    assert [judgement_of({14, judgement.nag}) for judgement in Judgement] == list(Judgement)
+    assert judgement_of({5, 14}) is judgement_of(()) is None
 
 
 LEGAL = "e4 e5 Nf3 d6 Bc4 Bg4 Nc3 g6"
@@ -96,6 +98,9 @@ RUSSIAN = "e4 e5 Nf3 Nf6 Nxe5 d6"
         (RUSSIAN, "Nf3", Cp(20), Cp(-300), GREAT),
         (RUSSIAN, "Nxf7", Cp(20), Cp(-300), BRILLIANT),  # a knight for a pawn
         (f"{RUSSIAN} Nf3 Nxe4 Nc3 Nxc3", "dxc3", Cp(20), Cp(-300), None),  # a recapture
+        ("e4 d5 exd5 Nf6 Nc3 Nxd5", "Nxd5", Cp(20), Cp(-300), None),  # a recapture that gains nothing
+        ("e4 e5 Nf3 Nc6 Bb5 Nd4", "Nxd4", Cp(20), Cp(-300), GREAT),  # no recapture
+        ("e4 e5 Bc4 Nf6 Nf3 Nxe4", "Bxf7+", Cp(-50), Cp(-600), GREAT),  # a capture on a different square
         (f"{RUSSIAN} d4", "dxe5", Cp(300), Cp(-20), None),  # the knight hangs
         ("e4 d5 exd5 Qxd5 Nc3", "Qxg2", Cp(20), Cp(-300), BRILLIANT),
         ("e4 e5 Qh5 Nc6 Bc4 g6", "Qxg6", Cp(300), Cp(0), BRILLIANT),
