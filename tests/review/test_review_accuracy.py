@@ -89,7 +89,7 @@ def test_a_side_without_moves_has_no_accuracy():
     assert of([15], white_first=False)[0] is None
 
 
-@pytest.mark.parametrize("moves", [9, 130])
+@pytest.mark.parametrize("moves", [9, 40, 130])
 def test_the_weights_are_the_deviations_of_sliding_windows(moves):
     cps = [round(400 * math.sin(n * n / 7)) for n in range(moves + 1)]
     wins = [win_percent(Cp(cp)) for cp in cps]
