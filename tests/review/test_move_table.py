@@ -86,6 +86,7 @@ def test_mates_and_positions_that_cannot_occur() -> None:
     rows = table_of("1. f3 e5 2. g4 Qh4# 0-1")
     assert (rows[3].mate_before, rows[3].eval_before, rows[3].eval_after) == (-1, "#-1", "#")
     assert (rows[3].win_before, rows[3].losses_after) == (pytest.approx(win_percent(1000), abs=0.005), 1000)
+    assert (rows[3].points_lost, rows[3].accuracy) == (0, 100)
     rows = table_of("1. e4 f6 2. Qh5+ -- 3. Nc3 g6 *")
     null = rows[3]
     assert (null.san, null.accuracy, null.eval_after, null.points_lost) == ("--", None, None, None)
