@@ -43,6 +43,15 @@ def test_without_anything_there_are_the_defaults():
 
 
 @pytest.mark.parametrize(
+    "name", ["min_rating", "max_rating", "games", "nodes", "move_overhead", "draw_score", "resign_score", "resign_moves"]
+)
+def test_numbers_that_turn_something_off_are_zero(name):
+    assert getattr(read_settings(None, {name: 0}), name) == 0
+    with pytest.raises(OptionError, match="-1"):
+        read_settings(None, {name: -1})
+
+
+@pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ("speeds = 'blitz'", "speeds: expected a list of words"),
@@ -57,6 +66,8 @@ def test_without_anything_there_are_the_defaults():
         ("move_overhead = 6000", "move_overhead: expected a number from 0 to 5000, not 6000"),
         ("resign_score = -1", "option Resign Score: -1 is not between"),
         ("abort_after = 'soon'", "abort_after: expected a number"),
+        ("abort_after = true", "abort_after: expected a number"),
+        ("correspondence_seconds = 0", "correspondence_seconds: expected a number from 0.1 to 86400, not 0.0"),
         ("greeting = 3", "greeting: expected a text"),
         ("token = 'secret'", "unknown setting token; `knightadder lichess --help` lists the settings"),
         ("options = 3", "options: expected a table"),
