@@ -42,9 +42,7 @@ def test_without_anything_there_are_the_defaults():
     assert read_settings(None, {}) == BotSettings()
 
 
-@pytest.mark.parametrize(
-    "name", ["min_rating", "max_rating", "games", "nodes", "move_overhead", "draw_score", "resign_score", "resign_moves"]
-)
+@pytest.mark.parametrize("name", ["min_rating", "max_rating", "games", "nodes", "move_overhead", "resign_score"])
 def test_numbers_that_turn_something_off_are_zero(name):
     assert getattr(read_settings(None, {name: 0}), name) == 0
     with pytest.raises(OptionError, match="-1"):
