@@ -107,7 +107,7 @@ ci: ## everything that has to pass before a change goes in
 	@PYTHON="$(PYTHON)" .ci/run
 
 clean: ## remove the environment, the compiled core and all caches in this folder
-	rm -rf $(VENV) build dist src/knightadder/core/*.image* docs/_build docs/jupyter_execute .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) __pycache__ build dist src/knightadder/core/*.image* docs/_build docs/jupyter_execute .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks tools docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # OpenBench calls `make EXE=name CC=compiler EVALFILE=network`, keeps the file `name` and deletes the folder it was made
