@@ -110,7 +110,15 @@ def test_the_source_distribution_has_what_builds_and_tests_it(release):
         names = {name.partition("/")[2] for name in archive.getnames()}
     sources = {file.relative_to(ROOT).as_posix() for file in (ROOT / "src").rglob("*.py")}
     sources.add(NETWORK.relative_to(ROOT).as_posix())
-    needed = {"pyproject.toml", "hatch_build.py", "Makefile", "README.md", "LICENSE", "tests/test_packaging.py"}
+    needed = {
+        "pyproject.toml",
+        "hatch_build.py",
+        "Makefile",
+        ".ci/run",
+        "README.md",
+        "LICENSE",
+        "tests/test_packaging.py",
+    }
     assert (sources | needed) - names == set()
     assert [name for name in names if ".image" in name or name.endswith(".pyc")] == []
 
