@@ -168,10 +168,11 @@ def copy(tmp_path):
     return source
 
 
-def test_a_changed_program_or_script_is_another_engine(tmp_path):
-    script = tmp_path / "engine.py"
+@pytest.mark.parametrize("name", ["engine.py", "engine.bat", "ENGINE.EXE"])
+def test_a_changed_program_or_script_is_another_engine(tmp_path, name):
+    script = tmp_path / name
     script.write_text("one")
-    for words in ([f"cmd='{PYTHON}' '{script}'"], [f"cmd='{PYTHON}' engine.py", f"dir={tmp_path}"]):
+    for words in ([f"cmd='{PYTHON}' '{script}'"], [f"cmd='{PYTHON}' {name}", f"dir={tmp_path}"]):
         script.write_text("one")
         before = _sources(*words)
         assert _sources(*words) == before

@@ -27,7 +27,8 @@ _UNLIMITED = "inf"  # a time control without a clock, as in cutechess
 _COMMON_KEYS = (*_CONTROLS, *_MARGINS, "option.", "env.")
 _KEYS = ("name", "cmd", "args", "dir", *_COMMON_KEYS)
 
-_PROGRAMS = (".exe", ".jar", ".js", ".py", ".sh")  # files with these suffixes count as programs even if not executable
+# Files with these suffixes count as programs even if they are not executable.
+_PROGRAMS = (".bat", ".cmd", ".exe", ".jar", ".js", ".py", ".sh")
 
 # At its start, an engine has this many times as long for an answer as in a game: an engine that compiles at its first
 # start takes long on a busy machine.
@@ -153,7 +154,8 @@ class Competitor:
 
 def _is_program(file: Path) -> bool:
     """Return whether the file is an existing program or script, rather than, for example, a log of the engine."""
-    return os.path.isfile(file) and (file.suffix in _PROGRAMS or (os.name == "posix" and os.access(file, os.X_OK)))
+    named_so = file.suffix.lower() in _PROGRAMS
+    return os.path.isfile(file) and (named_so or (os.name == "posix" and os.access(file, os.X_OK)))
 
 
 def read_competitors(
