@@ -1,4 +1,4 @@
-"""Add the public addresses of the project to pyproject.toml, for the package's page on PyPI.
+"""Add the public addresses of the project to pyproject.toml and README.md, for the package's page on PyPI.
 
     GITHUB_SERVER_URL=https://github.com GITHUB_REPOSITORY=owner/knightadder python tools/add_urls.py
 
@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tomllib
 from pathlib import Path
 
-PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+PYPROJECT, README = (Path(__file__).parents[1] / name for name in ("pyproject.toml", "README.md"))
 
 
 def urls_of(repository: str) -> dict[str, str]:
@@ -36,11 +37,21 @@ def with_urls(text: str, repository: str) -> str:
     return "\n".join([text.rstrip("\n"), "", "[project.urls]", *lines, ""])
 
 
+def with_addresses(text: str, repository: str) -> str:
+    """Return a page in Markdown whose links and pictures have complete addresses instead of paths in the repository."""
+
+    def complete(link: re.Match[str]) -> str:
+        return f"{link[0]}{repository}/{'raw' if link[1] else 'blob'}/HEAD/"
+
+    return re.sub(r"(!?)\[[^][]*\]\((?![a-z]+:|#)", complete, text)
+
+
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     try:
         repository = f"{os.environ['GITHUB_SERVER_URL']}/{os.environ['GITHUB_REPOSITORY']}"
         PYPROJECT.write_text(with_urls(PYPROJECT.read_text("utf-8"), repository), "utf-8")
+        README.write_text(with_addresses(README.read_text("utf-8"), repository), "utf-8")
     except KeyError as error:
         sys.exit(f"add_urls: the environment variable {error.args[0]} is not set")
     except ValueError as error:
