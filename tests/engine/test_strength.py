@@ -57,3 +57,12 @@ def test_further_lines_have_nodes_of_their_own():
     handicap = Handicap(1000)
     assert [handicap.node_limit(None, lines) for lines in (0, 1, 2, 5)] == [1000, 1000, 1500, 3000]
     assert handicap.node_limit(1200, 5) == 1200
+
+
+def test_a_short_search_of_many_nodes_has_a_small_hash_table():
+    strong = handicap_for(MAX_ELO)
+    sizes = [strong.hash_mb(milliseconds) for milliseconds in (1, 30, 300, 60_000)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] == 1
+    assert sizes[-1] == strong.hash_mb() > 50
+    assert handicap_for(MIN_ELO).hash_mb(60_000) == 1

@@ -95,7 +95,8 @@ class Search:
         weakness = None
         if handicap is not None:
             workers = workers[:1]
-            table = first_possible(min(handicap.hash_mb, options.hash_mb), 1)
+            longest = None if limits.ponder else self._budget.hard
+            table = first_possible(min(handicap.hash_mb(longest), options.hash_mb), 1)
             if handicap.errs:
                 oversight, misjudgement = round(1024 * handicap.oversight), round(handicap.misjudgement)
                 weakness = Weakness(oversight, misjudgement, player.random.getrandbits(64))

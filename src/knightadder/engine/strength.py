@@ -30,6 +30,7 @@ MIN_ELO, MAX_ELO = _CALIBRATION[0][0], _CALIBRATION[-1][0]
 DEFAULT_ELO = 1600
 _MATING_NODES = 20_000  # enough to mate with a rook
 _NODES_PER_MB = 65_536  # nodes whose entries fill a MiB of hash table
+_NODES_PER_MS = 4_000  # more nodes than a thread visits in a millisecond
 FULL_SKILL = 20  # the Skill Level of full strength; the lower levels divide the range of Elo evenly
 
 
@@ -48,12 +49,15 @@ class Handicap:
         """Whether the engine makes errors. If not, it is only limited in nodes."""
         return self.oversight > 0 or self.misjudgement > 0
 
-    @property
-    def hash_mb(self) -> int:
-        """The size of a hash table that suits the nodes, in MiB. Each weakened search has its own empty table: its
-        errors must not stay in the user's table, and the content of that table must not make it stronger.
+    def hash_mb(self, milliseconds: float | None = None) -> int:
+        """Return the size of a hash table that suits the nodes, and the time if it is limited, in MiB.
+
+        Each weakened search has its own empty table: its errors must not stay in the user's table, and the content of
+        that table must not make it stronger. The system provides the memory during the search, which takes
+        milliseconds for a large table. So the table of a short search is small.
         """
-        return 1 + self.nodes // _NODES_PER_MB
+        nodes = self.nodes if milliseconds is None else min(self.nodes, int(milliseconds * _NODES_PER_MS))
+        return 1 + nodes // _NODES_PER_MB
 
     @property
     def mating(self) -> "Handicap":
