@@ -1,7 +1,8 @@
 """Write machine code of the network's evaluation, from the compiled core, into docs/compiled/assembly.txt.
 
-It needs an x86-64 processor and objdump, and shows the instructions from counting the pieces to the first products of
-the output layer (`evaluate` and `_output` in core/evaluation/network.py).
+It needs objdump, and a processor with AVX2 but without AVX-512, because the book explains the code for such processors.
+It shows the instructions from counting the pieces to the first products of the output layer (`evaluate` and `_output`
+in core/evaluation/network.py).
 """
 
 import argparse
