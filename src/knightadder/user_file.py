@@ -50,6 +50,13 @@ class UserFile:
         except sqlite3.Error as error:
             raise OptionError(f"cannot use the {self._content} in {self.file}: {error}") from None
 
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """Open the file as `connected` does, for a transaction during which no other process changes the file."""
+        with self.connected() as database:
+            database.execute("BEGIN IMMEDIATE")
+            yield database
+
     def _prepare(self, database: sqlite3.Connection) -> None:
         """Create the tables in a new file; refuse a file of a different kind or version."""
         marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]

@@ -111,6 +111,17 @@ def test_progress_is_there_in_another_process(box, clock):
     assert DrillBox(box.file, clock).next().next_due == due
 
 
+def test_drills_that_another_process_adds_first_are_not_new(box):
+    def late(add):
+        add([OPENING])  # by another process, while these drills are prepared
+        yield OPENING
+
+    other = DrillBox(box.file)
+    assert box.add(late(other.add)) == 0
+    box.file.unlink()
+    assert box.set_repertoire(True, late(lambda drills: other.set_repertoire(True, drills))) == 0
+
+
 def test_an_answer_counts_once_however_often_it_is_sent(box, clock):
     box.add([MISTAKE])
     asked = box.next()

@@ -97,17 +97,19 @@ class DrillBox:
 
     def add(self, drills: Iterable[Drill]) -> int:
         """Add drills; return the number of new ones. Existing drills get the new description, and keep their card."""
-        with self._database.connected() as database:
+        rows = [*map(_row, drills)]
+        with self._database.changing() as database:
             before = _count(database)
-            database.executemany(_PUT, map(_row, drills))
+            database.executemany(_PUT, rows)
             return _count(database) - before
 
     def set_repertoire(self, white: bool, drills: Sequence[Drill]) -> int:
         """Replace the repertoire of a side; return the number of new drills. Drills in both keep their progress."""
-        with self._database.connected() as database:
+        rows = [*map(_row, drills)]
+        with self._database.changing() as database:
             before = _count(database)
             database.execute("UPDATE drills SET used = 0 WHERE kind = 'repertoire' AND white = ?", [white])
-            database.executemany(_PUT, map(_row, drills))
+            database.executemany(_PUT, rows)
             return _count(database) - before
 
     def repertoires(self) -> dict[bool, dict[str, tuple[str, ...]]]:
@@ -151,8 +153,7 @@ class DrillBox:
         """Store an answer that the user gave some time ago; return when the drill is due again.
         The result is None, and nothing changes, if this turn of the drill has been answered, or the drill is missing.
         """
-        with self._database.connected() as database:
-            database.execute("BEGIN IMMEDIATE")
+        with self._database.changing() as database:
             row = database.execute("SELECT key, card FROM drills WHERE id = ?", [number]).fetchone()
             if row is None or _turn(*row) != turn:
                 return None

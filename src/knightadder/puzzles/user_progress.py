@@ -99,8 +99,7 @@ class PuzzleProgress:
 
         If the puzzle has a rating, the user's rating changes as if after a game against the puzzle.
         """
-        with self._database.connected() as database:
-            database.execute("BEGIN IMMEDIATE")
+        with self._database.changing() as database:
             known = database.execute("SELECT 1 FROM answers WHERE puzzle = ?", [puzzle]).fetchone()
             if not known:
                 now = (self._now() - ago).timestamp()

@@ -80,8 +80,7 @@ class SavedGames:
         """
         row = _row(pgn, headers)
         place = place or SavedPlace.unsaved()
-        with self._database.connected() as database:
-            database.execute("BEGIN IMMEDIATE")
+        with self._database.changing() as database:
             if place.number:
                 names = ", ".join(f"{name} = ?" for name in (*_NAMES, "words", "pgn", "digest", "changed"))
                 done = database.execute(
@@ -105,8 +104,7 @@ class SavedGames:
         if not rows:
             raise MessageError("this file has no game")
         new = 0
-        with self._database.connected() as database:
-            database.execute("BEGIN IMMEDIATE")
+        with self._database.changing() as database:
             for row in rows:
                 if _known(database, row) is None:
                     _insert(database, row, SavedPlace.unsaved().version)
