@@ -54,3 +54,39 @@ def test_a_file_has_one_purpose(
     assert capsys.readouterr() == ("", f"knightadder: {message}, so it is not overwritten\n")
     assert sorted(path.name for path in Path().iterdir()) == ["games.pgn", "link"]
     assert Path("games.pgn").read_text() == "1. e4 *"
+
+
+_LONG = "x" * 300  # a name that every system refuses
+
+
+@pytest.mark.parametrize(
+    ("words", "verb"),
+    [
+        (("annotate", _LONG), "read"),
+        (("annotate", "games.pgn", "--out", _LONG), "write"),
+        (("annotate", "games.pgn", "--summary", f"{_LONG}.csv"), "write"),
+        (("book", "index", _LONG, "--out", "new"), "read"),
+        (("book", "index", "games.pgn", "--out", _LONG), "use"),
+        (("book", "make", _LONG, "--out", "new"), "read"),
+        (("book", "make", "games.pgn", "--out", _LONG), "write"),
+        (("drills", "repertoire", _LONG, "--side", "white"), "read"),
+        (("puzzles", _LONG, "--out", "new.csv"), "read"),
+        (("puzzles", "games.pgn", "--out", f"{_LONG}.csv"), "write"),
+        (("report", _LONG, "--player", "A"), "read"),
+        (("tune", "wdl", _LONG), "read"),
+    ],
+    ids=lambda value: " ".join(value)[:20] if isinstance(value, tuple) else value,
+)
+def test_a_name_that_the_system_refuses_is_a_bad_argument(
+    words: tuple[str, ...],
+    verb: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("games.pgn").write_text("1. e4 *")
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith(f"knightadder: cannot {verb} xxx") and err.count("\n") == 1
+    assert [path.name for path in Path().iterdir()] == ["games.pgn"]

@@ -142,7 +142,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     if not total:
         raise PositionError(f"there is no game in {files.name}")
     # An interrupted run may have written some of its files already.
-    _check_new(files, arguments.force or files.unfinished.exists())
+    _check_new(files, arguments.force or os.path.exists(files.unfinished))
     same = {
         "content": digest,
         "version": __version__,
@@ -184,7 +184,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str, temporary: Pat
     """
     from knightadder.pgn.game_files import without_compression
 
-    if games.is_dir():
+    if os.path.isdir(games):
         raise OptionError(f"cannot read {games}: it is a folder")
     plain = without_compression(games)
     beside = plain.with_name(f"{plain.stem}.annotated.pgn")
@@ -214,12 +214,12 @@ def _check_new(files: _Files, force: bool) -> None:
         if file is not None and file != STANDARD:
             check_new(file, force)
     if files.graphs:
-        if files.graphs.exists() and not files.graphs.is_dir():
+        if os.path.exists(files.graphs) and not os.path.isdir(files.graphs):
             raise OptionError(f"cannot write to {files.graphs}: it is not a folder")
-        if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force:
+        if os.path.isdir(files.graphs) and any(files.graphs.iterdir()) and not force:
             raise _contains_files(files.graphs)
         parents = without_links(files.graphs).parents
-        check_writable(next(folder for folder in parents if folder.exists()), files.graphs)
+        check_writable(next(folder for folder in parents if os.path.exists(folder)), files.graphs)
 
 
 def _contains_files(folder: Path) -> OptionError:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
-from knightadder.files import COMPRESSED, STANDARD, doing, without_links
+from knightadder.files import COMPRESSED, STANDARD, doing, reading, without_links
 from knightadder.text import tell
 
 # The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
@@ -68,9 +68,9 @@ def lines_of(file: Path) -> Iterator[Iterator[str]]:
 @contextlib.contextmanager
 def opened(file: Path) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
     """Open a file; yield its decompressed stream, and a function that returns how many stored bytes were read."""
-    if file.is_dir():
-        raise OptionError(f"cannot read {file}: it is a folder")
     try:
+        if file.is_dir():
+            raise OptionError(f"cannot read {file}: it is a folder")
         with contextlib.ExitStack() as stack:
             place = stack.enter_context(_copied(file, str(file))) if _is_pipe(file) else file
             stream: BinaryIO = stack.enter_context(place.open("rb"))
@@ -235,8 +235,11 @@ def text_lines(file: Path) -> list[str]:
 
 
 def _is_pipe(file: Path) -> bool:
-    """Return whether a file, such as a pipe of the shell or a terminal, can be read only once."""
-    return file.is_fifo() or file.is_char_device()
+    """Return whether a file, such as a pipe of the shell or a terminal, can be read only once; OptionError if the
+    system refuses its name.
+    """
+    with reading(file):
+        return file.is_fifo() or file.is_char_device()
 
 
 @contextlib.contextmanager
