@@ -110,7 +110,7 @@ def random_placement(pieces: str, generator: random.Random) -> chess.Board:
             return board
 
 
-def random_boards(name: str, count: int, seed: int = 0) -> Iterator[chess.Board]:
+def boards_of_table(name: str, count: int, seed: int = 0) -> Iterator[chess.Board]:
     """Yield positions with a table's pieces, either side to move, in both colours."""
     generator = random.Random(f"{name} {seed}")
     white, black = name.split("v")

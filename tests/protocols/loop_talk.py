@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
 
+import pytest
 from waiting import TIMEOUT, eventually
 
 from knightadder.engine.loader import Loader, OnStep
@@ -107,6 +108,15 @@ class LoopTalk:
         return self.wait_for_end()
 
 
+def break_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the core fail to load."""
+
+    def load(report: OnStep) -> None:
+        raise ImportError("no numba here")
+
+    monkeypatch.setattr("knightadder.core.compilation.core.load", load)
+
+
 class SlowLoading(LoopTalk):
     """A mixin for a talk: its engine is loaded when the test says so."""
 
@@ -114,6 +124,15 @@ class SlowLoading(LoopTalk):
         self.started = threading.Event()
         self.may_finish = threading.Event()
         super().__init__(load=self._load)  # type: ignore[call-arg]
+
+    def ends_while_loading(self) -> None:
+        """Check that the loop ends without a word, although the engine is still being loaded; then finish loading."""
+        assert self.wait_for_end() == []
+        assert self.status == 0
+        assert not self.loader.ready.is_set()
+        assert not self.conversation.close()
+        self.may_finish.set()
+        self.end_input()
 
     def _load(self, options: Options, report: OnStep) -> "Engine":
         self.report = report

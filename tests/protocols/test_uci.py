@@ -7,14 +7,14 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from loop_talk import TIMEOUT, ClosedPipe, Load, LoopTalk, SlowLoading, loader_of
+from loop_talk import TIMEOUT, ClosedPipe, Load, LoopTalk, SlowLoading, break_core, loader_of
 from samples import LINE
 
 from knightadder import __version__
 from knightadder.engine.errors import PositionError
 from knightadder.engine.info import CurrentMove, Info, Message, Result
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import Loader, OnStep, load_engine
+from knightadder.engine.loader import Loader, load_engine
 from knightadder.engine.options import OPTIONS, Options
 from knightadder.protocols import conversation, uci_conversation
 from knightadder.protocols.uci_conversation import Uci
@@ -537,12 +537,7 @@ def test_leaving_does_not_wait_for_loading(end: str) -> None:
         talk.read_until("uciok")
     else:
         talk.end_input()
-    assert talk.wait_for_end() == []
-    assert talk.status == 0
-    assert not talk.loader.ready.is_set()
-    assert not talk.conversation.close()
-    talk.may_finish.set()
-    talk.end_input()
+    talk.ends_while_loading()
 
 
 @pytest.mark.parametrize("last", [[], ["quit"], ["quit", "position startpos", "go infinite"]])
@@ -584,10 +579,7 @@ def test_without_threads_the_process_ends_with_one_line(monkeypatch: pytest.Monk
 def test_a_failure_to_load_is_said_and_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def load(report: OnStep) -> None:
-        raise ImportError("no numba here")
-
-    monkeypatch.setattr("knightadder.core.compilation.core.load", load)
+    break_core(monkeypatch)
     talk = Conversation(load_engine)
     talk.send("isready")
     lines = talk.wait_for_end()

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import chess
 import pytest
-from loop_talk import TIMEOUT, LineWriter, SlowLoading, loader_of
+from loop_talk import TIMEOUT, LineWriter, SlowLoading, break_core, loader_of
 from xboard_talk import FakeEngine, Talk, line, loaded
 
 from knightadder import __version__
 from knightadder.engine.info import CurrentMove, Message
 from knightadder.engine.limits import Limits
-from knightadder.engine.loader import OnStep, load_engine
+from knightadder.engine.loader import load_engine
 from knightadder.engine.options import Options
 from knightadder.protocols import xboard_player
 from knightadder.protocols.uci_conversation import Uci
@@ -657,11 +657,7 @@ def test_leaving_does_not_wait_for_loading() -> None:
     talk = SlowTalk()
     assert talk.started.wait(TIMEOUT)
     talk.send("xboard", "quit", "ping 1")
-    assert talk.wait_for_end() == []
-    assert talk.status == 0
-    assert not talk.conversation.close()
-    talk.may_finish.set()
-    talk.end_input()
+    talk.ends_while_loading()
 
 
 def test_what_waits_for_loading_is_carried_out_before_quit() -> None:
@@ -678,10 +674,7 @@ def test_what_waits_for_loading_is_carried_out_before_quit() -> None:
 def test_a_failure_to_load_is_said_and_ends_the_process(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def load(report: OnStep) -> None:
-        raise ImportError("no numba here")
-
-    monkeypatch.setattr("knightadder.core.compilation.core.load", load)
+    break_core(monkeypatch)
     talk = Talk(load_engine)
     assert talk.wait_for_end() == ["tellusererror the engine cannot be loaded: ImportError: no numba here"]
     assert talk.status == 1

@@ -10,7 +10,7 @@ from board_server import BoardServer
 from board_tab import PATIENCE, open_tab
 from chromium import MISSING, find_chromium
 from page_link import Link
-from stand_in_engine import StandInEngine
+from stand_in_engine import StandInEngine, material
 
 from knightadder.web import keeper
 
@@ -95,6 +95,12 @@ def engine(server):
     engine = StandInEngine()
     server.make_engine = lambda: engine
     return engine
+
+
+@pytest.fixture
+def material_engine(engine):
+    """Let the engine of the tabs of this test count material."""
+    engine.worth = material
 
 
 @pytest.fixture

@@ -1,14 +1,8 @@
 """The moments that decided a game, as the server tells them."""
 
 import pytest
-from stand_in_engine import StandInEngine, material
 
-
-@pytest.fixture
-def engine(server):
-    engine = StandInEngine(worth=material)
-    server.make_engine = lambda: engine
-    return engine
+pytestmark = pytest.mark.usefixtures("material_engine")
 
 
 def lost_game(engine, tab):

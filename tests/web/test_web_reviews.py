@@ -25,15 +25,9 @@ LONG = """\
 
 1... d5 2. Qg4 Bxg4 3. Bb5+ Qd7 $5 4. exd5 Qxb5 5. Nc3 (5. d3) 5... Qxd5 6. Nxd5 Kd8 7. Nxc7 Kxc7 1/2-1/2
 """
+pytestmark = pytest.mark.usefixtures("material_engine")
+
 REPEATED = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2"
-
-
-@pytest.fixture
-def engine(server):
-    """Give an engine that counts material."""
-    engine = StandInEngine(worth=material)
-    server.make_engine = lambda: engine
-    return engine
 
 
 def annotated(pgn):

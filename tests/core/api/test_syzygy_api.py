@@ -6,7 +6,7 @@ import chess
 import chess.syzygy
 import numpy as np
 import pytest
-from core_helpers import TABLES, new_game, random_boards, set_up
+from core_helpers import TABLES, boards_of_table, new_game, set_up
 
 from knightadder.core.api import tablebase_values as syzygy_api
 from knightadder.engine.notation import to_uci
@@ -22,7 +22,7 @@ GAME = new_game()
 def test_the_moves_of_a_position(name: str) -> None:
     shipped = Tablebases(TABLES)
     with chess.syzygy.open_tablebase(str(SHIPPED)) as reference:
-        for board in random_boards(name, 2 if INTERPRETED else 40, seed=3):
+        for board in boards_of_table(name, 2 if INTERPRETED else 40, seed=3):
             record = set_up(GAME, board)
             for move in GAME.legal_moves():
                 board.push_uci(to_uci(move))

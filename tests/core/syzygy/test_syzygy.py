@@ -12,7 +12,7 @@ import chess.syzygy
 import numpy as np
 import pytest
 from compiling import compiled
-from core_helpers import TABLES, new_game, random_boards, set_up
+from core_helpers import TABLES, boards_of_table, new_game, set_up
 
 from knightadder.core.api import tablebase_values as syzygy_api
 from knightadder.core.layout import MAX_PLY
@@ -69,7 +69,7 @@ NAMES = ["KBvK", "KNvK", "KPvK", "KQvK", "KRvK"]
 @pytest.mark.parametrize("name", NAMES)
 def test_values(shipped: Tablebases, name: str) -> None:
     with chess.syzygy.open_tablebase(str(SHIPPED)) as reference:
-        for board in random_boards(name, 5 if INTERPRETED else 150):
+        for board in boards_of_table(name, 5 if INTERPRETED else 150):
             assert ours(shipped, board) == theirs(reference, board), board.fen()
 
 
@@ -225,7 +225,7 @@ def test_cursed_values_and_maps(
     tablebases = Tablebases(TABLES, [tmp_path])
     assert tablebases.problems == []
     with chess.syzygy.open_tablebase(str(tmp_path)) as reference:
-        for board in [chess.Board(MATE_IN_ONE), *random_boards("KRvK", 1 if INTERPRETED else 40)]:
+        for board in [chess.Board(MATE_IN_ONE), *boards_of_table("KRvK", 1 if INTERPRETED else 40)]:
             assert ours(tablebases, board) == theirs(reference, board), board.fen()
 
 
@@ -235,7 +235,7 @@ def test_winning_pawn_moves_come_before_the_dtz_table(tmp_path: Path, flags: int
     tablebases = Tablebases(TABLES, [tmp_path])
     assert tablebases.problems == []
     with chess.syzygy.open_tablebase(str(tmp_path)) as reference:
-        for board in random_boards("KPvK", 10 if INTERPRETED else 100):
+        for board in boards_of_table("KPvK", 10 if INTERPRETED else 100):
             assert ours(tablebases, board) == theirs(reference, board), board.fen()
 
 
@@ -301,7 +301,7 @@ def test_numbering(name: str) -> None:
     tablebases = new_record(TABLEBASES)
     syzygy_index.fill_tables(tablebases)
     white, black = name.split("v")
-    for board in random_boards(name, 4 if INTERPRETED else 60):
+    for board in boards_of_table(name, 4 if INTERPRETED else 60):
         pieces, order = legal_orders(name, generator)
         counts = sorted(side.count("P") for side in (white, black) if "P" in side)
         swap = generator.random() < 0.5 if white == black else chess.syzygy.calc_key(board) != name
@@ -377,7 +377,7 @@ FILES = [f"{name}{suffix}" for name in ("KPvK", "KRvK", "KQvK") for suffix in ("
 def test_damaged_files_do_no_harm(tmp_path: Path, readable: list[tuple[int, int]]) -> None:
     generator = random.Random(7)
     with_shipped(tmp_path)
-    boards = {name: list(random_boards(name, 1 if INTERPRETED else 20)) for name in NAMES}
+    boards = {name: list(boards_of_table(name, 1 if INTERPRETED else 20)) for name in NAMES}
     accepted = 0
     for _ in range(60 if INTERPRETED else 100):
         path = tmp_path / generator.choice(FILES)
@@ -396,7 +396,7 @@ def test_a_body_of_nonsense_does_no_harm(
     table = next(table for table in shipped.record.tables if table.file_size == len(sound))
     parts = [int(table.pairs[0, 0][part]) for part in ("index_offset", "sizes_offset", "data_offset")]
     generator = random.Random(name)
-    boards = list(random_boards(path.stem, 1 if INTERPRETED else 20))
+    boards = list(boards_of_table(path.stem, 1 if INTERPRETED else 20))
     for start, end in zip(parts, [*parts[1:], len(sound) - 16], strict=True):
         for fill in (bytes(end - start), b"\xff" * (end - start), generator.randbytes(end - start)):
             assert probe_damaged(path, sound[:start] + fill + sound[end:], boards, readable)

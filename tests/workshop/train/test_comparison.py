@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from train_data import packed, plain_value, random_boards
+from train_data import boards_of_games, packed, plain_value
 
 from knightadder.core.board.packed import PACKED
 from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
@@ -19,7 +19,7 @@ NETWORK = quantise(initial_weights(SHAPE, 1), SHAPE, 400, "")
 
 
 def test_it_tells_both_sides_views() -> None:
-    boards = random_boards(1, 200)
+    boards = boards_of_games(1, 200)
     records = packed(boards)
     records["rule50"] = 0
     records["score"] = evaluate_many(records, "classical")
@@ -35,7 +35,7 @@ def test_it_tells_both_sides_views() -> None:
 
 
 def test_the_built_in_network_s_centipawns_are_the_classical_ones() -> None:
-    records = packed([board for board in random_boards(1, 3000) if not board.is_check()])
+    records = packed([board for board in boards_of_games(1, 3000) if not board.is_check()])
     records["score"] = evaluate_many(records, "classical")
     told = compare(load_network(BUILT_IN_FILE), records)
     network, classical = (int(number) for number in re.findall(r"\|value\| (\d+) centipawns", told))
@@ -44,4 +44,4 @@ def test_the_built_in_network_s_centipawns_are_the_classical_ones() -> None:
 
 def test_too_few_positions() -> None:
     assert compare(NETWORK, np.empty(0, PACKED)) == "there are too few positions to compare"
-    assert "correlation 0.0" in compare(NETWORK, packed(random_boards(1, 1)).repeat(2))
+    assert "correlation 0.0" in compare(NETWORK, packed(boards_of_games(1, 1)).repeat(2))

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from train_data import packed, plain_features, plain_value, random_boards
+from train_data import boards_of_games, packed, plain_features, plain_value
 
 from knightadder.workshop.train.integer_model import features_of, integer_values
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import LIMIT, Shape, dequantise, enlarge, initial_weights, quantise
 
-BOARDS = random_boards(1, 500)
+BOARDS = boards_of_games(1, 500)
 RECORDS = packed(BOARDS)
 SHAPES = [Shape(16, 1, True), Shape(32, 8, True), Shape(16, 1, False), Shape(16, 2, True, 4)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import chess
 import numpy as np
 import pytest
-from train_data import packed, plain_features, plain_value, random_boards
+from train_data import boards_of_games, packed, plain_features, plain_value
 
 from knightadder.workshop.train.pictures import NetworkStatistics, choose, draw_worth, look, worth_by_square
 from knightadder.workshop.train.weights import Flat, Shape, dequantise, quantise
@@ -28,7 +28,7 @@ def sample_of(worth: list[tuple[float, int, int]], shares: np.ndarray, moves: li
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_worth_of_a_man_is_what_the_value_loses_without_it(shape: Shape) -> None:
-    boards, weights = random_boards(2, 300)[::30], random_weights(shape)
+    boards, weights = boards_of_games(2, 300)[::30], random_weights(shape)
     network = quantise(weights, shape, 200, "")
     expected = []
     for board in boards:
@@ -49,7 +49,7 @@ def test_the_worth_of_a_man_is_what_the_value_loses_without_it(shape: Shape) -> 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_neurons_do(shape: Shape) -> None:
-    boards, weights, neuron = random_boards(3, 600), random_weights(shape), 5
+    boards, weights, neuron = boards_of_games(3, 600), random_weights(shape), 5
     feature_weights, feature_biases, output_weights, output_biases = shape.parts(weights)
     output_weights[:, :, np.arange(shape.width) != neuron] = 0
     output_biases[:] = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from train_data import games_folder, packed, random_boards
+from train_data import boards_of_games, games_folder, packed
 
 from knightadder.engine.errors import OptionError
 from knightadder.library.arrays import evaluate_many
@@ -20,7 +20,7 @@ from knightadder.workshop.train.kernels import NO_RESULT
 from knightadder.workshop.train.selection import SelectedGames, Selection, Targets
 
 WANTED = Filter(first_ply=4, score_below=3000, quiet=True)
-RECORDS = packed(random_boards(1, 640))
+RECORDS = packed(boards_of_games(1, 640))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from train_data import games_folder, packed, random_boards
+from train_data import boards_of_games, games_folder, packed
 
 from knightadder.cli import build_parser, main
 from knightadder.core.evaluation.network_file import read_network
@@ -66,7 +66,7 @@ def test_it_writes_a_network_and_a_loss_curve(
     ]
     assert sorted(file.name for file in (tmp_path / "run").iterdir()) == files
     weights, shape, scale = weights_of(tmp_path / "run")
-    records = packed(random_boards(1, 50))
+    records = packed(boards_of_games(1, 50))
     expected = integer_values(quantise(weights, shape, scale, ""), records)
     assert integer_values(network, records).tolist() == expected.tolist()
 

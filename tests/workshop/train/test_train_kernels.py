@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from train_data import packed, placements, plain_features, random_boards
+from train_data import boards_of_games, packed, placements, plain_features
 
 from knightadder.core.board.viriformat import NO_SCORE
 from knightadder.core.evaluation.network_file import king_views
@@ -15,7 +15,7 @@ from knightadder.workshop.train.kernels import NO_RESULT, list_features, mix_in_
 from knightadder.workshop.train.trainer import Trainer
 from knightadder.workshop.train.weights import LIMIT, Shape, initial_weights
 
-BOARDS = random_boards(1, 600)
+BOARDS = boards_of_games(1, 600)
 RECORDS = packed(BOARDS)
 
 

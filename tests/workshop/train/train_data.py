@@ -25,7 +25,7 @@ def material(board: chess.Board) -> int:
     return sum(VALUES[man.piece_type] * (1 if man.color else -1) for man in board.piece_map().values())
 
 
-def random_boards(seed: int, count: int) -> list[chess.Board]:
+def boards_of_games(seed: int, count: int) -> list[chess.Board]:
     """Give positions of random games."""
     chance, boards, board = random.Random(seed), [], chess.Board()
     while len(boards) < count:
