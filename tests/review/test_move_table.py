@@ -113,6 +113,11 @@ def test_times_are_the_differences_of_the_clocks() -> None:
     assert (rows[5].clock, rows[5].time_spent, rows[7].clock) == (61, 122, None)
 
 
+def test_a_written_time_counts_more_than_the_clocks() -> None:
+    [move] = move_times(read_game('[TimeControl "180"]\n\n1. e4 {[%emt 0:00:03] [%clk 0:02:58]} *'))
+    assert move == MoveTime(180, 178, 3)
+
+
 def test_a_time_control_in_minutes_is_not_the_first_clock() -> None:
     text = '[TimeControl "90+30"]\n\n1. e4 {[%clk 1:30:20]} e5 {[%clk 1:29:00]} 2. Nf3 {[%clk 1:30:10]} *'
     assert move_times(read_game(text)) == [
