@@ -122,6 +122,12 @@ CASES = [
     # A line may end in the middle of an exchange: then it proves nothing.
     ("other", "The evaluation goes from +1.00 to -1.00.", "3rk3/8/8/8/8/8/3R4/3RK3 w - - 0 1", "Rd5", Cp(100), "Rd3",
      Cp(100), "Rxd5"),
+    # The cheapest piece takes back.
+    ("other", "The evaluation goes from -1.00 to +2.50.", "3q2k1/8/4p3/3p4/8/2N5/8/3R2K1 b - - 0 1", "Kg7", Cp(100),
+     "Kh7", Cp(250), "Nxd5"),
+    # A piece that has just been promoted and can be taken is not named.
+    ("material", "Loses material worth 4 pawns.", "r3k3/1P6/8/8/4b3/8/8/K7 b - - 0 1", "Kd7", Cp(800), "Bxb7", Cp(-200),
+     "bxa8=Q"),
 ]  # fmt: skip
 
 
@@ -153,6 +159,7 @@ def test_the_result_of_any_engine_is_explained():
     before = InfoDict(score=PovScore(Cp(20), True), pv=[chess.Move.from_uci("e1e2")])
     after = InfoDict(score=PovScore(Cp(200), False), pv=[chess.Move.from_uci("d6e5")])
     assert explain(board, move, before, after) == "Hangs the knight on e5."
+    assert explain(board, move, InfoDict(score=before["score"]), after) == "Hangs the knight on e5."
     assert explain(board, move, before, InfoDict(score=after["score"])) == "The evaluation goes from +0.20 to -2.00."
     with pytest.raises(ValueError, match="illegal move: e1e3"):
         explain(board, chess.Move.from_uci("e1e3"), before, after)
