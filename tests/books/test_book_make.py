@@ -83,9 +83,10 @@ def test_a_move_weighs_two_for_a_win_and_one_for_a_draw(games: Path, capsys: pyt
     assert counted == f"knightadder: {games}: 2 games left out: unreadable or without a result"
 
 
-def test_a_null_move_ends_a_game(games: Path) -> None:
+def test_a_null_move_ends_a_game_even_at_its_beginning(games: Path) -> None:
     book = games.with_name("book.bin")
-    games.write_text('[Result "1-0"]\n\n1. e4 -- 2. d4 1-0\n')
+    position = '[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n[Result "1-0"]\n\n1. -- Kd7 1-0\n'
+    games.write_text(f'[Result "1-0"]\n\n1. e4 -- 2. d4 1-0\n\n{position}')
     assert make(games, "-o", book) == 0
     assert weights(book) == {"e4": 2}
     assert book.stat().st_size == 16

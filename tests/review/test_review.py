@@ -83,7 +83,7 @@ def test_the_best_move_is_never_marked():
 
 def test_a_game_with_a_null_move_has_marks_but_no_accuracy():
     board = read_game("1. e4 -- 2. d4 a5 *").end().board()
-    found = review(board, evaluations(board, [Cp(0), Cp(0), Cp(0), Cp(-500), Cp(0)]))
+    found = review(board, evaluations(board, [Cp(0), Cp(0), Cp(400), Cp(-500), Cp(0)]))
     assert found.judgements == (None, None, Judgement.BLUNDER, Judgement.BLUNDER)
     assert (found.white, found.black) == (None, None)
 
