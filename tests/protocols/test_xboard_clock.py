@@ -22,6 +22,10 @@ def clock(**commands: str) -> GameClocks:
     return told
 
 
+def test_without_a_command_a_game_has_five_minutes() -> None:
+    assert clock().limits(0, 3) == Limits(wtime=300_000, btime=300_000)
+
+
 def test_a_game_in_one_time_control() -> None:
     told = clock(level="0 2 12", time="9000", otim="8000")
     assert told.limits(0, 5) == Limits(wtime=90_000, btime=80_000, winc=12_000, binc=12_000)
