@@ -41,6 +41,10 @@ def test_a_rook_that_castling_leaves_where_it_is_moves_on_as_a_rook() -> None:
     assert write_moves(["e1f1", "e8e7", "f1a1"], "4k3/8/8/8/8/8/8/4KR2") == ["O-O", "e8e7", "f1a1"]
 
 
+def test_a_king_that_takes_where_its_rook_was_taken_does_not_castle() -> None:
+    assert write_moves(["b7h1", "g1h1"], "4k3/1b6/8/8/8/8/8/6KR") == ["b7h1", "g1h1"]
+
+
 @pytest.mark.parametrize("chess960", [False, True])
 @pytest.mark.parametrize("turn", [chess.WHITE, chess.BLACK])
 def test_castling_is_understood_in_every_notation(chess960: bool, turn: bool) -> None:

@@ -110,11 +110,17 @@ def test_position_is_read(text: str, position: tuple[str | None, list[str]]) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "fen", "fen moves e2e4", "moves e2e4", "startpos e2e4", "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1"]
+    ("texts", "expected"),
+    [
+        (["", "moves e2e4", "8/8/8/8/8/4k3/4p3/4K3 w - - 0 1"], "startpos or fen"),
+        (["fen", "fen moves e2e4"], "a FEN after fen"),
+        (["startpos e2e4", "startpos e2e4 moves d7d5"], "moves after startpos, not e2e4"),
+    ],
 )
-def test_a_position_of_another_form_is_refused(text: str) -> None:
-    with pytest.raises(EngineError, match=r"^position: expected"):
-        parse_position(text)
+def test_a_position_of_another_form_is_refused(texts: list[str], expected: str) -> None:
+    for text in texts:
+        with pytest.raises(EngineError, match=f"^position: expected {expected}$"):
+            parse_position(text)
 
 
 @pytest.mark.parametrize(
