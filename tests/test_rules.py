@@ -34,6 +34,8 @@ def test_castling_rights_tell_the_rules(fen: str, chess960: bool) -> None:
         ("4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1", [], "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1"),
         ("4k3/8/8/8/8/8/8/R3K3 w KQ e6 0 1", ["right K", "square e6"], "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"),
         ("r3k3/8/8/8/8/8/8/4K2R w KQkq - 0 1", ["rights Qk"], "r3k3/8/8/8/8/8/8/4K2R w Kq - 0 1"),
+        ("4k3/8/8/8/8/8/8/7K w K - 0 1", ["right K"], "4k3/8/8/8/8/8/8/7K w - - 0 1"),
+        ("7k/8/8/8/8/8/8/2K5 w k - 0 1", ["right k"], "7k/8/8/8/8/8/8/2K5 w - - 0 1"),
     ],
 )
 def test_what_cannot_be_is_left_out_of_fens_and_of_boards(fen: str, notes: list[str], clean: str) -> None:
@@ -46,6 +48,10 @@ def test_what_cannot_be_is_left_out_of_fens_and_of_boards(fen: str, notes: list[
     assert own.fen(en_passant="fen") == clean and not impossible_in(own)
     texts = [note.removeprefix("impossible castling ").removeprefix("impossible en passant ") for note in said]
     assert texts == [f"{note} left out" for note in notes]
+
+
+def test_a_castling_right_without_a_king_is_left_out() -> None:
+    assert impossible_in(chess.Board("8/8/8/8/8/8/8/R7 w Q - 0 1")) == ("impossible castling right Q left out",)
 
 
 @pytest.mark.parametrize(

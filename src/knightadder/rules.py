@@ -40,12 +40,12 @@ def impossible_in(board: Board) -> tuple[str, ...]:
     return notes_on(rights, SQUARE_NAMES[ep] if ep is not None and board.status() & Status.INVALID_EP_SQUARE else "")
 
 
-def _letter(board: Board, rook: int) -> str:
-    color = square_rank(rook) == 0
+def _letter(board: Board, square: int) -> str:
+    """Return the letter of a castling right. Without a rook on its side, it is on a corner, perhaps the king's."""
+    color = square_rank(square) == 0
     king = board.king(color)
-    letter = "k" if square_file(rook) > (4 if king is None else square_file(king)) else "q"
-    if board.chess960:
-        letter = SQUARE_NAMES[rook][0]
+    kingside = square_file(square) == 7 or (king is not None and square_file(square) > square_file(king))
+    letter = SQUARE_NAMES[square][0] if board.chess960 else "k" if kingside else "q"
     return letter.upper() if color else letter
 
 
