@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from searcher import Clock, Searcher
 
-from knightadder.engine import running_search, search_clock
+from knightadder.engine import reporting, running_search, search_clock
 from knightadder.engine.engine import Engine
 
 
@@ -57,6 +57,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         return pause
 
     monkeypatch.setattr(running_search, "time", time)
+    monkeypatch.setattr(reporting, "time", time)
     monkeypatch.setattr(search_clock, "time", time)
     monkeypatch.setattr(search_clock, "TICK", 0.001)
     monkeypatch.setattr(search_clock.SearchClock, "_check", check_and_tell)

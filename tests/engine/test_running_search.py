@@ -201,6 +201,51 @@ def test_the_current_move_is_told_in_a_long_search(searcher: Searcher, clock: Cl
     assert isinstance(listener.reports[-1], Info)
 
 
+def test_the_current_move_is_told_again_each_second(
+    searcher: Searcher, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deepen, released = search_thread.deepen, threading.Event()
+
+    def waits(tables: object, worker: Any, depth: int, *rest: int) -> int:
+        if depth == 6:
+            assert released.wait(TIMEOUT)
+        return int(deepen(tables, worker, depth, *rest))
+
+    monkeypatch.setattr(search_thread, "deepen", waits)
+    listener = searcher.start(Limits(infinite=True), KIWIPETE)
+    listener.wait_for(lambda: listener.infos and listener.infos[-1].depth == 5)
+    clock.advance(searcher.engine, 3)
+    for _ in range(4):
+        clock.advance(searcher.engine, 1)
+    released.set()
+    searcher.engine.stop()
+    assert listener.result.best_move in legal(KIWIPETE)
+    told = {report.time_ms // 1000 for report in listener.reports if isinstance(report, CurrentMove)}
+    assert told >= {4, 5, 6, 7}
+
+
+def test_no_current_move_comes_between_the_lines_of_an_iteration(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_clock, "_SHOW_DETAILS_AFTER", 0.0)
+    searcher.engine.set_option("MultiPV", "3")
+    separated = threading.Event()
+    inside = False
+
+    def report(news: Info | CurrentMove | Message) -> None:
+        nonlocal inside
+        if isinstance(news, CurrentMove) and inside:
+            separated.set()
+        elif isinstance(news, Info):
+            inside = news.multipv < 3
+            if news.depth == 3 and news.multipv == 1:
+                separated.wait(3 * search_clock.TICK)
+
+    searcher.engine.go(Limits(movetime=1000, depth=8), report, lambda result: None)
+    assert searcher.engine.wait(TIMEOUT)
+    assert not separated.is_set()
+
+
 def test_there_is_no_current_move_after_the_end_of_the_game(searcher: Searcher, clock: Clock) -> None:
     mated = searcher.start(Limits(infinite=True), CHECKMATE)
     clock.advance(searcher.engine, search_clock._SHOW_DETAILS_AFTER + 1)

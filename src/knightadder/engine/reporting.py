@@ -1,5 +1,6 @@
 """Reports of a search to its listener: lines of analysis, the current move, and messages."""
 
+import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -39,6 +40,7 @@ class Reporter:
         self._chess960, self._show_wdl = chess960, show_wdl
         self._material = material
         self._root_hits = root_hits
+        self._speaking = threading.Lock()  # held for all lines of an iteration, so that no current move separates them
 
     def tell(self, news: Info | CurrentMove | Message) -> None:
         """Pass on a report. An error in the listener does not end the search."""
@@ -53,33 +55,35 @@ class Reporter:
 
     def lines(self, lines: Sequence[Variation]) -> None:
         """Report the lines, best first."""
-        nodes, nps, hashfull, time_ms = self._counters()
-        tb_hits = self._root_hits + sum(thread.tb_hits for thread in self._threads)
-        infos = [
-            Info(
-                depth=line.depth,
-                seldepth=line.seldepth,
-                multipv=rank,
-                score=to_score(line.score),
-                bound=line.bound,
-                wdl=win_draw_loss(line.score, self._material) if self._show_wdl else None,
-                nodes=nodes,
-                nps=nps,
-                hashfull=hashfull,
-                tbhits=tb_hits,
-                time_ms=time_ms,
-                pv=tuple(self.name(move) for move in line.moves),
-            )
-            for rank, line in enumerate(lines, 1)
-        ]
-        self.last_info = infos[0]
-        for info in infos:
-            self.tell(info)
+        with self._speaking:
+            nodes, nps, hashfull, time_ms = self._counters()
+            tb_hits = self._root_hits + sum(thread.tb_hits for thread in self._threads)
+            infos = [
+                Info(
+                    depth=line.depth,
+                    seldepth=line.seldepth,
+                    multipv=rank,
+                    score=to_score(line.score),
+                    bound=line.bound,
+                    wdl=win_draw_loss(line.score, self._material) if self._show_wdl else None,
+                    nodes=nodes,
+                    nps=nps,
+                    hashfull=hashfull,
+                    tbhits=tb_hits,
+                    time_ms=time_ms,
+                    pv=tuple(self.name(move) for move in line.moves),
+                )
+                for rank, line in enumerate(lines, 1)
+            ]
+            self.last_info = infos[0]
+            for info in infos:
+                self.tell(info)
 
     def current_move(self, depth: int, move: int, index: int) -> None:
         """Report the root move being searched and its place among the root moves, from 0."""
-        nodes, nps, hashfull, time_ms = self._counters()
-        self.tell(CurrentMove(depth, self.name(move), index + 1, nodes, nps, hashfull, time_ms))
+        with self._speaking:
+            nodes, nps, hashfull, time_ms = self._counters()
+            self.tell(CurrentMove(depth, self.name(move), index + 1, nodes, nps, hashfull, time_ms))
 
     def nodes(self) -> int:
         """Return the number of nodes of all threads."""

@@ -132,7 +132,7 @@ class SearchClock:
             self._stop_flag[0] = 1
 
     def _keep_time(self) -> None:
-        shown = (0, 0)
+        shown = (0, 0, 0)
         while True:
             with self._changed:
                 if self._released:
@@ -144,8 +144,9 @@ class SearchClock:
             with self._speaking:
                 if searching and not self._released and self.shows_details:
                     depth, (move, index) = self._main.depth, self._main.current_move
-                    if (depth, move) != shown:
-                        shown = (depth, move)
+                    # The move of a long search may be the same for minutes, but its nodes and time are not.
+                    if (now := (depth, move, int(self.elapsed))) != shown:
+                        shown = now
                         self._reporter.current_move(depth, move, index)
 
     def _check(self) -> float:
