@@ -122,6 +122,11 @@ def test_an_evaluation_draws_itself_with_the_worths() -> None:
         assert min(squares, key=lambda name: [float(squares[name].get(axis)) for axis in "yx"]) == corner
         labels = list(svg.iter(f"{SVG}text"))
         assert len(labels) == len(value.pieces)
+        boxes = [rect for rect in svg.iter(f"{SVG}rect") if rect.get("rx")]
+        for box, label in zip(boxes, labels, strict=True):  # each text is in the middle of its box
+            left, top, width, height = (float(box.get(key)) for key in ("x", "y", "width", "height"))
+            assert left + width / 2 == pytest.approx(float(label.get("x")), abs=0.01)
+            assert top + height / 2 < float(label.get("y")) < top + height
         for square, worth in value.pieces.items():
             place = squares[chess.square_name(square)]
             left, top, width = (float(place.get(key)) for key in ("x", "y", "width"))

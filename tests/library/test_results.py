@@ -14,12 +14,12 @@ import chess.engine
 import pytest
 from chess.engine import Cp, Limit, Mate, PovScore, PovWdl, Wdl
 
-from knightadder.engine.info import Bound
+from knightadder.engine.info import Bound, Info, Score
 from knightadder.library.arrays import evaluate_many
 from knightadder.library.board_engine import Engine
 from knightadder.library.frames import to_frame
 from knightadder.library.positions import evaluate
-from knightadder.library.results import Analysis, Line, PlayResult
+from knightadder.library.results import Analysis, Line, PlayResult, line_of
 from knightadder.library.scores import score_text
 
 PV = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6", "e1g1", "f8e7", "f1e1", "b7b5"]
@@ -54,6 +54,16 @@ CASTLING = line("f1h1", fen="4k3/8/8/8/8/8/8/5K1R w K - 0 1")
 )
 def test_results_are_one_short_line(result: object, text: str) -> None:
     assert repr(result) == text
+
+
+def test_a_line_has_the_seconds_and_the_side_of_the_report() -> None:
+    fen = "4k3/8/8/8/8/8/8/R3K3 b - - 0 1"
+    info = Info(5, 7, 1, Score(cp=-480), Bound.EXACT, (0, 20, 980), 900, 600, 0, 0, 1500, ("e8d7",))
+    told = line_of(info, fen)
+    assert (told.time, told.score, told.wdl) == (1.5, PovScore(Cp(-480), False), PovWdl(Wdl(0, 20, 980), False))
+    ended = replace(info, wdl=None, pv=())  # the engine gives no chances if the game is over
+    assert line_of(replace(ended, score=Score(mate=0)), fen).wdl == PovWdl(Wdl(0, 0, 1000), False)
+    assert line_of(replace(ended, score=Score(cp=0)), fen).wdl == PovWdl(Wdl(0, 1000, 0), False)
 
 
 def test_an_evaluation_is_one_short_line() -> None:

@@ -34,6 +34,14 @@ def test_only_the_side_to_move_loses_time(clock, time):
     assert clock.remaining(chess.WHITE) == 52 and clock.remaining(chess.BLACK) == 55
 
 
+def test_a_side_whose_clock_starts_stops_the_other(clock, time):
+    clock.start(chess.WHITE)
+    time.seconds += 3
+    clock.start(chess.BLACK)
+    time.seconds += 5
+    assert clock.remaining(chess.WHITE) == 57 and clock.remaining(chess.BLACK) == 55
+
+
 def test_a_clock_that_stands_loses_nothing(clock, time):
     time.seconds += 10
     assert clock.press() == 0

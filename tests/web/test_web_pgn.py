@@ -45,6 +45,13 @@ def test_the_sound_part_of_a_broken_game_is_kept(pgn, sans, wrong, caplog):
     assert caplog.records == []
 
 
+def test_a_game_without_moves_is_loaded_with_a_short_title():
+    loaded = load_pgn(f'[White "{"A" * 1000}"]\n[Event "{"B" * 1000}"]\n\n*\n'.encode())
+    assert (loaded.problem, loaded.left_out, loaded.tree.game.headers["White"]) == (None, [], "A" * 1000)
+    [title] = loaded.titles
+    assert (title.white, title.event) == ("A" * 120, "B" * 120)
+
+
 def test_evaluations_that_are_none_are_left_out():
     digits = "9" * 5000
     pgn = f"1. e4 {{[%eval #{digits}]}} e5 {{[%eval 0.2,{digits}]}} 2. Nf3 {{[%eval 99999999]}} *"

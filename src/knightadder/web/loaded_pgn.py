@@ -56,8 +56,7 @@ def load_pgn(content: bytes, index: int = 0) -> LoadedPgn:
         game = read_game(games[index][0], _Builder())
     except BrokenGame as error:
         raise MessageError(f"this game cannot be read: {error}") from None
-    if game is None:  # never happens, because `_games` leaves remarks out
-        raise MessageError("this PGN has no game")
+    assert game is not None  # `_games` leaves remarks out
     problem = str(game.errors[0]) if game.errors else None
     if is_prose(games[index][0]):
         raise MessageError("this is not PGN: no tags and no moves")
