@@ -74,6 +74,7 @@ def host_target() -> str:
         return "aarch64"
     if machine in ("x86_64", "amd64"):
         level = x86_64_level()
-        if level >= 2:
-            return f"{'windows-' if sys.platform == 'win32' else ''}x86-64-v{level}"
+        if level < 2:
+            raise ImageError("this processor is not supported, because it lacks SSE4.2 or POPCNT")
+        return f"{'windows-' if sys.platform == 'win32' else ''}x86-64-v{level}"
     raise ImageError("this kind of processor is not supported")
