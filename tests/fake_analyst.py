@@ -24,10 +24,10 @@ def _material(board, color):
     return sum(value * len(board.pieces(piece, color)) for piece, value in _VALUES.items())
 
 
-def evaluate(board, analyst, limit, multipv=1):
+def evaluate(board, analyst, limit, multipv=1, **scale):
     """Evaluate a game of one block."""
     [block] = blocks(1, board)
-    return evaluate_block(block, analyst, limit, multipv)
+    return evaluate_block(block, analyst, limit, multipv, **scale)
 
 
 class Here:

@@ -63,6 +63,7 @@ def test_numbers_that_turn_something_off_are_zero(name):
         ("concurrency = 0", "concurrency: expected a number from 1 to 32, not 0"),
         ("move_overhead = 6000", "move_overhead: expected a number from 0 to 5000, not 6000"),
         ("resign_score = -1", "option Resign Score: -1 is not between"),
+        ("min_rating = 2000\nmax_rating = 1999", "min_rating: 2000 is above max_rating, 1999"),
         ("abort_after = 'soon'", "abort_after: expected a number"),
         ("abort_after = true", "abort_after: expected a number"),
         ("correspondence_seconds = 0", "correspondence_seconds: expected a number from 0.1 to 86400, not 0.0"),

@@ -1,5 +1,6 @@
 """Evaluating the positions of a game, with an analyst that the tests understand."""
 
+import dataclasses
 import itertools
 import json
 import pickle
@@ -17,7 +18,9 @@ from knightadder.engine.errors import PositionError
 from knightadder.library.boards import position_of
 from knightadder.library.results import Analysis
 from knightadder.pgn.games import text_of
+from knightadder.review.accuracy import rescale, unchanged
 from knightadder.review.game_evaluation import ScoredLine, SearchedPosition, blocks, evaluate_block, from_json, to_json
+from knightadder.review.judgement import Judgement
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
 
@@ -99,6 +102,24 @@ class LongWinded(FakeAnalyst):
         return Analysis(
             (type(line)(*(moves if name == "pv" else getattr(line, name) for name in line.__slots__)),), None, None
         )
+
+
+class Winning(FakeAnalyst):
+    """Gives the best move of each position 9 pawns, and the best of some moves 4 pawns."""
+
+    def analyse(self, board, limit, *, multipv=1, root_moves=None):
+        line = super().analyse(board, limit, root_moves=root_moves).best
+        score = PovScore(Cp(900 if root_moves is None else 400), board.turn)
+        return Analysis((dataclasses.replace(line, score=score),), None, None)
+
+
+@pytest.mark.parametrize("scale", [rescale, unchanged])
+def test_a_move_is_praised_by_the_scale_of_the_engine(scale):
+    board = chess.Board()
+    board.push(Winning().analyse(board, LIMIT).best.move)
+    found = review(board, evaluate(board, Winning(), LIMIT, scale=scale), scale)
+    # Between +4 and +9 of Stockfish, the chances differ much more than between +4 and +9 of this engine.
+    assert found.judgements[0] is (Judgement.GREAT if scale is unchanged else None)
 
 
 def test_lines_are_cut_to_a_readable_length():

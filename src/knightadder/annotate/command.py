@@ -353,7 +353,7 @@ def _write(
     """
     from knightadder.annotate.moves_file import writing_moves
     from knightadder.pgn.games import BrokenGame, headers_of, parse, read_texts, remarks, tell_notes, text_of
-    from knightadder.review.accuracy import rescale, unchanged
+    from knightadder.review.accuracy import scale_of
     from knightadder.review.game_evaluation import from_json
     from knightadder.review.move_table import moves_table
     from knightadder.review.notes import annotate
@@ -384,7 +384,7 @@ def _write(
                         raise OptionError(
                             f"{damage} ({error}): remove its line to repeat the game, or give --restart to begin again"
                         ) from None
-                    found = review(board, evaluations, unchanged if is_other else rescale)
+                    found = review(board, evaluations, scale_of(is_other))
                     differing += annotate(game, found, entry.get("engine"), arguments.explain)
                     written = remarks(text) + text_of(game)
                     rows.append(row(text.number, text.line, game.headers, found))

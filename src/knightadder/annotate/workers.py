@@ -12,6 +12,7 @@ import chess.pgn
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.foreign import parse_json
+from knightadder.review.accuracy import scale_of
 from knightadder.review.game_evaluation import (
     Block,
     check_block,
@@ -37,7 +38,7 @@ class BlockEvaluator:
         analyst, other = self._engine.get(), self._engine.other
         found: list[Any] | str
         try:
-            found = to_json(evaluate_block(block, analyst, self._limit, self._multipv))
+            found = to_json(evaluate_block(block, analyst, self._limit, self._multipv, scale_of(other is not None)))
         except OptionError:
             raise
         except EngineError as error:

@@ -76,6 +76,8 @@ class BotSettings(Policy):
         ):
             if not least <= getattr(self, name) <= most:
                 raise OptionError(f"{name}: expected a number from {least} to {most}, not {getattr(self, name)}")
+        if 0 < self.max_rating < self.min_rating:
+            raise OptionError(f"min_rating: {self.min_rating} is above max_rating, {self.max_rating}")
         for option in self.options:
             if option.lower() in _OWN_OPTIONS:
                 raise OptionError(f"options: the bot sets {option} itself")

@@ -91,7 +91,8 @@ def find_puzzles(
     game; by default, the analyst does.
     """
     analyst.new_game()
-    evaluations = scan(game) if scan else evaluate(game, analyst, chess.engine.Limit(nodes=min(SCAN_NODES, nodes)))
+    limit = chess.engine.Limit(nodes=min(SCAN_NODES, nodes))
+    evaluations = scan(game) if scan else evaluate(game, analyst, limit, scale=scale)
     boards = boards_along(game.root(), game.move_stack)
     seeker = _Seeker(analyst, nodes, scale)
     found: list[Found] = []

@@ -21,7 +21,7 @@ from knightadder.puzzles.finding import SCAN_NODES, Found, find_puzzles
 from knightadder.puzzles.puzzle import Puzzle, Solution
 from knightadder.puzzles.rating import rate
 from knightadder.puzzles.themes import kind_of, themes_of
-from knightadder.review.accuracy import rescale, unchanged
+from knightadder.review.accuracy import scale_of
 from knightadder.review.game_evaluation import SearchedPosition, at_the_end, evaluation_of
 from knightadder.worker_engine import WorkerEngine
 
@@ -60,7 +60,7 @@ class PuzzleMaker:
         seeker, other = self._engine.get(), self._engine.other
         if self._player is None:
             self._player = Engine(hash_mb=_RATING_HASH_MB, options=self._engine.own_options)
-        scale = unchanged if other else rescale
+        scale = scale_of(other is not None)
         site = game.headers.get("Site", "")
         address = site if site.startswith(("http://", "https://")) else f"{item.file}?game={item.text.number}"
         rows = []

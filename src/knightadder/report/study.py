@@ -13,7 +13,7 @@ from knightadder.engine.errors import EngineError, PositionError
 from knightadder.foreign import parse_json
 from knightadder.motifs.line import boards_along
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse
-from knightadder.review.accuracy import Scale, rescale, unchanged, win_percent
+from knightadder.review.accuracy import Scale, scale_of, win_percent
 from knightadder.review.game_evaluation import SearchedPosition, evaluate, evaluation_of, from_json, to_json
 from knightadder.review.judgement import Judgement
 from knightadder.review.move_table import AnnotatedMove, moves_table
@@ -76,8 +76,9 @@ class GameStudy:
             return json.dumps(asdict(_Told(fault=str(fault)))).encode()
         analyst = self._engine.get()
         try:
-            evaluations = evaluate(board, analyst, self._limit)
-            choices = self._choices(item, board, review(board, evaluations, _scale(self._engine.other is not None)))
+            scale = scale_of(self._engine.other is not None)
+            evaluations = evaluate(board, analyst, self._limit, scale=scale)
+            choices = self._choices(item, board, review(board, evaluations, scale))
         except PositionError as fault:  # for example, a move number has become too large
             return json.dumps(asdict(_Told(fault=str(fault)))).encode()
         return json.dumps(asdict(_Told(to_json(evaluations), choices))).encode()
@@ -108,7 +109,7 @@ def studied(item: GameOfPlayer, result: bytes, is_other: bool) -> StudiedGame:
             raise BrokenGame(told.fault)
         game = _read(item)
         board = _end_of(game)
-        scale = _scale(is_other)
+        scale = scale_of(is_other)
         evaluations = from_json(told.evaluations, board)
         found = review(board, evaluations, scale)
         moves = moves_table(game, found)
@@ -148,10 +149,6 @@ def _plies(item: GameOfPlayer, board: chess.Board, found: Review) -> list[int]:
     """Return the plies of the player's mistakes and blunders, counted from 0."""
     first = 0 if item.white == found.white_first else 1
     return [ply for ply in range(first, len(board.move_stack), 2) if found.judgements[ply] in _MISTAKES]
-
-
-def _scale(is_other: bool) -> Scale:
-    return unchanged if is_other else rescale
 
 
 def _choices_of(

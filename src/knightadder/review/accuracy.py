@@ -55,6 +55,11 @@ def unchanged(score: chess.engine.Score) -> chess.engine.Score:
     return score
 
 
+def scale_of(is_other: bool) -> Scale:
+    """Return the conversion of this engine's scores, or of an external engine's scores, to Stockfish's scale."""
+    return unchanged if is_other else rescale
+
+
 def capped(score: chess.engine.Score) -> int:
     """Return a score in centipawns, limited to `CEILING`; a mate counts as the limit."""
     return max(-CEILING, min(CEILING, score.score(mate_score=100 * CEILING)))

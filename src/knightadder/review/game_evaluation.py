@@ -14,7 +14,7 @@ from chess.engine import Cp, Mate, PovScore, PovWdl, Wdl
 from knightadder.library.boards import board_of, position_of
 from knightadder.library.results import Analysis, Line
 from knightadder.library.scores import MOST_DEPTH, MOST_SCORE
-from knightadder.review.accuracy import rescale
+from knightadder.review.accuracy import Scale, rescale
 from knightadder.review.judgement import is_obvious, praise
 
 # Number of positions in a block. Longer blocks are a little faster, because each block searches one more position.
@@ -101,19 +101,20 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
 
 
 def evaluate(
-    board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
+    board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1, scale: Scale = rescale
 ) -> list[SearchedPosition | None]:
     """Return evaluations of all positions of a game, given its last position with all moves; see `evaluate_block`."""
-    return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv)]
+    return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv, scale)]
 
 
 def evaluate_block(
-    block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1
+    block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1, scale: Scale = rescale
 ) -> list[SearchedPosition | None]:
     """Return evaluations of a block's positions, with `limit` for each position; EngineError if a search fails.
 
     The analyst is cleared first, so that the result depends only on the arguments. An impossible position, for example
-    after a null move in check, has None.
+    after a null move in check, has None. `scale` converts the analyst's scores to Stockfish's scale, to find the moves
+    that may be praised.
     """
     analyst.new_game()
     # Positions are searched from last to first, so that the hash table already contains results for the positions
@@ -127,7 +128,7 @@ def evaluate_block(
         end.pop()
         each = found[number]
         if each is not None and (others := rivals(end, moves[number], each)):
-            found[number] = _with_rival(end, each, analyst, limit, others)
+            found[number] = _with_rival(end, each, analyst, limit, others, scale)
     return found[: len(block)]
 
 
@@ -159,17 +160,22 @@ def is_best(move: chess.Move, evaluation: SearchedPosition) -> bool:
     return bool(evaluation.variations) and evaluation.variations[0].moves[0] == move
 
 
-def stands_out(board: chess.Board, evaluation: SearchedPosition, rival: PovScore) -> bool:
+def stands_out(board: chess.Board, evaluation: SearchedPosition, rival: PovScore, scale: Scale = rescale) -> bool:
     """Return whether the best move would be praised if the second-best move had the score `rival`."""
     best = evaluation.variations[0].moves[0]
-    return praise(board, best, rescale(evaluation.score.relative), rescale(rival.relative)) is not None
+    return praise(board, best, scale(evaluation.score.relative), scale(rival.relative)) is not None
 
 
 def _with_rival(
-    board: chess.Board, found: SearchedPosition, analyst: Analyst, limit: chess.engine.Limit, others: list[chess.Move]
+    board: chess.Board,
+    found: SearchedPosition,
+    analyst: Analyst,
+    limit: chess.engine.Limit,
+    others: list[chess.Move],
+    scale: Scale,
 ) -> SearchedPosition:
     look = chess.engine.Limit(depth=FIRST_LOOK)
-    if not stands_out(board, found, analyst.analyse(board, look, root_moves=others).score):
+    if not stands_out(board, found, analyst.analyse(board, look, root_moves=others).score, scale):
         return found
     return replace(found, rival=analyst.analyse(board, limit, root_moves=others).score)
 
