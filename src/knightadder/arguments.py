@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from knightadder.engine.errors import OptionError
 from knightadder.engine.options import DEFAULT_EVALUATION, EVALUATION_NAMES
+from knightadder.files import existing_folders
 from knightadder.foreign import MOST, TooLarge, parse_finite, parse_whole
 
 if TYPE_CHECKING:
@@ -167,9 +169,7 @@ def engine_options(arguments: argparse.Namespace) -> dict[str, str]:
     """
     given = vars(arguments)
     if given.get("syzygy"):
-        from knightadder.library.engine_options import folders_of  # imported late, because it imports slow modules
-
-        folders_of(given["syzygy"])
+        existing_folders(given["syzygy"].split(os.pathsep))
     options = {name: str(given[key]) for key, name in _OPTIONS.items() if given.get(key) is not None}
     return {**options, **named_values(given.get("option", ()))}
 

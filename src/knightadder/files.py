@@ -48,6 +48,15 @@ def writing(file: Path | str) -> contextlib.AbstractContextManager[None]:
     return doing("write", file)
 
 
+def existing_folders(names: Iterable[str]) -> list[str]:
+    """Return the names that are not empty; OptionError if one of them is not a folder."""
+    folders = [name for name in names if name]
+    for name in folders:
+        if not os.path.isdir(name):
+            raise OptionError(f"there is no folder {name}")
+    return folders
+
+
 def read_toml(file: Path) -> dict[str, Any]:
     """Return the values of a TOML file; OptionError if it cannot be read, or is not TOML."""
     with reading(file):

@@ -10,6 +10,7 @@ import numpy as np
 
 from knightadder.engine import options
 from knightadder.engine.errors import OptionError
+from knightadder.files import existing_folders
 from knightadder.library.boards import paths_of
 
 Setting: TypeAlias = str | int | bool
@@ -79,8 +80,4 @@ def folders_of(folders: Folders | None) -> list[str]:
         return []
     if isinstance(folders, str | os.PathLike):
         folders = os.fsdecode(folders).split(os.pathsep)
-    names = [folder for folder in paths_of("folders", folders) if folder]
-    for name in names:
-        if not os.path.isdir(name):
-            raise OptionError(f"there is no folder {name}")
-    return names
+    return existing_folders(paths_of("folders", folders))
