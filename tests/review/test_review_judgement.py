@@ -104,6 +104,7 @@ RUSSIAN = "e4 e5 Nf3 Nf6 Nxe5 d6"
         (f"{RUSSIAN} d4", "dxe5", Cp(300), Cp(-20), None),  # the knight hangs
         ("e4 d5 exd5 Qxd5 Nc3", "Qxg2", Cp(20), Cp(-300), BRILLIANT),
         ("e4 e5 Qh5 Nc6 Bc4 g6", "Qxg6", Cp(300), Cp(0), BRILLIANT),
+        ("f3 e5 g4", "Qh4#", Mate(1), Cp(50), None),  # checkmate needs no praise
         ("e4 d5 exd5 Qxd5 Nc3 Qe5+", "Qe2", Cp(50), Cp(-300), GREAT),  # queens can be exchanged
     ],
 )

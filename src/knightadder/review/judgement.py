@@ -95,8 +95,10 @@ def is_missed_chance(before: Judgement | None, judgement: Judgement | None) -> b
 
 
 def is_obvious(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether a move is too obvious to be praised: the only move, a recapture, or a capture winning material."""
-    if board.legal_moves.count() == 1:
+    """Return whether a move is too obvious to be praised: the only move, checkmate, a recapture, or a capture that wins
+    material.
+    """
+    if board.legal_moves.count() == 1 or _is_checkmate_after(board, move):
         return True
     if not board.is_capture(move):
         return False
@@ -105,6 +107,12 @@ def is_obvious(board: chess.Board, move: chess.Move) -> bool:
         if before.is_capture(before.pop()):
             return True
     return _see(board, move) > 0
+
+
+def _is_checkmate_after(board: chess.Board, move: chess.Move) -> bool:
+    after = board.copy(stack=False)
+    after.push(move)
+    return after.is_checkmate()
 
 
 def praise(
