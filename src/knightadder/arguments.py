@@ -70,7 +70,8 @@ positive, not_negative, share, seconds = whole(1), whole(0), number(0, 1), posit
 #: The declaration of options whose values are words of the form ``key=value``.
 KEY_VALUES: dict[str, Any] = {"nargs": "*", "metavar": "KEY=VALUE"}
 
-_GAMES = {
+_GAMES: dict[str, Any] = {
+    "type": Path,
     "metavar": "GAMES.pgn",
     "help": "PGN file, which may be compressed (.gz, .bz2, .xz or .zst); - is standard input",
 }

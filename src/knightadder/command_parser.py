@@ -6,12 +6,14 @@ import argparse
 import difflib
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 
 class CommandParser(argparse.ArgumentParser):
     """A parser whose subparsers report unknown options themselves, so that their own usage is shown.
 
+    An argument of the type `Path` is a name that the system accepts.
     An unknown option or subcommand is reported with the most similar known word. The help of a subcommand begins with
     its line in the list of subcommands, unless it has a longer description.
     """
@@ -19,6 +21,7 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.register("action", "parsers", _Subcommands)
+        self.register("type", Path, _usable_path)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments as argparse does. Unknown arguments end the program, in this parser or a subparser."""
@@ -48,6 +51,18 @@ class _Subcommands(argparse._SubParsersAction):  # type: ignore[type-arg]
         options.setdefault("description", f"{help[0].upper()}{help[1:]}.")
         parser: argparse.ArgumentParser = super().add_parser(name, help=help, **options)
         return parser
+
+
+def _usable_path(text: str) -> Path:
+    """Return a path; ArgumentTypeError if the system refuses it, for example because the name is too long."""
+    path = Path(text)
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):  # the command reports this, if the file has to exist
+        pass
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"cannot use {path}: {error.strerror}") from None
+    return path
 
 
 def _suggestion(word: str, known: Iterable[str]) -> str:

@@ -79,10 +79,9 @@ def is_special(file: Path) -> bool:
     """Return whether a file is written to directly, and is neither locked nor replaced: a device, a pipe, or another
     name of an open file, such as ``/dev/stdout``, even if the open file is a regular file.
     """
-    # Unlike the methods of Path, these functions return False if the system refuses the name.
-    if not os.path.exists(file) or os.path.isdir(file):
+    if not file.exists() or file.is_dir():
         return False
-    return not os.path.isfile(file) or file.absolute().parent in _OPEN_FILES
+    return not file.is_file() or file.absolute().parent in _OPEN_FILES
 
 
 def without_links(file: Path) -> Path:
@@ -118,10 +117,10 @@ def locked(file: Path) -> Iterator[None]:
         return
     place = without_links(file)  # so that links to a file share its lock
     # The folder that contains a folder may not be writable, for example if the folder is a mounted disk.
-    place = place / ".lock" if os.path.isdir(place) else place.parent / f".{place.name}.lock"
+    place = place / ".lock" if place.is_dir() else place.parent / f".{place.name}.lock"
     lock = filelock.FileLock(place)
     try:
-        if not os.path.isdir(place.parent):  # otherwise filelock would create it
+        if not place.parent.is_dir():  # otherwise filelock would create it
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         lock.acquire(timeout=0)
     except filelock.Timeout:
@@ -152,8 +151,6 @@ def check_new(file: Path, force: bool, made: Path | None = None) -> None:
     special file is not overwritten. The run makes the folder `made`, so this folder may be missing.
     """
     check_uncompressed(file)
-    with writing(file), contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        file.lstat()  # fails if the name is too long, or the folder may not be entered
     if file.is_dir():
         raise OptionError(f"cannot write {file}: it is a folder")
     if is_special(file):
@@ -225,7 +222,7 @@ def check_outputs(outputs: Mapping[str, Path | None], read: Iterable[str | Path]
 
 def _is_same(file: Path, other: Path) -> bool:
     """Return whether two names are the same file, which may be missing."""
-    if os.path.exists(file) and os.path.exists(other):
+    if file.exists() and other.exists():
         return file.samefile(other)
     return without_links(file) == without_links(other)
 

@@ -39,7 +39,7 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
 
 def state_beside(output: Path | None) -> Path | None:
     """Return the file for the state of an unfinished run, beside the output; None for a folder or a special output."""
-    if output is None or os.path.isdir(output) or is_special(output):
+    if output is None or output.is_dir() or is_special(output):
         return None
     return output.with_name(f"{output.name}.unfinished")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,8 +42,7 @@ class UserFile:
     def connected(self) -> Iterator[sqlite3.Connection]:
         """Open the file for one transaction, in any thread or process; OptionError if it cannot be used."""
         try:
-            if not os.path.exists(self.file):
-                make_folder(self.file.parent)
+            make_folder(self.file.parent)
             with contextlib.closing(sqlite3.connect(self.file, timeout=_PATIENCE)) as database, database:
                 self._prepare(database)
                 yield database

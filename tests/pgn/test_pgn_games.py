@@ -16,6 +16,7 @@ import pytest
 import knightadder
 from knightadder import cli
 from knightadder.engine.errors import OptionError
+from knightadder.files import STANDARD
 from knightadder.pgn.game_files import game_files
 from knightadder.pgn.games import BrokenGame, GameText, headers_of, parse, read_games, read_texts, remarks, text_of
 
@@ -258,7 +259,7 @@ def test_games_of_a_file_and_what_is_broken(tmp_path):
 
 def test_the_files_that_a_command_names(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ONE.encode())))
-    with game_files(["a.pgn", "-"]) as ((name, file), (standard, copy)):
+    with game_files([Path("a.pgn"), STANDARD]) as ((name, file), (standard, copy)):
         assert (name, file, standard) == ("a.pgn", Path("a.pgn"), "standard input")
         assert [text.text for text in read_texts(copy)] == [ONE]
     assert not copy.exists()
@@ -270,7 +271,10 @@ def test_standard_input_that_cannot_be_copied_is_one_line(monkeypatch):
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(ONE.encode())))
     monkeypatch.setattr(shutil, "copyfileobj", fail)
-    with pytest.raises(OptionError, match=r"^cannot copy standard input: No space left on device$"), game_files(["-"]):
+    with (
+        pytest.raises(OptionError, match=r"^cannot copy standard input: No space left on device$"),
+        game_files([Path("-")]),
+    ):
         pass
 
 
@@ -295,10 +299,10 @@ def test_a_file_that_a_command_names_twice_is_read_once(tmp_path, monkeypatch, c
     Path("a.pgn").write_text(ONE)
     Path("copy.pgn").write_text(ONE)
     other = f"{tmp_path}/a.pgn"
-    with game_files(["-", "a.pgn", "copy.pgn", "-", "./a.pgn", other]) as files:
+    with game_files(list(map(Path, ["-", "a.pgn", "copy.pgn", "-", "./a.pgn", other]))) as files:
         assert [name for name, _ in files] == ["standard input", "a.pgn", "copy.pgn"]
         assert [len(list(read_texts(file))) for _, file in files] == [1, 1, 1]
-    names = "standard input", "./a.pgn", other
+    names = "standard input", "a.pgn", other
     assert capsys.readouterr().err == "".join(
         f"knightadder: {name} is named twice, so it is read only once\n" for name in names
     )
@@ -318,7 +322,7 @@ def test_a_pipe_that_a_command_names_is_read_as_often_as_needed():
     source, target = os.pipe()
     os.write(target, ONE.encode())
     os.close(target)
-    with game_files([f"/dev/fd/{source}"]) as [(name, copy)]:
+    with game_files([Path(f"/dev/fd/{source}")]) as [(name, copy)]:
         assert name == f"/dev/fd/{source}"
         for _ in range(2):
             assert [text.text for text in read_texts(copy)] == [ONE]

@@ -84,7 +84,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="annotate the games of a PGN file with evaluations, marks and accuracy",
         description=_DESCRIPTION,
     )
-    declare(command, "file", type=Path)
+    declare(command, "file")
     declare_limits(command, _NODES)
     add_workers(command, help="number of worker processes (default: one for each processor core)")
     declare(command, "--multipv", default=1, help="number of best lines to show beside each marked move")
@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand; return the exit status."""
     from knightadder.pgn.game_files import game_files
 
-    with game_files([str(arguments.file)]) as [(name, games)], tempfile.TemporaryDirectory() as temporary:
+    with game_files([arguments.file]) as [(name, games)], tempfile.TemporaryDirectory() as temporary:
         if games != arguments.file:  # a copy of standard input or of a pipe
             arguments.out = arguments.out or STANDARD
         return _annotate(_files(arguments, games, name, Path(temporary)), arguments)
@@ -142,7 +142,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     if not total:
         raise PositionError(f"there is no game in {files.name}")
     # An interrupted run may have written some of its files already.
-    _check_new(files, arguments.force or os.path.exists(files.unfinished))
+    _check_new(files, arguments.force or files.unfinished.exists())
     same = {
         "content": digest,
         "version": __version__,
@@ -184,7 +184,7 @@ def _files(arguments: argparse.Namespace, games: Path, name: str, temporary: Pat
     """
     from knightadder.pgn.game_files import without_compression
 
-    if os.path.isdir(games):
+    if games.is_dir():
         raise OptionError(f"cannot read {games}: it is a folder")
     plain = without_compression(games)
     beside = plain.with_name(f"{plain.stem}.annotated.pgn")
@@ -214,12 +214,12 @@ def _check_new(files: _Files, force: bool) -> None:
         if file is not None and file != STANDARD:
             check_new(file, force)
     if files.graphs:
-        if os.path.exists(files.graphs) and not os.path.isdir(files.graphs):
+        if files.graphs.exists() and not files.graphs.is_dir():
             raise OptionError(f"cannot write to {files.graphs}: it is not a folder")
-        if os.path.isdir(files.graphs) and any(files.graphs.iterdir()) and not force:
+        if files.graphs.is_dir() and any(files.graphs.iterdir()) and not force:
             raise _contains_files(files.graphs)
         parents = without_links(files.graphs).parents
-        check_writable(next(folder for folder in parents if os.path.exists(folder)), files.graphs)
+        check_writable(next(folder for folder in parents if folder.exists()), files.graphs)
 
 
 def _contains_files(folder: Path) -> OptionError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knightadder.arguments import declare_player
+from knightadder.arguments import declare, declare_player
 from knightadder.engine.errors import PositionError
 from knightadder.frozen import typed_command
 from knightadder.text import counted
@@ -67,9 +67,8 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Make a drill of each position of a repertoire. The files must contain the side's whole "
         "repertoire. After changing the files, run the command again; unchanged positions keep their progress.",
     )
-    command.add_argument(
-        "files", nargs="+", metavar="FILE.pgn", help="PGN file with the repertoire of one side; - is standard input"
-    )
+    help = "PGN file with the repertoire of one side; - is standard input"
+    declare(command, "files", metavar="FILE.pgn", help=help)
     command.add_argument("--side", choices=("white", "black"), required=True, help="side that plays this repertoire")
     declare_file(command)
     command.set_defaults(run=_run_repertoire)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from knightadder.engine.errors import OptionError
-from knightadder.files import COMPRESSED, STANDARD, doing, reading, without_links
+from knightadder.files import COMPRESSED, STANDARD, doing, without_links
 from knightadder.text import tell
 
 # The first bytes of compressed files. They, not the file's name, decide how to open it. A zstd file may begin with a
@@ -235,11 +235,8 @@ def text_lines(file: Path) -> list[str]:
 
 
 def _is_pipe(file: Path) -> bool:
-    """Return whether a file, such as a pipe of the shell or a terminal, can be read only once; OptionError if the
-    system refuses its name.
-    """
-    with reading(file):
-        return file.is_fifo() or file.is_char_device()
+    """Return whether a file, such as a pipe of the shell or a terminal, can be read only once."""
+    return file.is_fifo() or file.is_char_device()
 
 
 @contextlib.contextmanager
@@ -256,19 +253,18 @@ def _copied(pipe: Path, name: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def game_files(names: Sequence[str]) -> Iterator[list[tuple[str, Path]]]:
+def game_files(names: Sequence[Path]) -> Iterator[list[tuple[str, Path]]]:
     """Yield the files that a command names, each as its name for the user and its path. ``-`` is standard input.
 
     A pipe, as a shell's ``<(...)`` gives it, may be named, too. A file that is named twice counts once.
     """
     files: dict[Path, tuple[str, Path]] = {}
     with contextlib.ExitStack() as stack:
-        for name in names:
-            shown, place = "standard input" if name == "-" else name, without_links(Path(name))
+        for file in names:
+            shown, place = "standard input" if file == STANDARD else str(file), without_links(file)
             if place in files:
                 tell(f"{shown} is named twice, so it is read only once")
                 continue
-            file = Path(name)
             is_once = file == STANDARD or _is_pipe(file)
             files[place] = shown, stack.enter_context(_copied(file, shown)) if is_once else file
         yield list(files.values())

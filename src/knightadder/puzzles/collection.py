@@ -126,7 +126,7 @@ def open_puzzles(file: Path, cache: Path | None = None) -> tuple[PuzzleCollectio
     cache folder. OptionError if the file cannot be read or has no puzzles.
     """
     complaints: list[str] = []
-    if os.path.isfile(file) and file.stat().st_size > _LARGE and without_compression(file).suffix.lower() == ".csv":
+    if file.is_file() and file.stat().st_size > _LARGE and without_compression(file).suffix.lower() == ".csv":
         collection = _open_large(file, cache or _cache_folder(), complaints)
     else:
         puzzles, complaints = read_puzzles(file)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     engine, options = chosen_engine(arguments)
     out: Path | None = arguments.out
     unfinished = state_beside(out)
-    suffix = _check_out(out, arguments.files, arguments.force or bool(unfinished and os.path.exists(unfinished)))
+    suffix = _check_out(out, arguments.files, arguments.force or bool(unfinished and unfinished.exists()))
     with game_files(arguments.files) as files:
         chosen = _choose(files)
         total = sum(map(len, chosen))

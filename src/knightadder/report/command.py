@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -81,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if out.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"--out {out}: expected a name that ends in .html")
     check_outputs({"--drills-file": arguments.drills_file, "--out": out}, arguments.files)
-    check_new(out, arguments.force or bool(unfinished and os.path.exists(unfinished)))
+    check_new(out, arguments.force or bool(unfinished and unfinished.exists()))
     with needed_by("report", "annotate"):
         import matplotlib  # noqa: F401
     with game_files(arguments.files) as files:

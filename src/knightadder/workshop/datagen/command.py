@@ -42,6 +42,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     what.add_argument(
         "--from-pgn",
+        type=Path,
         nargs="+",
         metavar="FILE",
         help="instead of playing, add the games of these PGN files, whose comments must contain scores, as "
@@ -175,7 +176,7 @@ def _load(file: Path) -> Network:
     return network
 
 
-def _add_files(parts: Parts, names: Sequence[str]) -> None:
+def _add_files(parts: Parts, names: Sequence[Path]) -> None:
     from knightadder.pgn.game_files import game_files
     from knightadder.workshop.datagen.pgn_games import SETTINGS, add_file
 

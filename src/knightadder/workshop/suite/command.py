@@ -33,7 +33,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="solve the positions of EPD test suites",
         description="Let an engine solve test suites: best moves (bm), moves to avoid (am), mates (dm), points (STS).",
     )
-    command.add_argument("files", nargs="+", metavar="FILE.epd", help="EPD file with a test suite; - is standard input")
+    declare(command, "files", metavar="FILE.epd", help="EPD file with a test suite; - is standard input")
     declare_limits(command)
     add_workers(command, default=1, help="number of engines that work at the same time")
     declare(command, "--threads", help="number of search threads of each engine (default: the engine's own)")
