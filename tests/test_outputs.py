@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -85,6 +82,5 @@ def test_a_name_that_the_system_refuses_is_a_bad_argument(
     monkeypatch.chdir(tmp_path)
     Path("games.pgn").write_text("1. e4 *")
     status, out, err = run_command(capsys, *words)
-    reason = os.strerror(errno.EINVAL if sys.platform == "win32" else errno.ENAMETOOLONG)
-    assert (status, out) == (2, "") and re.search(f": cannot use xxx.*: {reason}$", err)
+    assert (status, out) == (2, "") and re.search(": cannot use x{300}.*: .+$", err)
     assert [path.name for path in Path().iterdir()] == ["games.pgn"]
