@@ -15,8 +15,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
@@ -30,10 +32,13 @@ from knightadder.uci.trace import Trace
 # Debian installs chess programs here, but root's PATH does not contain it.
 _EXTRA_FOLDER = "/usr/games"
 
+LONGEST_LINE = 64 * 1024  # maximum length of an engine's line in bytes; longer lines are ignored
+
 _WINDOWS_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _LONGEST_PAUSE = 0.05  # seconds between two checks of a condition that is polled
 _LONGEST_WAIT = 1.0  # seconds; on Windows, Ctrl-C has no effect during a wait
 _MOST_LINES = 10_000  # maximum number of unread lines in the queue; then an engine's pipe is no longer emptied
+_MOST_BYTES = 16_000_000  # maximum size of the lines before an answer; then the first of them are forgotten
 _QUIT_SECONDS = 2.0  # time for an engine to end by itself
 _TO_USER = "info string "
 _OPTION = re.compile(r"option name (.+?) type (\S+)(.*)")
@@ -127,6 +132,16 @@ def _declared(name: str, kind: str, rest: str) -> Option:
     return Option(name, "string", "<empty>")
 
 
+def _short_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a stream, except those that are too long."""
+    begins = True  # whether the next piece is the beginning of a line
+    while piece := stream.readline(LONGEST_LINE):
+        ends = piece.endswith(b"\n")
+        if begins and (ends or len(piece) < LONGEST_LINE):  # the last line may lack its end
+            yield piece
+        begins = ends
+
+
 class UciClient(Closing):
     """A running engine, started by a command (see `resolve_command`) in a folder.
 
@@ -199,11 +214,13 @@ class UciClient(Closing):
             raise self._ended() from None
 
     def read_until(self, prefix: str, timeout: float) -> list[str]:
-        """Return the lines up to one that starts with a prefix. EngineEndedError if the engine ends first. If no such
-        line comes within `timeout` seconds, the engine is killed and EngineSilentError is raised.
+        """Return the lines up to one that starts with a prefix: the last ones if there are very many. EngineEndedError
+        if the engine ends first. If no such line comes within `timeout` seconds, the engine is killed and
+        EngineSilentError is raised.
         """
         start, end = prefix.encode(), time.monotonic() + timeout
-        lines: list[bytes] = []
+        lines: deque[bytes] = deque()
+        size = 0
         while (left := end - time.monotonic()) > 0:
             try:
                 line = self._lines.get(timeout=min(left, _LONGEST_WAIT))
@@ -214,6 +231,9 @@ class UciClient(Closing):
                 error: UciError = self._ended()
                 break
             lines.append(line)
+            size += len(line)
+            while size > _MOST_BYTES:
+                size -= len(lines.popleft())
             if self.trace is not None:
                 self.trace.received(line)
             if line.startswith(start):
@@ -228,7 +248,7 @@ class UciClient(Closing):
     def _read(self) -> None:
         """Put the engine's lines into the queue, until they end or the engine is closed."""
         with self._output, contextlib.suppress(OSError):
-            for line in self._output:
+            for line in _short_lines(self._output):
                 self._lines.put(line)
                 while self._lines.qsize() > _MOST_LINES and not self._closed.wait(_LONGEST_PAUSE):
                     pass

@@ -20,7 +20,7 @@ from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.threads import start_thread
 from knightadder.text import command_line
-from knightadder.uci.client import resolve_command
+from knightadder.uci.client import LONGEST_LINE, resolve_command
 
 # Seconds beyond its time limit after which an engine counts as hung. Its first start may include a long compilation.
 PATIENCE = 120.0
@@ -28,9 +28,6 @@ PATIENCE = 120.0
 # say nothing for minutes.
 _SILENCE = 900.0
 _LAST_WORD = 2.0  # seconds for an engine to stop or quit before it is killed
-# Maximum length of a line in bytes; longer lines are ignored. The time in which python-chess reads a line grows with
-# the square of its length: for 1 MB, it blocks the event loop for half a minute.
-_LONGEST_LINE = 64 * 1024
 
 _handing_over = threading.Lock()  # held while work is handed to an event loop, so that the loop does not end meanwhile
 
@@ -65,7 +62,9 @@ def same_engine(known: str | None, name: str) -> str:
 
 
 class _ShortLines(chess.engine.UciProtocol):
-    """The protocol without the lines that are too long."""
+    """The protocol without the lines that are too long. The time in which python-chess reads a line grows with the
+    square of its length: for 1 MB, it blocks the event loop for half a minute.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,9 +79,9 @@ class _ShortLines(chess.engine.UciProtocol):
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:
         """Receive output of the engine."""
         *lines, rest = (self._rest[fd] + (data.encode() if isinstance(data, str) else data)).split(b"\n")
-        self._rest[fd] = rest[: _LONGEST_LINE + 1]
+        self._rest[fd] = rest[: LONGEST_LINE + 1]
         for line in lines:
-            if len(line) <= _LONGEST_LINE:
+            if len(line) <= LONGEST_LINE:
                 super().pipe_data_received(fd, line + b"\n")
 
 
