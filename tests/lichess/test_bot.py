@@ -253,6 +253,20 @@ def test_an_interrupt_resigns_at_once_if_wanted(start_bot):
     assert server.games[game_id].status == "resign"
 
 
+@pytest.mark.parametrize("on_interrupt", ["finish", "resign"])
+def test_an_interrupt_leaves_correspondence_games_to_the_next_start(start_bot, on_interrupt):
+    with FakeLichess() as server:
+        game_id = server.challenge(speed="correspondence", most_plies=12)
+        running = start_bot(server, Hesitant, speeds=("correspondence",), on_interrupt=on_interrupt)
+        eventually(lambda: running.engines and running.engines[0].thinking.is_set())
+        running.bot.interrupt()
+        running.wait()
+        game = server.games[game_id]
+        assert (game.status, len(game.moves)) == ("started", 4)
+        start_bot(server, games=1).wait()
+    assert (game.status, len(game.moves)) == ("draw", 12)
+
+
 def test_engines_are_used_again(start_bot):
     with FakeLichess() as server:
         running = start_bot(server, games=3, concurrency=1)

@@ -83,7 +83,9 @@ class Bot:
         return len(self._seen)
 
     def interrupt(self) -> None:
-        """Accept no more challenges, and stop after all games; a second call resigns them. Any thread may call this."""
+        """Accept no more challenges, leave correspondence games, and stop after all other games; a second call resigns
+        those. Any thread may call this.
+        """
         self._inbox.put(_Interrupt())
 
     def run(self) -> None:
@@ -106,7 +108,7 @@ class Bot:
         finally:
             self._follower.close()
             for game in self._games.values():  # after an exception, games may still be running
-                game.play.leave()
+                game.play.leave(resign=not game.slow)
             self._follower.join()
         if self._failure:
             raise self._failure
@@ -123,14 +125,16 @@ class Bot:
         return self._interrupts > 1 or bool(self._interrupts and self._settings.on_interrupt == "resign")
 
     def _look_up(self) -> None:
-        """Drop games that have not started in time, and resign running games after `interrupt` if required."""
+        """Drop games that have not started in time. After `interrupt`, leave correspondence games, which the next start
+        continues, and resign the other games if required.
+        """
         now = self._clock.now()
         for game_id in [each for each, game in self._expected.items() if game.until < now or self._leaves()]:
             logger.info("game %s: did not start", game_id)
             del self._expected[game_id]
-        if self._leaves():
-            for game in self._games.values():
-                game.play.leave()
+        for game in self._games.values():
+            if self._leaves() or (self._interrupts and game.slow):
+                game.play.leave(resign=not game.slow)
 
     # --- events ----------------------------------------------------------------------------------------------------
 

@@ -32,8 +32,8 @@ _EPILOG = """\
 All options except --config, --log, --verbose and --upgrade may also be given in the TOML file of --config, with
 underscores instead of hyphens; UCI options go into its table [options]. The command line takes precedence. The token is
 read from the environment variable LICHESS_TOKEN, unless --token-file names a file. After Ctrl-C, the bot accepts no
-more challenges and exits when all games are over; a second Ctrl-C resigns the running games. docs/lichess.md describes
-how to make a bot account.
+more challenges and exits when all games are over; a second Ctrl-C resigns the running games. Correspondence games are
+neither finished nor resigned: the next start continues them. docs/lichess.md describes how to make a bot account.
 """
 
 

@@ -77,6 +77,7 @@ class GamePlay:
         self._inbox: SimpleQueue[_Arrival | None] = SimpleQueue()
         self._follower = Follower(f"game {game_id}", lambda: lichess.game(game_id), self._deliver, clock)
         self._leaving = threading.Event()
+        self._resigning = True  # whether the bot resigns the game if it does not play on
         self._ended = threading.Event()  # set once the stream has reported the end of the game
         self._done = False
 
@@ -117,8 +118,11 @@ class GamePlay:
             self._engine.stop()
             self._follower.join()
 
-    def leave(self) -> None:
-        """Resign, or abort if no move has been made; may be called from any thread, and repeatedly."""
+    def leave(self, resign: bool = True) -> None:
+        """End `run`, and resign the game, or abort it if no move has been made; without `resign`, the game goes on.
+        Any thread may call this, and repeatedly.
+        """
+        self._resigning = resign
         self._leaving.set()
         self._engine.stop()
         self._inbox.put(None)
@@ -338,7 +342,10 @@ class GamePlay:
 
     def _give_up(self, reason: str) -> None:
         self._done = True
-        self._try(f"given up: {reason}", lambda: self._lichess.resign(self._id))
+        if self._resigning:
+            self._try(f"given up: {reason}", lambda: self._lichess.resign(self._id))
+        else:
+            logger.info("game %s: left; the next start of the bot continues it", self._id)
 
     def _say(self, text: str, info: GameInfo) -> None:
         if text:
