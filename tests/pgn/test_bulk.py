@@ -16,6 +16,7 @@ from knightadder.pgn.game_files import decoded
 from knightadder.pgn.game_records import GameRecord, read_records
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse, read_texts, result_of
 from knightadder.pgn.splitting import split_lines
+from knightadder.rules import POINTS
 from tests.random_pgn import random_file
 
 DATA = Path(__file__).parents[1] / "data" / "pgn"
@@ -133,6 +134,7 @@ def assert_same(record: GameRecord, text: GameText, game: PgnGame) -> None:
     assert record.moves == moves_of(game)
     assert record.uci == [move.uci() for move in record.moves]
     assert (record.result, record.notes, record.board()) == (result_of(game), game.notes, game.board())
+    assert record.positions()["result"].tolist() == [2 * POINTS.get(record.result, 0.5)] * record.plies
     assert record.board().chess960 == game.board().chess960
     defaults = chess.pgn.Game().headers
     assert {**defaults, "Result": game.headers["Result"], **record.tags} == {**game.headers}

@@ -21,8 +21,15 @@ from knightadder.library.arrays import unpack_fens
 from knightadder.library.blocks import blocks_of
 from knightadder.library.boards import paths_of, warn
 from knightadder.library.loading import load_core
-from knightadder.pgn.bulk import pack_block
-from knightadder.pgn.game_records import GameRecord, is_mate, move_names, moves_to_mate, read_records, spans, squares_of
+from knightadder.pgn.game_records import (
+    GameRecord,
+    is_mate,
+    move_names,
+    moves_to_mate,
+    pack_games,
+    read_records,
+    squares_of,
+)
 from knightadder.progress import reading_progress
 from knightadder.text import one_line
 
@@ -242,7 +249,7 @@ def _arrays(games: list[GameRecord], first: int) -> GameArrays:
     starts = np.cumsum(counts) - counts
     clocks = np.concatenate([game.raw_clocks for game in games])
     return GameArrays(
-        np.concatenate([pack_block(block, which) for block, which in spans(games)]),
+        pack_games(games),
         np.concatenate([squares_of(game.codes, game.chess960) for game in games]).astype(np.uint16),
         np.where(clocks == NO_CLOCK, np.nan, clocks / 1000).astype(np.float32),
         np.concatenate([game.raw_scores for game in games]),

@@ -254,7 +254,7 @@ class GameRecord:
 
     def positions(self) -> NDArray[np.void]:
         """Return the position before each move as an array of ``PACKED``, with the scores and the result."""
-        return pack_block(self._block, slice(self._index, self._index + 1))
+        return pack_games([self])
 
     def keys(self) -> NDArray[np.uint64]:
         """Return the Polyglot key of the position before each move; en passant counts only with a legal capture."""
@@ -409,6 +409,16 @@ def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
         first = together[0]._index
         assert [game._index for game in together] == list(range(first, first + len(together)))
         yield together[0]._block, slice(first, first + len(together))
+
+
+def pack_games(games: Sequence[GameRecord]) -> NDArray[np.void]:
+    """Return the positions before each move of games, in their order, as an array of PACKED; see `replay_games`.
+    Their results also consider the tag Result, which the core does not read.
+    """
+    records = np.concatenate([pack_block(block, which) for block, which in spans(games)])
+    results = [round(2 * POINTS.get(game.result, POINTS["1/2-1/2"])) for game in games]  # `LOSS`, `DRAW` or `WIN`
+    records["result"] = np.repeat(results, [game.plies for game in games])
+    return records
 
 
 def _score_of(value: int) -> chess.engine.Score:

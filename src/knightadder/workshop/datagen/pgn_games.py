@@ -66,7 +66,7 @@ def _convert(game: GameRecord) -> NDArray[np.uint32] | None:
     if first is None:
         return None
     header = game.positions()[first : first + 1]
-    header["score"], header["result"] = 0, round(2 * POINTS[game.result])  # `LOSS`, `DRAW` or `WIN`
+    header["score"] = 0
     words = [encode(code, score) for code, score in zip(game.codes[first:].tolist(), scores[first:], strict=True)]
     return np.array([*header.view(np.uint32), *words, 0], np.uint32)
 
