@@ -203,6 +203,29 @@ def test_only_the_last_of_very_many_lines_are_kept(monkeypatch):
             client.read_until("bestmove", WAIT)
 
 
+def test_standard_error_does_not_grow_from_game_to_game(monkeypatch):
+    monkeypatch.setattr(client_module, "_MOST_BYTES", 1000)
+    code = """\
+import os, sys
+for number, line in enumerate(sys.stdin):
+    os.write(2, b"%500d\\n" % number)
+    if line == "isready\\n":
+        print("readyok", os.fstat(2).st_size, flush=True)
+    elif line == "quit\\n":
+        sys.exit("that was game 4")
+"""
+    with UciClient(_python(code)) as client:
+        sizes = []
+        for _ in range(4):
+            client.new_game(WAIT)
+            client.send("isready")
+            sizes += client.read_until("readyok", WAIT)
+        assert len(sizes) == 4 and len(set(sizes)) == 1
+        client.send("quit")
+        with pytest.raises(EngineEndedError, match="that was game 4"):
+            client.read_until("readyok", WAIT)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_an_engine_that_does_not_quit_is_killed(monkeypatch):
     monkeypatch.setattr("knightadder.uci.client._QUIT_SECONDS", 0.1)

@@ -38,7 +38,9 @@ _WINDOWS_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _LONGEST_PAUSE = 0.05  # seconds between two checks of a condition that is polled
 _LONGEST_WAIT = 1.0  # seconds; on Windows, Ctrl-C has no effect during a wait
 _MOST_LINES = 10_000  # maximum number of unread lines in the queue; then an engine's pipe is no longer emptied
-_MOST_BYTES = 16_000_000  # maximum size of the lines before an answer; then the first of them are forgotten
+# Maximum size of the lines before an answer, and of what an engine has written on standard error before a game. What is
+# beyond that is forgotten, beginning with the oldest.
+_MOST_BYTES = 16_000_000
 _QUIT_SECONDS = 2.0  # time for an engine to end by itself
 _TO_USER = "info string "
 _OPTION = re.compile(r"option name (.+?) type (\S+)(.*)")
@@ -303,6 +305,9 @@ class UciClient(Closing):
 
     def new_game(self, timeout: float) -> None:
         """Send ``ucinewgame`` and wait until the engine is ready. The errors are as for `read_until`."""
+        if os.fstat(self._errors.fileno()).st_size > _MOST_BYTES:  # the engine then also writes from the beginning
+            self._errors.seek(0)
+            self._errors.truncate()
         self.send("ucinewgame")
         self.wait_ready(timeout)
 
