@@ -437,10 +437,7 @@ def _handler(lichess: FakeLichess):
             self._answer_or_lose(200, None, f"{action} {game_id}")
 
         def _on_game(self, game, action, form):
-            if action == "chat":
-                game.chat.append(form["text"])
-                self._answer(200, {"ok": True})
-            elif action.startswith("move/"):
+            if action.startswith("move/"):
                 ply = len(game.moves)
                 game.attempts[ply] += 1
                 occasion = f"{game.id} {ply} {game.attempts[ply]}" if game.attempts[ply] <= 3 else None
@@ -450,9 +447,13 @@ def _handler(lichess: FakeLichess):
                 if lichess.hold:
                     lichess.hold.wait(_PATIENCE)
                 self._answer_or_lose(status, error, occasion)
+            elif self._fails():
+                pass
+            elif action == "chat":
+                game.chat.append(form["text"])
+                self._answer(200, {"ok": True})
             else:
-                if not self._fails():
-                    self._answer_or_lose(*lichess.act(game, action), f"{action} {game.id}")
+                self._answer_or_lose(*lichess.act(game, action), f"{action} {game.id}")
 
         # --- answers -----------------------------------------------------------------------------------------------
 

@@ -66,6 +66,26 @@ def test_after_429_no_request_is_made_for_a_minute(connect):
     assert clock.waits == [60]
 
 
+@pytest.mark.parametrize(
+    "limited", [lambda lichess: lichess.chat("game0001", "Hello"), lambda lichess: lichess.events()]
+)
+def test_running_games_go_on_after_429_for_something_else(connect, limited):
+    with FakeLichess(Faults(too_many=1.0)) as server:
+        server.challenge()
+        lichess, clock = connect(server.url)
+        game = server.start("game0001")
+        with pytest.raises(Unreachable, match="pause"):
+            limited(lichess)
+        server.faults = Faults()
+        lichess.game("game0001").close()
+        lichess.move("game0001", "e2e4")
+        with pytest.raises(Unreachable, match="no chat until the pause is over"):
+            lichess.chat("game0001", "Hello")
+        assert (game.moves[0], game.chat, clock.waits) == ("e2e4", [], [])
+        lichess.account()
+    assert clock.waits == [60]
+
+
 def test_what_may_be_repeated_is_with_longer_and_longer_waits(connect):
     with FakeLichess(Faults(error=1.0)) as server:  # strikes the first three times
         lichess, clock = connect(server.url)

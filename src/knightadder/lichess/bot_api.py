@@ -25,6 +25,7 @@ _TIMEOUTS = 5.0, 6.0, 15.0
 _TOO_MANY_REQUESTS = 429
 _TEMPORARY = (408, 425)  # a timeout, or a connection that is too new: a server in between asks to repeat the request
 _PAUSE = 60.0  # seconds; Lichess's documentation: "wait a full minute before resuming API usage"
+_GAMES = "/api/bot/game/"  # the path of all requests about running games
 _ATTEMPTS = 6
 _MOST_CONNECTIONS = 64  # each game needs two, because its stream occupies one
 _LONGEST_CHAT = 140
@@ -48,7 +49,8 @@ class Lichess:
         self._session.headers["User-Agent"] = f"knightadder/{__version__}"
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, HTTPAdapter(pool_maxsize=_MOST_CONNECTIONS))
-        self._resume_at = clock.now()
+        # Ends of the pauses after the status 429: for requests about running games, and for others.
+        self._games_resume_at = self._others_resume_at = clock.now()
 
     def close(self) -> None:
         """Close the connections that are not in use."""
@@ -79,7 +81,7 @@ class Lichess:
 
     def game(self, game_id: str) -> EventStream:
         """Open the stream of a game; its first line describes the whole game."""
-        return self._open(f"/api/bot/game/stream/{game_id}")
+        return self._open(f"{_GAMES}stream/{game_id}")
 
     # --- challenges ------------------------------------------------------------------------------------------------
 
@@ -97,36 +99,40 @@ class Lichess:
         """Send a move once, without retries, and return the seconds that the request took.
         Refused if the move cannot be made. Unreachable if it is unknown whether the move was made; the stream shows it.
         """
-        self._pause()
+        path = f"{_GAMES}{game_id}/move/{move}"
+        self._pause(path)
         began = self._clock.now()
-        offer = {"offeringDraw": "true"} if offer_draw else None
-        self._once("POST", f"/api/bot/game/{game_id}/move/{move}", params=offer)
+        self._once("POST", path, params={"offeringDraw": "true"} if offer_draw else None)
         return self._clock.now() - began
 
     def chat(self, game_id: str, text: str) -> None:
-        """Send a chat message to the opponent once, without retries; it is cut to 140 characters."""
-        message = {"room": "player", "text": text[:_LONGEST_CHAT]}
-        self._once("POST", f"/api/bot/game/{game_id}/chat", json=message)
+        """Send a chat message to the opponent once, without retries; it is cut to 140 characters. Unreachable during a
+        pause, for which no game should wait.
+        """
+        path = f"{_GAMES}{game_id}/chat"
+        if self._left(path) > 0:
+            raise Unreachable("no chat until the pause is over")
+        self._once("POST", path, json={"room": "player", "text": text[:_LONGEST_CHAT]})
 
     def abort(self, game_id: str) -> None:
         """Abort a game in its first moves; an aborted game has no result."""
-        self._repeat("POST", f"/api/bot/game/{game_id}/abort")
+        self._repeat("POST", f"{_GAMES}{game_id}/abort")
 
     def resign(self, game_id: str) -> None:
         """Abort a game if possible, otherwise resign it."""
-        self._repeat("POST", f"/api/bot/game/{game_id}/resign")
+        self._repeat("POST", f"{_GAMES}{game_id}/resign")
 
     def accept_draw(self, game_id: str) -> None:
         """Accept or claim a draw."""
-        self._repeat("POST", f"/api/bot/game/{game_id}/draw/yes")
+        self._repeat("POST", f"{_GAMES}{game_id}/draw/yes")
 
     def decline_takeback(self, game_id: str) -> None:
         """Decline to take back moves."""
-        self._repeat("POST", f"/api/bot/game/{game_id}/takeback/no")
+        self._repeat("POST", f"{_GAMES}{game_id}/takeback/no")
 
     def claim_victory(self, game_id: str) -> None:
         """Claim victory in a game that the opponent has left."""
-        self._repeat("POST", f"/api/bot/game/{game_id}/claim-victory")
+        self._repeat("POST", f"{_GAMES}{game_id}/claim-victory")
 
     # --- making requests -------------------------------------------------------------------------------------
 
@@ -143,7 +149,7 @@ class Lichess:
         return answer
 
     def _send(self, method: str, path: str, timeout: float, **content: Any) -> requests.Response:
-        self._pause()
+        self._pause(path)
         url = self._url + path
         try:
             response = self._session.request(method, url, timeout=(self._connect, timeout), **content)
@@ -157,17 +163,25 @@ class Lichess:
         if status == _TOO_MANY_REQUESTS:
             if "ratelimit" in body:  # for example, of games against other bots in a day
                 raise Limited(f"{url} is limited: {reason} (status {status})")
-            self._resume_at = self._clock.now() + _PAUSE
+            self._others_resume_at = self._clock.now() + _PAUSE
+            if _is_urgent(path):
+                self._games_resume_at = self._others_resume_at
             logger.warning("too many requests: waiting for a minute")
             raise Unreachable(f"{url} asks for a pause (status {status})")
         if status >= 500 or status in _TEMPORARY:
             raise Unreachable(f"{url} fails: {reason} (status {status})")
         raise Refused(status, reason, url)
 
-    def _pause(self) -> None:
-        seconds = self._resume_at - self._clock.now()
+    def _pause(self, path: str) -> None:
+        """Wait until a request may be made, after the status 429. Running games go on, because their clocks do, unless
+        it was the answer to a request about a game.
+        """
+        seconds = self._left(path)
         if seconds > 0:
             self._clock.wait(self._ending, seconds)
+
+    def _left(self, path: str) -> float:
+        return (self._games_resume_at if _is_urgent(path) else self._others_resume_at) - self._clock.now()
 
     def _repeat(self, method: str, path: str, **content: Any) -> Json:
         """Make a request that is safe to repeat, until there is an answer or the attempts are used up."""
@@ -183,6 +197,11 @@ class Lichess:
                 if self._clock.wait(self._ending, seconds):
                     break
         return self._once(method, path, **content)
+
+
+def _is_urgent(path: str) -> bool:
+    """Return whether a request is about a running game, whose clock does not wait; chat is not urgent."""
+    return path.startswith(_GAMES) and not path.endswith("/chat")
 
 
 class _Bearer(AuthBase):
