@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 
 import chess
@@ -16,6 +17,7 @@ from knightadder.library.scores import MOST_DEPTH, limited
 from knightadder.uci.uci_engine import UciEngine
 
 _SHOW_WDL = "UCI_ShowWDL"
+_MOST_INFOS = 100_000  # only the last of more lines of a search count, so that endless lines do not fill the memory
 
 
 class WorkerEngine:
@@ -91,7 +93,7 @@ class UciAnalyst(UciEngine):
         Return the lines of the deepest iteration that has all of them, without bounds if possible. The errors are those
         of `UciEngine.search`. An EngineError is also raised if the engine gives no score.
         """
-        told: list[InfoDict] = []
+        told = deque[InfoDict](maxlen=_MOST_INFOS)
         moves = None if root_moves is None else list(root_moves)
         place = board.fen()
         best = self.search(board, limit, told.append, place=place, multipv=multipv, root_moves=moves, game=self._game)

@@ -12,7 +12,7 @@ from chess.engine import Cp, Limit, Mate, Wdl
 from fake_analyst import FakeAnalyst, Here
 from game_texts import read_game
 
-from knightadder import cli
+from knightadder import cli, worker_engine
 from knightadder.annotate import command
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.puzzles import command as puzzles_command
@@ -127,6 +127,13 @@ def test_lines_are_those_of_the_last_whole_iteration(analyst):
     assert (only.move, only.score.relative) == (chess.Move.from_uci("e4e5"), Cp(0))
     [mate] = analyst.analyse(chess.Board("7k/8/5KQ1/8/8/8/8/8 w - - 0 1"), Limit(nodes=5)).lines
     assert mate.score.relative == Mate(1)
+
+
+@pytest.mark.parametrize(("most", "depths"), [(4, [7, 7, 7]), (1, [8])])
+def test_only_the_last_of_very_many_lines_count(analyst, monkeypatch, most, depths):
+    monkeypatch.setattr(worker_engine, "_MOST_INFOS", most)
+    found = analyst.analyse(chess.Board(), Limit(nodes=5), multipv=3)
+    assert [line.depth for line in found.lines] == depths
 
 
 @pytest.mark.parametrize("analyst", [("no-wdl",)], indirect=True)
