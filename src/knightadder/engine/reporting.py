@@ -41,6 +41,7 @@ class Reporter:
         self._material = material
         self._root_hits = root_hits
         self._speaking = threading.Lock()  # held for all lines of an iteration, so that no current move separates them
+        self._ended = False
 
     def tell(self, news: Info | CurrentMove | Message) -> None:
         """Pass on a report. An error in the listener does not end the search."""
@@ -80,10 +81,16 @@ class Reporter:
                 self.tell(info)
 
     def current_move(self, depth: int, move: int, index: int) -> None:
-        """Report the root move being searched and its place among the root moves, from 0."""
+        """Report the root move being searched and its place among the root moves, from 0. After `end`, do nothing."""
         with self._speaking:
-            nodes, nps, hashfull, time_ms = self._counters()
-            self.tell(CurrentMove(depth, self.name(move), index + 1, nodes, nps, hashfull, time_ms))
+            if not self._ended:
+                nodes, nps, hashfull, time_ms = self._counters()
+                self.tell(CurrentMove(depth, self.name(move), index + 1, nodes, nps, hashfull, time_ms))
+
+    def end(self) -> None:
+        """Report no current move from now on. Wait until a report in progress has been made."""
+        with self._speaking:
+            self._ended = True
 
     def nodes(self) -> int:
         """Return the number of nodes of all threads."""

@@ -43,7 +43,6 @@ class SearchClock:
         self._stopped_at: float | None = None  # time of the request to stop
         self._released = False
         self._changed = threading.Condition()  # guards the attributes above
-        self._speaking = threading.Lock()
         self._starting = threading.Lock()
         self._has_thread = False
 
@@ -121,8 +120,7 @@ class SearchClock:
                 self._changed.wait()
             self._released = True
             self._changed.notify_all()
-        with self._speaking:  # wait for a report in progress
-            pass
+        self._reporter.end()
 
     def _stop_soon(self) -> None:
         """Stop all threads. The first iteration may still finish if it is fast, because it gives a better move."""
@@ -141,13 +139,12 @@ class SearchClock:
                 searching = self._main.depth > 0 and not self._stop_flag[0]
             # The lock is released before the report, because the report blocks if nobody reads it, and a stop must
             # not wait for it.
-            with self._speaking:
-                if searching and not self._released and self.shows_details:
-                    depth, (move, index) = self._main.depth, self._main.current_move
-                    # The move of a long search may be the same for minutes, but its nodes and time are not.
-                    if (now := (depth, move, int(self.elapsed))) != shown:
-                        shown = now
-                        self._reporter.current_move(depth, move, index)
+            if searching and self.shows_details:
+                depth, (move, index) = self._main.depth, self._main.current_move
+                # The move of a long search may be the same for minutes, but its nodes and time are not.
+                if (now := (depth, move, int(self.elapsed))) != shown:
+                    shown = now
+                    self._reporter.current_move(depth, move, index)
 
     def _check(self) -> float:
         """Stop the search if the time is up; return the seconds until the next check."""
