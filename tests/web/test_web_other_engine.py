@@ -1,10 +1,12 @@
 """The second engine beside ours: its lines, and engines that break, die or hang."""
 
+import asyncio
 import os
 import shlex
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
 
 import chess
@@ -12,13 +14,14 @@ import psutil
 import pytest
 from board_server import BoardServer
 from board_tab import PATIENCE, open_tab
+from chess.engine import Cp, PovScore
 from on_page import LAYOUTS, analyse_tab, expect_moves
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
 from waiting import eventually
 
 from knightadder.web import other_engine
-from knightadder.web.other_engine import CompanionEngine
+from knightadder.web.other_engine import CompanionEngine, OtherEngine
 
 MATERIAL = Path(__file__).parents[1] / "material_engine.py"
 
@@ -111,6 +114,33 @@ def test_a_line_that_is_far_too_long_is_ignored(other_server):
         tab.send("switch_other", on=True, lines=2)
         [line] = tab.until("other_lines")["lines"]
         assert (line["depth"], len(line["moves"])) == (2, 1)
+
+
+def test_a_late_line_of_an_ended_analysis_is_not_shown(monkeypatch):
+    monkeypatch.setattr(other_engine, "_EVERY", 0)
+    searches, sent = [], []
+
+    class Engine:
+        title = "Late"
+
+        def begin(self, board, limit, on_info, **more):
+            searches.append(on_info)
+            return Future()
+
+    async def analyse():
+        other = OtherEngine(Engine, sent.append)
+        other.follow(0, chess.Board())
+        for count in (2, 1):
+            other.switch(True, count)
+            await asyncio.sleep(0)  # the search begins
+        for on_info, rank, move in zip(searches, (2, 1), ("d2d4", "e2e4"), strict=True):
+            on_info({"multipv": rank, "score": PovScore(Cp(0), chess.WHITE), "pv": [chess.Move.from_uci(move)]})
+        await asyncio.sleep(0.01)
+        other.pause()
+
+    asyncio.run(analyse())
+    lines = [message["lines"] for message in sent if message["type"] == "other_lines"]
+    assert [[line["moves"] for line in each] for each in lines] == [[["e2e4"]]]
 
 
 def test_an_engine_that_never_starts_is_ended_with_its_tab(tmp_path):

@@ -116,38 +116,39 @@ class OtherEngine:
             self._work.cancel()
             self._work = None
         self._stop_timer()
-        self._found.clear()
+        self._found = {}
         if self._on and self._place is not None and self._engine is not None:
-            self._work = asyncio.create_task(self._analyse(self._engine, self._place))
+            self._work = asyncio.create_task(self._analyse(self._engine, self._place, self._found))
             self._timer = asyncio.get_running_loop().call_later(_SILENT, self._tell_silence)
 
-    async def _analyse(self, engine: CompanionEngine, place: NodePosition) -> None:
+    async def _analyse(self, engine: CompanionEngine, place: NodePosition, found: dict[int, Line]) -> None:
+        """Collect the lines of a position in `found`. The analysis is over when `_found` is a new dictionary."""
         loop = asyncio.get_running_loop()
 
         def on_info(info: InfoDict) -> None:  # in the engine's thread
             if info.get("pv") and "score" in info:
-                loop.call_soon_threadsafe(self._take, place, info)
+                loop.call_soon_threadsafe(self._take, place, found, info)
 
         try:
             fen = place.board.fen()
             search = engine.begin(place.board, None, on_info, place=fen, multipv=self._count)
             await asyncio.wrap_future(search)
         except EngineError as error:
-            if self._place is place:
+            if self._found is found:
                 self._on, self._problem = False, str(error)
                 self._stop_timer()
                 self.show()
 
-    def _take(self, place: NodePosition, info: InfoDict) -> None:
-        """Receive a line of analysis, and send it to the page soon."""
-        if self._place is not place or not self._on:
+    def _take(self, place: NodePosition, found: dict[int, Line], info: InfoDict) -> None:
+        """Receive a line of analysis, and send it to the page soon, unless it comes after the end of its analysis."""
+        if self._found is not found:
             return
         rank = info.get("multipv", 1)
-        if not self._found:
+        if not found:
             self._stop_timer()
             self._problem = None
             self.show()
-        self._found[rank] = line_of(rank, info, place.board.fen())
+        found[rank] = line_of(rank, info, place.board.fen())
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_EVERY, self._show_lines)
 
