@@ -220,6 +220,17 @@ def test_marks_follow_a_longer_analysis_but_those_of_the_user_stay(engine, tab):
     assert nags(tab) == {"d6": [5]}
 
 
+def test_a_great_move_stays_marked_in_a_longer_analysis_of_the_position_before_it(engine, tab):
+    engine.worth = lambda board, move: 0 if move.uci() == "g1f3" else -500
+    tab.ask("load_pgn", pgn="1. Nf3 *").evaluate()
+    assert nags(tab) == {"Nf3": [1]}
+    engine.nodes = 10**6
+    tab.ask("go_to", node=0).send("analyse", on=True)
+    tab.until("lines", lambda message: message["node"] == 0)
+    tab.ask("analyse", on=False)
+    assert nags(tab) == {"Nf3": [1]}
+
+
 def test_moves_are_marked_while_they_are_analysed_and_said_is_what_was_best(engine, tab):
     tab.ask("load_pgn", pgn="1. e4 Nf6 2. Qg4 h6 3. Qf3 $6 d6 *")
     qg4, h6 = tab.tree.nodes()[3:5]

@@ -13,7 +13,7 @@ from knightadder.review.game_evaluation import SearchedPosition
 from knightadder.review.review import Review
 
 # The marks !, ?, !!, ??, !? and ?!, of which a move can have only one.
-_MARKS = frozenset(range(1, 7))
+MARKS = frozenset(range(1, 7))
 _OWN = re.compile(r"(.+ \()?Knightadder [0-9][^ ()]*\)?")  # the header Annotator as the program writes it
 _MISSED = "Missed chance."  # written into the comment, because PGN has no glyph for it
 
@@ -36,7 +36,7 @@ def annotate(game: chess.pgn.Game, review: Review, engine: str | None = None, ex
                 node.comment = f"{node.comment} {_MISSED}".lstrip()
     write_headers(game.headers, review, engine)
     wanted = [{judgement.nag} if judgement else set() for judgement in review.judgements]
-    return sum(move.nags & _MARKS != mark for move, mark in zip(line[1:], wanted, strict=True))
+    return sum(move.nags & MARKS != mark for move, mark in zip(line[1:], wanted, strict=True))
 
 
 def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
@@ -46,7 +46,7 @@ def annotate_line(nodes: Sequence[chess.pgn.GameNode], review: Review) -> None:
         node, move = nodes[number : number + 2]
         if after is not None:
             write_evaluation(move, after)
-        if judgement is not None and not _MARKS & move.nags:
+        if judgement is not None and not MARKS & move.nags:
             move.nags.add(judgement.nag)
         if judgement is not None and judgement.is_bad and before is not None:
             for variation in before.variations:

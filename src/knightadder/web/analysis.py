@@ -70,7 +70,7 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
         """Keep the evaluation, and mark the moves to and from the position, if the search had enough nodes."""
         if lines and best is not None and best.nodes // count >= least:  # each line gets a share of the nodes
             ranked = [best, *(lines[rank] for rank in sorted(lines) if rank > 1)]
-            reviews.note(node, evaluation_of(board, ranked), best.nodes // count)
+            reviews.note(node, reviews.with_rival(node, evaluation_of(board, ranked)), best.nodes // count)
             send(nodes_view(reviews, reviews.judge(node)))
 
     telling = asyncio.create_task(tell())

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from knightadder.review.judgement import Judgement
     from knightadder.review.review import Review
 
-MARKS = frozenset(range(1, 7))  # the marks !, ?, !!, ??, !? and ?!, of which a move can have only one
 _ANNOTATOR = "Annotator"  # a header that stays when a review is forgotten, because its marks stay too
 
 _T = TypeVar("_T")
@@ -109,10 +108,24 @@ class Reviews:
         evaluation, effort = self._found[node]
         self._found[node] = replace(evaluation, rival=rival), effort
 
+    def with_rival(self, node: chess.pgn.GameNode, evaluation: SearchedPosition) -> SearchedPosition:
+        """Return a new evaluation of a node with the known score of the second-best move, if the new search has not
+        scored that move, a search of `FULL_NODES` has, and the best move is the same.
+        """
+        from knightadder.review.game_evaluation import is_best
+
+        known = self.evaluation(node)
+        if known is None or known.rival is None or evaluation.rival is not None or self.missing([node]):
+            return evaluation
+        is_same = is_best(known.variations[0].moves[0], evaluation)
+        return replace(evaluation, rival=known.rival) if is_same else evaluation
+
     def judge(self, node: chess.pgn.GameNode) -> list[chess.pgn.GameNode]:
         """Mark the moves to and from a node, if the positions before and after them were searched with `FULL_NODES`.
         Return the changed nodes. Moves whose marks the user has set, changed or removed are not marked.
         """
+        from knightadder.review.notes import MARKS
+
         changed = []
         for move in [node, *node.variations]:
             if not isinstance(move, chess.pgn.ChildNode) or move in self._decided or self.missing([move.parent, move]):
@@ -130,6 +143,8 @@ class Reviews:
         """Replace the words of a node's comment and its marks, both of which are the user's from now on.
         Return the changed nodes. If the judgement of the move is changed or removed, no later search judges it again.
         """
+        from knightadder.review.notes import MARKS
+
         self.tree.set_words(node, words)
         if (nags ^ node.nags) & MARKS:
             self._decided.add(node)
