@@ -43,6 +43,15 @@ def test_a_large_file_is_read_like_a_small_one(file, tmp_path, encoding, monkeyp
     assert large.puzzle(3).openings == ("Réti",)
 
 
+def test_a_rating_of_thousands_of_digits_is_unknown(tmp_path, monkeypatch):
+    file = tmp_path / "puzzles.csv"
+    file.write_text(HEAD + ROWS[0].replace("1500", "9" * 5000))
+    for least in (10, 10**6):  # as a large file, and as a small one
+        monkeypatch.setattr(collection, "_LARGE", least)
+        puzzles, complaints = open_puzzles(file, tmp_path / "cache")
+        assert (puzzles.puzzle(1).rating, puzzles.ratings, complaints) == (None, None, [])
+
+
 def numbers(puzzles, after=0, **choice):
     return list(puzzles.numbers(PuzzleChoice(**choice), after))
 

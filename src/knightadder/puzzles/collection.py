@@ -18,7 +18,7 @@ import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from knightadder.engine.errors import OptionError
 from knightadder.files import make_folder, reading, replacing, without_links, writing
-from knightadder.foreign import parse_json
+from knightadder.foreign import parse_json, whole_or_none
 from knightadder.pgn.game_files import byte_lines, decoded_line, opened, without_compression
 from knightadder.progress import progress
 from knightadder.puzzles.puzzle import Puzzle
@@ -258,7 +258,7 @@ def _make_index(file: Path, index: Path) -> list[str]:
             told = fields[rating] if rating is not None else b""
             offsets.append(here)
             lines.append(number)
-            ratings.append(min(int(told), _MOST_RATING) if told.isdigit() else 0)
+            ratings.append(_rating(told))
             themes.append(texts.setdefault(fields[theme] if theme is not None else b"", len(texts)))
         rows = np.zeros(len(offsets), _ROW)
         for name, column in (("offset", offsets), ("line", lines), ("rating", ratings), ("themes", themes)):
@@ -272,6 +272,12 @@ def _make_index(file: Path, index: Path) -> list[str]:
         raise OptionError(f"there is no puzzle in {file}")
     more = len(faults) - _TOLD
     return faults[:_TOLD] + ([f"{file}: {more} more lines have no puzzle"] if more > 0 else [])
+
+
+@lru_cache(_MOST_RATING)  # millions of puzzles have a few thousand ratings
+def _rating(text: bytes) -> int:
+    """Return a rating as `_ROW` stores it."""
+    return min(whole_or_none(text.decode("utf-8", "replace")) or 0, _MOST_RATING)
 
 
 def _columns(line: bytes) -> list[str]:
