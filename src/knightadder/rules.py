@@ -6,7 +6,7 @@ addition, the engine's FEN reader checks the start of a game, because it refuses
 
 from __future__ import annotations
 
-from chess import SQUARE_NAMES, Board, Outcome, Status, Termination, scan_forward, square_file, square_rank
+from chess import SQUARE_NAMES, Board, Move, Outcome, Status, Termination, scan_forward, square_file, square_rank
 
 from knightadder.core.board.fen import WRONG_SIDE_IN_CHECK, FenError, notes_on, parse_fen, refusal, write_fen
 
@@ -56,6 +56,14 @@ def leave_out_impossible(board: Board) -> tuple[str, ...]:
     if board.status() & Status.INVALID_EP_SQUARE:
         board.ep_square = None
     return notes
+
+
+def mates(board: Board, move: Move) -> bool:
+    """Return whether a legal move is checkmate."""
+    board.push(move)
+    is_mate = board.is_checkmate()
+    board.pop()
+    return is_mate
 
 
 def outcome_of(board: Board) -> Outcome | None:

@@ -89,6 +89,13 @@ def test_the_deciding_search_and_the_second_look_must_agree_with_the_quick_one(d
     assert _found(_game(FORK, "Qc8"), ScriptedAnalyst(script, tell)) == []
 
 
+def test_the_candidates_are_found_without_second_best_moves():
+    searches = []
+    analyst = ScriptedAnalyst(_script(FORK, LINE, SCORES), lambda board, nodes: searches.append(nodes))
+    assert find_puzzles(_game(FORK, "Qc8"), analyst, NODES).puzzles
+    assert None not in searches  # the depth that `annotate` needs to compare moves
+
+
 def test_the_reason_why_a_game_has_no_puzzle():
     def reason(scores, moves=("Qc8",)):
         return find_puzzles(_game(FORK, *moves), ScriptedAnalyst(_script(FORK, LINE, scores)), NODES).reason

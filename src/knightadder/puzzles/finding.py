@@ -23,6 +23,7 @@ from knightadder.motifs.tactics import VALUES
 from knightadder.puzzles.puzzle import Solution
 from knightadder.review.accuracy import Scale, rescale, winning_chances
 from knightadder.review.game_evaluation import Analyst, SearchedPosition, evaluate
+from knightadder.rules import mates
 
 SCAN_NODES = 700  # nodes of the search of each position of a game that finds the candidates
 
@@ -92,7 +93,7 @@ def find_puzzles(
     """
     analyst.new_game()
     limit = chess.engine.Limit(nodes=min(SCAN_NODES, nodes))
-    evaluations = scan(game) if scan else evaluate(game, analyst, limit, scale=scale)
+    evaluations = scan(game) if scan else evaluate(game, analyst, limit, scale=None)
     boards = boards_along(game.root(), game.move_stack)
     seeker = _Seeker(analyst, nodes, scale)
     found: list[Found] = []
@@ -235,9 +236,9 @@ class _Seeker:
 
     def _only_move(self, board: chess.Board, saves: bool) -> _Step | Reason:
         """Return the only move that wins or saves, or why there is none."""
-        mates = [move for move in list(board.legal_moves) if _mates(board, move)]
-        if mates:
-            return _Step(mates[0], chess.engine.Mate(1)) if len(mates) == 1 else Reason.SEVERAL
+        mating = [move for move in list(board.legal_moves) if mates(board, move)]
+        if mating:
+            return _Step(mating[0], chess.engine.Mate(1)) if len(mating) == 1 else Reason.SEVERAL
         quick = self._best(board, self._probe, saves, _SLACK)
         if isinstance(quick, Reason):
             return quick
@@ -273,13 +274,6 @@ class _Seeker:
         if any(best - other < _GAP - slack for other in others):
             return Reason.SEVERAL
         return _Step(lines[0].move, scores[0], not others)
-
-
-def _mates(board: chess.Board, move: chess.Move) -> bool:
-    board.push(move)
-    mates = board.is_checkmate()
-    board.pop()
-    return mates
 
 
 def _is_trivial(board: chess.Board, moves: Sequence[chess.Move]) -> bool:

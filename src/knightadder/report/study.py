@@ -15,13 +15,12 @@ from knightadder.motifs.line import boards_along
 from knightadder.pgn.games import BrokenGame, GameText, PgnGame, moves_of, parse
 from knightadder.review.accuracy import Scale, scale_of, win_percent
 from knightadder.review.game_evaluation import SearchedPosition, evaluate, evaluation_of, from_json, to_json
-from knightadder.review.judgement import Judgement
+from knightadder.review.judgement import LARGE
 from knightadder.review.move_table import AnnotatedMove, moves_table
 from knightadder.review.review import Review, review
 from knightadder.worker_engine import WorkerEngine
 
 _CHOICES = 5  # number of moves to compare in the position of a mistake
-_MISTAKES = (Judgement.MISTAKE, Judgement.BLUNDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ def _end_of(game: PgnGame) -> chess.Board:
 def _plies(item: GameOfPlayer, board: chess.Board, found: Review) -> list[int]:
     """Return the plies of the player's mistakes and blunders, counted from 0."""
     first = 0 if item.white == found.white_first else 1
-    return [ply for ply in range(first, len(board.move_stack), 2) if found.judgements[ply] in _MISTAKES]
+    return [ply for ply in range(first, len(board.move_stack), 2) if found.judgements[ply] in LARGE]
 
 
 def _choices_of(

@@ -101,20 +101,20 @@ def blocks(number: int, board: chess.Board) -> list[Block]:
 
 
 def evaluate(
-    board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1, scale: Scale = rescale
+    board: chess.Board, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1, scale: Scale | None = rescale
 ) -> list[SearchedPosition | None]:
     """Return evaluations of all positions of a game, given its last position with all moves; see `evaluate_block`."""
     return [each for block in blocks(0, board) for each in evaluate_block(block, analyst, limit, multipv, scale)]
 
 
 def evaluate_block(
-    block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1, scale: Scale = rescale
+    block: Block, analyst: Analyst, limit: chess.engine.Limit, multipv: int = 1, scale: Scale | None = rescale
 ) -> list[SearchedPosition | None]:
     """Return evaluations of a block's positions, with `limit` for each position; EngineError if a search fails.
 
     The analyst is cleared first, so that the result depends only on the arguments. An impossible position, for example
     after a null move in check, has None. `scale` converts the analyst's scores to Stockfish's scale, to find the moves
-    that may be praised.
+    that may be praised, whose positions also get the score of the second-best move. With None, no move is praised.
     """
     analyst.new_game()
     # Positions are searched from last to first, so that the hash table already contains results for the positions
@@ -122,14 +122,28 @@ def evaluate_block(
     end = block.board()
     positions = islice(_backwards(end), len(block) + (block.last < block.plies))
     found = [_evaluate(position, analyst, limit, multipv) for position in positions][::-1]
-    # The second-best moves are searched last, so that no evaluation depends on which moves were played.
-    moves = end.move_stack[-(len(found) - 1) :] if len(found) > 1 else []
-    for number in reversed(range(len(moves))):
-        end.pop()
-        each = found[number]
-        if each is not None and (others := rivals(end, moves[number], each)):
-            found[number] = _with_rival(end, each, analyst, limit, others, scale)
+    if scale is not None:  # last, so that no evaluation depends on which moves were played
+        _search_rivals(end, found, analyst, limit, scale)
     return found[: len(block)]
+
+
+def _search_rivals(
+    end: chess.Board,
+    found: list[SearchedPosition | None],
+    analyst: Analyst,
+    limit: chess.engine.Limit,
+    scale: Scale,
+) -> None:
+    """Add the scores of the second-best moves to evaluations, if the played moves may be praised. `end` is the last of
+    the positions, and is changed.
+    """
+    for number in reversed(range(len(found) - 1)):
+        move, each = end.pop(), found[number]
+        if each is None or not (others := rivals(end, move, each)):
+            continue
+        look = analyst.analyse(end, chess.engine.Limit(depth=FIRST_LOOK), root_moves=others)
+        if stands_out(end, each, look.score, scale):
+            found[number] = replace(each, rival=analyst.analyse(end, limit, root_moves=others).score)
 
 
 def at_the_end(board: chess.Board) -> SearchedPosition:
@@ -164,20 +178,6 @@ def stands_out(board: chess.Board, evaluation: SearchedPosition, rival: PovScore
     """Return whether the best move would be praised if the second-best move had the score `rival`."""
     best = evaluation.variations[0].moves[0]
     return praise(board, best, scale(evaluation.score.relative), scale(rival.relative)) is not None
-
-
-def _with_rival(
-    board: chess.Board,
-    found: SearchedPosition,
-    analyst: Analyst,
-    limit: chess.engine.Limit,
-    others: list[chess.Move],
-    scale: Scale,
-) -> SearchedPosition:
-    look = chess.engine.Limit(depth=FIRST_LOOK)
-    if not stands_out(board, found, analyst.analyse(board, look, root_moves=others).score, scale):
-        return found
-    return replace(found, rival=analyst.analyse(board, limit, root_moves=others).score)
 
 
 def _backwards(board: chess.Board) -> Iterator[chess.Board]:

@@ -11,7 +11,9 @@ import chess
 import chess.engine
 import chess.pgn
 
+from knightadder.motifs.tactics import VALUES
 from knightadder.review.accuracy import winning_chances
+from knightadder.rules import mates
 
 
 class Judgement(Enum):
@@ -53,7 +55,7 @@ _MARKS = {
     Judgement.MISTAKE: "?",
     Judgement.BLUNDER: "??",
 }
-_LARGE = (Judgement.MISTAKE, Judgement.BLUNDER)
+LARGE = (Judgement.MISTAKE, Judgement.BLUNDER)
 
 # The minimum loss of winning chances (which range from -1 to 1) for each judgement, the greatest loss first.
 _BY_LOSS = ((0.3, Judgement.BLUNDER), (0.2, Judgement.MISTAKE), (0.1, Judgement.INACCURACY))
@@ -67,7 +69,6 @@ _BY_ADVANTAGE = ((999, Judgement.INACCURACY), (700, Judgement.MISTAKE))
 _LOST, _WON = -0.3, 0.8
 
 _SACRIFICE = 200  # a sacrifice gives up at least this much material, in centipawns
-_VALUES = {chess.PAWN: 100, chess.KNIGHT: 300, chess.BISHOP: 300, chess.ROOK: 500, chess.QUEEN: 900}
 
 
 def judge(before: chess.engine.Score, after: chess.engine.Score) -> Judgement | None:
@@ -91,14 +92,14 @@ def judgement_of(nags: Collection[int]) -> Judgement | None:
 
 def is_missed_chance(before: Judgement | None, judgement: Judgement | None) -> bool:
     """Return whether a move misses a chance: a bad move immediately after the opponent's ? or ??."""
-    return before in _LARGE and judgement is not None and judgement.is_bad
+    return before in LARGE and judgement is not None and judgement.is_bad
 
 
 def is_obvious(board: chess.Board, move: chess.Move) -> bool:
     """Return whether a move is too obvious to be praised: the only move, checkmate, a recapture, or a capture that wins
     material.
     """
-    if board.legal_moves.count() == 1 or _is_checkmate_after(board, move):
+    if board.legal_moves.count() == 1 or mates(board, move):
         return True
     if not board.is_capture(move):
         return False
@@ -107,12 +108,6 @@ def is_obvious(board: chess.Board, move: chess.Move) -> bool:
         if before.is_capture(before.pop()):
             return True
     return _see(board, move) > 0
-
-
-def _is_checkmate_after(board: chess.Board, move: chess.Move) -> bool:
-    after = board.copy(stack=False)
-    after.push(move)
-    return after.is_checkmate()
 
 
 def praise(
@@ -130,7 +125,7 @@ def praise(
         return None
     if score >= chess.engine.Cp(0) and _is_sacrifice(board, move):
         return Judgement.BRILLIANT
-    return Judgement.GREAT if loss in _LARGE else None
+    return Judgement.GREAT if loss in LARGE else None
 
 
 def _is_sacrifice(board: chess.Board, move: chess.Move) -> bool:
@@ -154,9 +149,8 @@ def _see(board: chess.Board, move: chess.Move) -> int:
 
 
 def _captured(board: chess.Board, move: chess.Move) -> int:
-    if not board.is_capture(move):
-        return 0
-    return _VALUES[board.piece_type_at(move.to_square) or chess.PAWN]
+    """Return the value of the piece that a move captures, in centipawns as in `see`; 0 if it captures nothing."""
+    return 100 * VALUES[board.piece_type_at(move.to_square) or chess.PAWN] if board.is_capture(move) else 0
 
 
 def _mates(score: chess.engine.Score) -> bool:
