@@ -24,6 +24,7 @@ _APPLICATION = 0x4B41_4452  # the file's application_id in SQLite: "KADR"
 _VERSION = 1  # version of the schema, in the file's user_version
 # A drill that is not `used` was in an earlier repertoire. It keeps its card in case it returns to a repertoire. `card`
 # is the state of the spaced repetition as JSON, or null before the first answer. `due` is a Unix time in seconds.
+# Nothing reads `answers` yet. It is kept because FSRS can adapt its parameters to a user only from all past answers.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS drills (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, white INTEGER NOT NULL, theme TEXT NOT NULL,

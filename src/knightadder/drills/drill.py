@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Literal, TypeAlias
 
 import chess
 
 Kind: TypeAlias = Literal["mistake", "repertoire"]
+
+_SHOWN_PLIES = 7  # maximum length, in plies, of a shown line that begins with a right move
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,17 @@ class Drill:
     def board(self) -> chess.Board:
         """Return a new board with the position."""
         return chess.Board(self.fen, chess960=self.chess960)
+
+
+def shown_line(board: chess.Board, moves: Iterable[chess.Move]) -> tuple[str, ...]:
+    """Return the line to show with a right move, in UCI notation: moves from a position, up to a null move, cut so that
+    the side that begins also makes the last move.
+    """
+    board, line = board.copy(stack=False), list[str]()
+    for move in islice(takewhile(bool, moves), _SHOWN_PLIES):
+        line.append(board.uci(move))
+        board.push(move)
+    return tuple(line[: len(line) - (len(line) + 1) % 2])
 
 
 def position_key(board: chess.Board) -> str:

@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import chess
 import chess.pgn
 
-from knightadder.drills.drill import Drill, position_key
+from knightadder.drills.drill import Drill, position_key, shown_line
 from knightadder.opening_names import opening_at
 from knightadder.pgn.game_records import GameRecord
 from knightadder.pgn.games import sound_games
@@ -20,7 +21,6 @@ from knightadder.text import one_line, plain_name
 
 _BAD = {chess.pgn.NAG_MISTAKE, chess.pgn.NAG_BLUNDER, chess.pgn.NAG_DUBIOUS_MOVE}
 _COMMAND = re.compile(r"\[%[^\]]*\]")
-_SHOWN_PLIES = 7  # maximum length, in plies, of a shown line that begins with a right move
 
 
 def read_repertoire(files: Iterable[tuple[str, Path]], white: bool) -> list[Drill]:
@@ -60,12 +60,13 @@ def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
         if board.turn == white:
             children = [child for child in children if not child.nags & _BAD]
             if children:
-                # Of equal moves, the first counts.
-                lines = {board.uci(child.move): _line(board, child) for child in reversed(children)}
+                lines: dict[chess.Move, tuple[str, ...]] = {}
+                for child in children:
+                    lines.setdefault(child.move, shown_line(board, chain([child.move], child.mainline_moves())))
                 drill = Drill(
                     "repertoire",
                     board.fen(),
-                    tuple(lines[move] for move in dict.fromkeys(board.uci(child.move) for child in children)),
+                    tuple(lines.values()),
                     "Repertoire",
                     opening.partition(":")[0] or nameless,
                     board.chess960,
@@ -79,16 +80,6 @@ def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
             named = opening_at(after)
             san = board.san(child.move) if before and not board.turn else board.variation_san([child.move])
             nodes.append((child, after, f"{before} {san}".lstrip(), named.name if named else opening))
-
-
-def _line(board: chess.Board, child: chess.pgn.ChildNode) -> tuple[str, ...]:
-    """Return a move and the main line after it, in UCI notation, up to a move of the same side."""
-    end, moves, node = board.copy(stack=False), [board.uci(child.move)], child
-    while len(moves) < _SHOWN_PLIES and node.variations and node.variations[0].move:
-        end.push(node.move)
-        node = node.variations[0]
-        moves.append(end.uci(node.move))
-    return tuple(moves[: len(moves) - (len(moves) + 1) % 2])
 
 
 # --- games ---------------------------------------------------------------------------------------------------------

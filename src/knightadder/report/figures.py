@@ -75,6 +75,11 @@ class PlayerGame:
     lost_on_time: bool | None  # None if unknown
     chess960: bool
 
+    @property
+    def opponent_and_date(self) -> str:
+        """The opponent's name and, if it is known, the date."""
+        return f"{self.opponent}, {self.date}" if self.date else self.opponent
+
 
 @dataclass(frozen=True, slots=True)
 class Results:

@@ -151,7 +151,7 @@ def _about(games: Sequence[PlayerGame], about: Mapping[str, Any]) -> str:
 
 def _where(game: PlayerGame) -> str:
     """Return the name of a game as HTML, with a link if the game has an address."""
-    name = escape(f"against {game.opponent}" + (f", {game.date}" if game.date else ""))
+    name = escape(f"against {game.opponent_and_date}")
     return f'<a href="{escape(game.link)}">{name}</a>' if game.link else name
 
 
@@ -482,8 +482,7 @@ def _puzzle(puzzle: MistakePuzzle) -> dict[str, Any]:
         "played": move.san,
         "before": round(max(win for _, win, _ in puzzle.good)),
         "after": round(move.win_after or 0),
-        "task": f"Against {game.opponent}" + (f", {game.date}" if game.date else "") + f", move {move.number}. "
-        f"What went wrong: {kind[0].lower()}{kind[1:]}.",
+        "task": f"Against {game.opponent_and_date}, move {move.number}. What went wrong: {kind[0].lower()}{kind[1:]}.",
         "explanation": move.explanation,
         "legal": [{"uci": each.uci(), "san": board.san(each)} for each in board.legal_moves],
         "good": good,
