@@ -15,8 +15,6 @@ from knightadder.review.accuracy import win_percent
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
 
-FORMATS = ("svg", "png")
-
 _COLOURS = {
     Judgement.BRILLIANT: "#0e9a93",
     Judgement.GREAT: "#2f74c9",

@@ -15,8 +15,6 @@ from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
 from knightadder.text_table import add_cells, text_table
 
-FORMATS = ("csv", "json")
-
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -82,12 +80,11 @@ def row(
 
 
 def _side(review: Review, white: bool, play: SideAccuracy | None) -> Side:
-    counts = [review.count(white, judgement) for judgement in Judgement]
+    counts = [*(review.count(white, judgement) for judgement in Judgement), review.count_missed(white)]
     return Side(
         round(play.accuracy, 1) if play else None,
         play.centipawn_loss if play else None,
         *counts,
-        *[review.count_missed(white)],
     )
 
 

@@ -21,7 +21,7 @@ from knightadder.opening_names import Opening, find_opening
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_TABLEBASES = range(19_000, 20_001)  # scores, in centipawns, that stand for tablebase wins: see `engine.reporting`
+_TABLEBASES = range(19_000, 20_001)  # scores, in centipawns, that stand for tablebase wins: see `engine.core_scores`
 _BRACES = str.maketrans("{}", "()")  # braces would end a comment in PGN
 # After this many plies without a capture or pawn move, the game is a draw. So older positions cannot matter.
 _REPEATED = 100

@@ -46,21 +46,16 @@ def find_moments(line: Sequence[chess.pgn.GameNode], review: Review, user: chess
     """Return the user's marked moves that cost the most winning chances, at most three, in the order of the game.
     `line` contains the nodes of the reviewed line.
     """
-    from knightadder.review.accuracy import win_percent
+    from knightadder.review.accuracy import rescale, win_percent
 
     found = []
     for node, after_node, judgement, fault, before, after in zip(
         line, line[1:], review.judgements, review.faults, review.evaluations, review.evaluations[1:], strict=False
     ):
         move = after_node.move
-        if (
-            judgement is None
-            or fault is None
-            or node.turn() != user
-            or not (before and after and move and before.variations)
-        ):
+        if node.turn() != user or not (judgement and fault and before and after and move and before.variations):
             continue
-        could, can = (win_percent(review.scale(each.score.pov(user))) for each in (before, after))
+        could, can = (win_percent(rescale(each.score.pov(user))) for each in (before, after))
         found.append(Moment(node, before, move, judgement.mark, fault, (could, can)))
     worst = sorted(found, key=lambda moment: moment.percents[1] - moment.percents[0])[:_MOST]
     return sorted(worst, key=lambda moment: moment.node.ply())

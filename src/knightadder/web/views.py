@@ -217,7 +217,7 @@ def lines_view(node: int, board: chess.Board, lines: Mapping[int, Line]) -> View
                 "score": score_view(line.score),
                 "depth": line.depth,
                 "nodes": line.nodes,
-                **_moves_view(board, line.pv[:_MAX_PLIES_SHOWN]),
+                **_line_view(board, line.pv[:_MAX_PLIES_SHOWN]),
             }
             for _, line in sorted(lines.items())
         ],
@@ -243,7 +243,7 @@ def _pawns(centipawns: int) -> str:
     return f"{centipawns / 100:+.2f}"
 
 
-def _moves_view(board: chess.Board, moves: Sequence[chess.Move]) -> View:
+def _line_view(board: chess.Board, moves: Sequence[chess.Move]) -> View:
     """Describe a line of moves: in both notations, and the squares of its first move as an arrow."""
     arrow = _squares(board, moves[0]) if moves else None
     board = board.copy(stack=False)

@@ -68,9 +68,7 @@ class Training:
             "themes": [_theme_view(name) | {"count": count} for name, count in self._puzzles.themes.items()],
             "ratings": self._puzzles.ratings,
             "standing": None if progress is None else _standing_view(progress.standing()),
-            "progress": []
-            if progress is None
-            else [_theme_view(each.theme) | {"tried": each.tried, "solved": each.solved} for each in progress.themes()],
+            "progress": [] if progress is None else _progress_view(progress),
         }
 
     def _puzzle(self, request: Request) -> tuple[int, Puzzle]:
