@@ -14,6 +14,14 @@ _SPSA = ("tune", "spsa", "--iterations", "1")
 _MATCH = ("match", "--engine", "name=a", "--engine", "name=b", "--each", "nodes=1", "--games", "2")
 
 
+@pytest.fixture(autouse=True)
+def folder_with_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder with a file of games and a link to it."""
+    monkeypatch.chdir(tmp_path)
+    Path("games.pgn").write_text("1. e4 *")
+    Path("link").symlink_to("games.pgn")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -42,16 +50,7 @@ _MATCH = ("match", "--engine", "name=a", "--engine", "name=b", "--each", "nodes=
         ),
     ],
 )
-def test_a_file_has_one_purpose(
-    words: tuple[str, ...],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("games.pgn").write_text("1. e4 *")
-    Path("link").symlink_to("games.pgn")
+def test_a_file_has_one_purpose(words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert capsys.readouterr() == ("", f"knightadder: {message}, so it is not overwritten\n")
     assert sorted(path.name for path in Path().iterdir()) == ["games.pgn", "link"]
@@ -77,10 +76,8 @@ _LONG = "x" * 300  # a name that every system refuses
     ids=lambda words: " ".join(words)[:20],
 )
 def test_a_name_that_the_system_refuses_is_a_bad_argument(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("games.pgn").write_text("1. e4 *")
     status, out, err = run_command(capsys, *words)
     assert (status, out) == (2, "") and re.search(": cannot use x{300}.*: .+$", err)
-    assert [path.name for path in Path().iterdir()] == ["games.pgn"]
+    assert sorted(path.name for path in Path().iterdir()) == ["games.pgn", "link"]

@@ -16,7 +16,7 @@ from knightadder import cli, worker_engine
 from knightadder.annotate import command
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.puzzles import command as puzzles_command
-from knightadder.review.accuracy import play, unchanged
+from knightadder.review.accuracy import side_accuracies, unchanged
 from knightadder.review.game_evaluation import evaluate
 from knightadder.review.notes import annotate
 from knightadder.review.review import review
@@ -71,7 +71,7 @@ def test_its_scores_are_stockfish_s_and_its_name_is_the_annotator_s(file, capsys
     written = read_game(file.with_name("games.annotated.pgn").read_text("utf-8"))
     assert str(written) == str(wanted)
     assert written.headers["Annotator"].startswith("Material 2.1 (Knightadder ")
-    white, black = play([each.score.white() for each in evaluations])  # not converted
+    white, black = side_accuracies([each.score.white() for each in evaluations])  # not converted
     assert written.headers["WhiteAccuracy"] == f"{white.accuracy:.1f}"
     assert written.headers["BlackCentipawnLoss"] == str(black.centipawn_loss)
 

@@ -13,7 +13,7 @@ from game_texts import read_game
 from knightadder import __version__
 from knightadder.opening_names import Opening
 from knightadder.pgn.games import text_of
-from knightadder.review.accuracy import play, rescale
+from knightadder.review.accuracy import rescale, side_accuracies
 from knightadder.review.game_evaluation import ScoredLine, SearchedPosition
 from knightadder.review.judgement import Judgement
 from knightadder.review.notes import annotate
@@ -51,7 +51,7 @@ def test_marks_accuracy_and_opening():
     found = review(board, evaluations(board, scores))
     assert found.judgements == (None, None, None, None, None, Judgement.BLUNDER)
     assert [found.count(white, Judgement.BLUNDER) for white in (True, False)] == [0, 1]
-    assert (found.white, found.black) == play([*map(rescale, scores)])
+    assert (found.white, found.black) == side_accuracies([*map(rescale, scores)])
     assert found.opening == Opening("C70", "Ruy Lopez: Morphy Defense")
 
 

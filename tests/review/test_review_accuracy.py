@@ -6,12 +6,12 @@ import numpy
 import pytest
 from chess.engine import Cp, Mate, MateGiven
 
-from knightadder.review.accuracy import CEILING, move_accuracy, play, rescale, win_percent
+from knightadder.review.accuracy import CEILING, move_accuracy, rescale, side_accuracies, win_percent
 
 
 def of(cps, white_first=True):
     """Give the accuracies of White and Black, in a game that begins with 15 centipawns, as Lichess counts."""
-    return [side and side.accuracy for side in play([Cp(15), *map(Cp, cps)], white_first)]
+    return [side and side.accuracy for side in side_accuracies([Cp(15), *map(Cp, cps)], white_first)]
 
 
 @pytest.mark.parametrize("cp", [-1000, -1, 777])
@@ -77,14 +77,14 @@ def test_the_games_of_lichess_in_which_black_begins(cps, white, black):
 
 def test_the_colours_are_treated_alike():
     cps = [30, -20, -300, -150, 80, 75, 60, -90, -500, -600, -580, 20, 10]
-    white = play([Cp(cp) for cp in cps])
-    black = play([Cp(-cp) for cp in cps], white_first=False)
+    white = side_accuracies([Cp(cp) for cp in cps])
+    black = side_accuracies([Cp(-cp) for cp in cps], white_first=False)
     assert (white[0].accuracy, white[1].accuracy) == pytest.approx((black[1].accuracy, black[0].accuracy))
     assert (white[0].centipawn_loss, white[1].centipawn_loss) == (black[1].centipawn_loss, black[0].centipawn_loss)
 
 
 def test_a_side_without_moves_has_no_accuracy():
-    assert play([Cp(15)]) == (None, None)
+    assert side_accuracies([Cp(15)]) == (None, None)
     assert of([15])[1] is None
     assert of([15], white_first=False)[0] is None
 
@@ -98,7 +98,7 @@ def test_the_weights_are_the_deviations_of_sliding_windows(moves):
     weights = [min(max(float(numpy.std(window)), 0.5), 12) for window in windows]
     assert len(weights) == moves
     losses = [(-1) ** n * (wins[n] - wins[n + 1]) for n in range(moves)]
-    for side, accuracy in enumerate(side.accuracy for side in play([Cp(cp) for cp in cps])):
+    for side, accuracy in enumerate(side.accuracy for side in side_accuracies([Cp(cp) for cp in cps])):
         values = numpy.array([move_accuracy(loss, 0) for loss in losses[side::2]])
         harmonic = 1 / numpy.mean(1 / numpy.maximum(values, 1))
         assert accuracy == pytest.approx((numpy.average(values, weights=weights[side::2]) + harmonic) / 2)
@@ -113,12 +113,12 @@ def test_a_mistake_in_a_quiet_game_weighs_less_than_in_a_wild_one():
 
 def test_centipawn_loss():
     # White loses 20, then gains; Black loses 5, then a mate's worth of what is left to the ceiling.
-    white, black = play([Cp(20), Cp(0), Cp(5), Cp(45), Mate(4)])
+    white, black = side_accuracies([Cp(20), Cp(0), Cp(5), Cp(45), Mate(4)])
     assert (white.centipawn_loss, black.centipawn_loss) == (10, round((5 + 955) / 2))
     # Beyond the ceiling nothing is lost.
-    assert play([Cp(4000), Cp(1200)])[0].centipawn_loss == 0
-    assert play([Mate(2), Cp(900)])[0].centipawn_loss == 100
-    assert play([Cp(0), Cp(-1), Cp(-1), Cp(-1)])[0].centipawn_loss == 1  # a half is rounded up
+    assert side_accuracies([Cp(4000), Cp(1200)])[0].centipawn_loss == 0
+    assert side_accuracies([Mate(2), Cp(900)])[0].centipawn_loss == 100
+    assert side_accuracies([Cp(0), Cp(-1), Cp(-1), Cp(-1)])[0].centipawn_loss == 1  # a half is rounded up
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def move_accuracy(before: float, after: float) -> float:
     return min(100.0, max(0.0, raw + _UNCERTAINTY_BONUS))
 
 
-def play(
+def side_accuracies(
     scores: Sequence[chess.engine.Score], white_first: bool = True
 ) -> tuple[SideAccuracy | None, SideAccuracy | None]:
     """Return the quality of White's and of Black's play; None for a side that has not moved.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import chess
 
 from knightadder.opening_names import Opening, find_opening
-from knightadder.review.accuracy import Scale, SideAccuracy, play, rescale
+from knightadder.review.accuracy import Scale, SideAccuracy, rescale, side_accuracies
 from knightadder.review.coach import Fault, fault_of
 from knightadder.review.game_evaluation import SearchedPosition, is_best
 from knightadder.review.judgement import Judgement, is_missed_chance, judge, praise
@@ -58,7 +58,7 @@ def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], s
         before.push(move)
     scores = [scale(each.score.white()) for each in evaluations if each]
     played = len(scores) == len(evaluations) and all(moves)
-    white, black = play(scores, white_first) if played else (None, None)
+    white, black = side_accuracies(scores, white_first) if played else (None, None)
     return Review(
         evaluations=tuple(evaluations),
         judgements=tuple(judgements),
