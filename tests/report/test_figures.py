@@ -244,6 +244,19 @@ def test_whether_a_game_was_lost_on_time_may_be_unknown(tag, end, lost):
     assert ("Of 1 game that was lost, the files do not say how." in page) == (lost is None)
 
 
+@pytest.mark.parametrize(("count", "known"), [(1, False), (2, True)])
+def test_phases_in_which_all_moves_are_alike_are_compared_if_there_are_several_games(games, count, known):
+    move = games[0].moves[0]
+    moves = [
+        replace(move, move=replace(move.move, phase=phase, accuracy=accuracy))
+        for phase, accuracy in (("opening", 100.0), ("endgame", 90.0))
+        for _ in range(100)
+    ]
+    game = replace(games[0], moves=tuple(moves))
+    page = write_page("Anna", [game] * count, {"files": ["a.pgn"], "limit": {"nodes": 1}, "engine": None}, 0)
+    assert ("The least accurate: endgame (90.0 %). The most accurate: opening (100.0 %)." in page) is known
+
+
 def test_no_time_is_left_of_a_time_control_that_the_clocks_contradict():
     # Anna has a minute left before her second move, so "more than half" of 90 seconds would be false.
     text = '[TimeControl "90+30"]\n\n1. e4 {[%clk 1:29:00]} e5 2. Nf3 {[%clk 0:01:00]} Nc6 3. Bc4 *'

@@ -255,7 +255,7 @@ def _weakest(rows: Mapping[str, Quality]) -> str:
         return "There are too few moves to compare."
     worst, best = min(known, key=lambda name: known[name].value), max(known, key=lambda name: known[name].value)
     low, high = known[worst], known[best]
-    if low.value + (low.margin or 100) < high.value - (high.margin or 100):
+    if None not in (low.margin, high.margin) and low.value + (low.margin or 0) < high.value - (high.margin or 0):
         return f"The least accurate: {worst} ({low.value:.1f} %). The most accurate: {best} ({high.value:.1f} %)."
     return "The differences are within the uncertainty: these games do not show a real difference."
 
