@@ -149,6 +149,12 @@ def test_with_moves_to_go_a_move_gets_most_of_its_part_of_the_clock(moves: int) 
     assert 0.6 * part < budget(Limits(wtime=60_000, movestogo=moves))[0] < part
 
 
+@pytest.mark.parametrize("moves", [1, 2, 30])
+def test_each_move_to_go_and_five_more_have_their_overhead_set_aside(moves: int) -> None:
+    with_overhead = Limits(wtime=60_000 + 100 * (moves + 5), movestogo=moves)
+    assert budget(with_overhead, overhead=100) == budget(Limits(wtime=60_000, movestogo=moves), overhead=0)
+
+
 def test_each_side_uses_its_own_clock_and_for_want_of_it_the_others() -> None:
     both = Limits(wtime=1000, btime=60_000, winc=1, binc=500)
     assert allot(both, 0, 0, 40) == allot(Limits(wtime=1000, winc=1), 0, 0, 40)

@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -286,6 +287,7 @@ def test_an_interrupted_command_says_how_to_go_on(
 
     fetch = Download.fetch
     monkeypatch.setattr(Download, "fetch", interrupt)
+    del mirror.files["/3-4-5-dtz/KBvK.rtbz"]
     assert download(mirror, tmp_path) == 130
     assert f"2 of 10 files are in {tmp_path}; the same command continues from there\n" in capsys.readouterr().err
 
@@ -327,10 +329,32 @@ def test_a_mirror_without_tables(mirror: Mirror, folder: Path, capsys: Output) -
     assert len(mirror.requests) == 2
 
 
-def test_a_mirror_that_is_busy(mirror: Mirror, folder: Path, capsys: Output) -> None:
-    mirror.status = 503
+@pytest.mark.parametrize("status", [503, 416])  # 416 is the answer to a range after the end; no range was asked for
+def test_a_mirror_that_is_busy(mirror: Mirror, folder: Path, capsys: Output, status: int) -> None:
+    mirror.status = status
     assert download(mirror, folder) == 1
-    assert capsys.readouterr().err.splitlines()[-1].endswith("/KBvK.rtbw: 503 Service Unavailable")
+    said = f"/KBvK.rtbw: {status} {HTTPStatus(status).phrase}"
+    assert capsys.readouterr().err.splitlines()[-1].endswith(said)
+
+
+def test_a_mirror_that_does_not_answer(
+    mirror: Mirror, folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tablebases_download, "_TIMEOUT", 0.01)
+    over = threading.Event()
+    mirror.before_first = over.wait
+    assert download(mirror, folder) == 1
+    over.set()
+    assert capsys.readouterr().err.splitlines()[-1].endswith("/KBvK.rtbw: cannot be reached: timed out")
+
+
+def test_a_mirror_that_is_busy_costs_no_bytes(mirror: Mirror, tmp_path: Path) -> None:
+    part = tmp_path / f"{NAME}.part"
+    part.write_bytes(WHOLE[:1000])
+    mirror.status = 503
+    with pytest.raises(EngineError, match="503 Service Unavailable"):
+        Download(mirror.url, tmp_path).fetch(NAME)
+    assert part.read_bytes() == WHOLE[:1000]
 
 
 def test_no_network(tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,6 +365,11 @@ def test_no_network(tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPa
         assert main(["tablebases", "download", str(tmp_path), "--men", "3", "--url", url]) == 1
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == f"knightadder: {url}/3-4-5-wdl/KBvK.rtbw: cannot be reached: {os.strerror(errno.ECONNREFUSED)}"
+
+
+def test_an_impossible_port(tmp_path: Path, capsys: Output) -> None:
+    assert main(["tablebases", "download", str(tmp_path), "--men", "3", "--url", "http://127.0.0.1:x"]) == 1
+    assert capsys.readouterr().err.endswith("/KBvK.rtbw: cannot be reached: nonnumeric port: 'x'\n")
 
 
 @pytest.mark.parametrize("url", ["", "tables", "file:///etc", "http://", "http://[1", "http://a/b c", "ftp://a/b"])

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from command_line import run_command
+from rich.filesize import decimal
 
+from knightadder import progress
 from knightadder.engine.tablebases.registry import SHIPPED
 from knightadder.tablebases.listing import describe_missing
 
@@ -33,11 +35,12 @@ def test_the_shipped_tables_are_listed(capsys: Output) -> None:
     assert [cell.strip() for cell in rows["3"].split("│")[2:6]] == ["5 of 5", "5 of 5", "26.4 kB", ""]
     assert [cell.strip() for cell in rows["4"].split("│")[2:5]] == ["1 of 30", "1 of 30", "469.5 kB"]
     assert [cell.strip() for cell in rows["5"].split("│")[2:6]] == ["0 of 110", "0 of 110", "0 bytes", "all"]
-    assert "6" not in rows
+    assert rows.keys() - {""} == {"3", "4", "5"}
     assert out.splitlines()[-1] == "Up to 5 men: 6 of 145 WDL tables, 6 of 145 DTZ tables, 495.9 kB"
 
 
 def test_missing_and_damaged_tables(capsys: Output, folder: Path) -> None:
+    (folder / "KPvK.rtbz").unlink()
     (folder / "KQvK.rtbz").unlink()
     (folder / "KRvK.rtbw").write_bytes(b"")
     (folder / "KNvK.rtbw").unlink()
@@ -45,8 +48,8 @@ def test_missing_and_damaged_tables(capsys: Output, folder: Path) -> None:
     status, out, err = run(capsys, "list", folder)
     assert status == 1
     assert err == f"knightadder: {folder / 'KRvK.rtbw'}: empty\n"
-    assert "KNvK, KQvK.rtbz, KRvK.rtbw" in out
-    assert out.splitlines()[-1].startswith("Up to 5 men: 4 of 145 WDL tables, 4 of 145 DTZ tables, ")
+    assert "KNvK, KPvK.rtbz, KQvK.rtbz, KRvK.rtbw" in out
+    assert out.splitlines()[-1].startswith("Up to 5 men: 4 of 145 WDL tables, 3 of 145 DTZ tables, ")
 
 
 def test_what_is_missing_is_shortened() -> None:
@@ -56,6 +59,7 @@ def test_what_is_missing_is_shortened() -> None:
     assert describe_missing(names, names, []) == "A.rtbz, B.rtbz, C.rtbz and 2 more"
     assert describe_missing(names, ["A", "B"], ["B", "C"]) == "A.rtbz, C.rtbw, D, E"
     assert describe_missing(names, ["E"], ["E"]) == "A, B, C, D"
+    assert describe_missing(["A", "B"], [], ["A"]) == "A.rtbw, B"
 
 
 @pytest.mark.parametrize("command", ["list", "verify"])
@@ -94,3 +98,18 @@ def test_verifying_damaged_files(capsys: Output, folder: Path, monkeypatch: pyte
 
 def test_a_folder_without_tables_is_not_verified(capsys: Output, tmp_path: Path) -> None:
     assert run(capsys, "verify", tmp_path) == (1, "", f"knightadder: {tmp_path}: no tables\n")
+
+
+def test_the_progress_of_verifying_counts_damaged_files_whole(
+    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0)
+    for name in ("KBvK.rtbw", "KRvK.rtbw"):
+        shutil.copy(SHIPPED / name, tmp_path)
+    (tmp_path / "KNvK.rtbw").write_bytes(bytes(600))
+    first, last = ((SHIPPED / name).stat().st_size for name in ("KBvK.rtbw", "KRvK.rtbw"))
+    whole = first + 600 + last
+    _, _, err = run(capsys, "verify", tmp_path)
+    shown = [(0, "B"), (first - 16, "B"), (first, "N"), (first + 600, "R"), (whole - 16, "R")]  # without the checksums
+    lines = [line for line in err.splitlines() if not line.startswith("knightadder: ")]
+    assert lines == [f"{decimal(done)}/{decimal(whole)}  K{piece}vK.rtbw" for done, piece in shown]

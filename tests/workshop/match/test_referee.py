@@ -257,6 +257,7 @@ def test_warnings_are_counted_and_some_are_kept(play):
     first = game.warnings[0]
     assert (first.white, first.kind) == (True, search_info.ILLEGAL)
     assert "pv a1a8" in first.line
+    assert (game.warnings[1].kind, game.warnings[1].line) == (search_info.NOT_HEAD, f"bestmove {game.moves[0].uci}")
     assert first.position == f"position fen {chess.STARTING_FEN}"
 
 
