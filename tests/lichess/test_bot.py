@@ -78,30 +78,43 @@ def test_challenges_that_do_not_suit_are_declined_with_the_reason(start_bot):
     assert server.games == {}
 
 
-def is_accepted(server, game_id):
-    """Wait for the answer to a challenge."""
-    eventually(lambda: game_id in server.games or game_id in server.declined)
+def is_accepted(server, game_id, clock=None):
+    """Wait for the answer to a challenge; move the clock on meanwhile, if one is given."""
+
+    def is_answered():
+        if clock:
+            clock.move_on(0.5)
+        return game_id in server.games or game_id in server.declined
+
+    eventually(is_answered)
     return game_id in server.games
 
 
-def play_another(server, most_plies):
-    """Challenge the bot until it has the time for a game."""
-    while not is_accepted(server, server.challenge(most_plies=most_plies)):
-        assert set(server.declined.values()) == {"later"}
-
-
 def test_only_so_many_games_at_once(start_bot):
+    def opponent(board, random):
+        return random_mover(board, random) if board.fullmove_number < 3 else None
+
     with FakeLichess() as server:
-        first = server.challenge(opponent=lambda *_: None)
+        first = server.challenge(opponent=opponent)
         running = start_bot(server, concurrency=1)
-        assert is_accepted(server, first)
+        eventually(lambda: first in server.games and len(server.games[first].moves) == 5)  # too many for an abort
         second = server.challenge()
-        assert not is_accepted(server, second)
+        assert not is_accepted(server, second, running.clock)
         assert server.declined == {second: "later"}
+        third = server.challenge(most_plies=4)
         server.act(server.games[first], "resign")
-        play_another(server, most_plies=4)
+        assert is_accepted(server, third)
         running.bot.interrupt()
         running.wait()
+
+
+def test_a_rematch_is_played_although_the_bot_still_says_goodbye(start_bot):
+    with FakeLichess() as server:
+        server.on_finish = lambda game: server.challenge(most_plies=4) if len(server.games) < 10 else None
+        running = start_bot(server, concurrency=1, games=10, goodbye="Thank you")
+        server.challenge(most_plies=4)
+        running.wait()
+    assert (len(server.games), server.declined) == (10, {})
 
 
 def test_a_correspondence_game_takes_no_place_of_the_others(start_bot):
@@ -110,7 +123,7 @@ def test_a_correspondence_game_takes_no_place_of_the_others(start_bot):
         running = start_bot(server, concurrency=1, speeds=("blitz", "correspondence"))
         first = server.challenge(**slow)
         assert is_accepted(server, first)
-        assert not is_accepted(server, server.challenge(**slow))
+        assert not is_accepted(server, server.challenge(**slow), running.clock)
         assert is_accepted(server, server.challenge(most_plies=4))
         server.act(server.games[first], "resign")
         running.bot.interrupt()
@@ -271,7 +284,7 @@ def test_engines_are_used_again(start_bot):
     with FakeLichess() as server:
         running = start_bot(server, games=3, concurrency=1)
         for _ in range(3):  # the next game is accepted when the one before has given its engine back
-            play_another(server, most_plies=6)
+            assert is_accepted(server, server.challenge(most_plies=6))
         running.wait()
     assert [engine.games for engine in running.engines] == [3]
 
@@ -301,7 +314,7 @@ def test_a_game_for_which_there_is_no_thread_is_given_up_and_the_next_is_played(
         first = server.challenge()
         running = start_bot(server, games=2, concurrency=1)
         eventually(lambda: server.games.get(first) and server.games[first].status in ("resign", "aborted"))
-        play_another(server, most_plies=6)
+        assert is_accepted(server, server.challenge(most_plies=6))
         running.wait()
     assert [engine.games for engine in running.engines] == [1]
 

@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 _LOOK_UP = 1.0  # seconds between checks for overdue games
 _START_WITHIN = 60.0  # seconds from accepting a challenge, after which its game counts as cancelled
 _START_AFTER_DOUBT = 10.0
+_PLACE_WITHIN = 2.0  # seconds: a rematch is offered before the bot has said goodbye and its place is free
 
 _NOT_FOUND = 404
 
@@ -58,6 +59,15 @@ class _Expected:
     slow: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A challenge that waits for a free place, and the latest time of the answer."""
+
+    until: float
+    slow: bool
+    name: str
+
+
 class Bot:
     """Accepts challenges on Lichess and plays the games."""
 
@@ -71,6 +81,7 @@ class Bot:
         self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
         self._follower = Follower("events", lichess.events, lambda event, _: self._inbox.put(event), clock)
         self._games: dict[str, _Running] = {}
+        self._waiting: dict[str, _Waiting] = {}
         self._expected: dict[str, _Expected] = {}
         self._seen: set[str] = set()  # all games that have started
         self._declined: set[str] = set()
@@ -105,6 +116,7 @@ class Bot:
                 elif item is not None:
                     self._handle(item)
                 self._look_up()
+                self._answer_challenges()
         finally:
             self._follower.close()
             for game in self._games.values():  # after an exception, games may still be running
@@ -136,6 +148,14 @@ class Bot:
             if self._leaves() or (self._interrupts and game.slow):
                 game.play.leave(resign=not game.slow)
 
+    def _answer_challenges(self) -> None:
+        """Accept the waiting challenges for which there is a place, and decline those that have waited long enough."""
+        for challenge_id, challenge in list(self._waiting.items()):
+            if self._ending() or challenge.until < self._clock.now():
+                self._decline(challenge_id, challenge.name, DeclineReason.LATER)
+            elif self._occupied(challenge.slow) < self._settings.concurrency:
+                self._accept(challenge_id, challenge)
+
     # --- events ----------------------------------------------------------------------------------------------------
 
     def _handle(self, event: Json) -> None:
@@ -144,7 +164,9 @@ class Bot:
             if kind == "challenge":
                 self._on_challenge(event["challenge"])
             elif kind in ("challengeCanceled", "challengeDeclined"):
-                self._expected.pop(_id(event["challenge"]["id"]), None)
+                challenge_id = _id(event["challenge"]["id"])
+                self._waiting.pop(challenge_id, None)
+                self._expected.pop(challenge_id, None)
             elif kind == "gameStart":
                 self._on_game(event["game"])
         except Exception as error:  # no event may stop the bot, whatever it contains
@@ -152,18 +174,15 @@ class Bot:
 
     def _on_challenge(self, challenge: Json) -> None:
         challenge_id = _id(challenge["id"])
-        known = challenge_id in self._expected or challenge_id in self._seen or challenge_id in self._declined
+        known = any(challenge_id in each for each in (self._waiting, self._expected, self._seen, self._declined))
         challenger = challenge.get("challenger") or {}
         if known or challenger.get("id") == self._account_id or challenge.get("status", "created") != "created":
             return
         name = challenger.get("name") or "somebody"
         objection = self._settings.objection(challenge)
-        slow = _is_slow(challenge)
-        if objection is None and (self._ending() or self._occupied(slow) >= self._settings.concurrency):
-            objection = DeclineReason.LATER
-        if objection is None and not self._accept(challenge_id, name, slow):
-            objection = DeclineReason.LATER
-        if objection is not None:
+        if objection is None:
+            self._waiting[challenge_id] = _Waiting(self._clock.now() + _PLACE_WITHIN, _is_slow(challenge), name)
+        else:
             self._decline(challenge_id, name, objection)
 
     def _occupied(self, slow: bool) -> int:
@@ -171,12 +190,13 @@ class Bot:
         games: list[_Running | _Expected] = [*self._games.values(), *self._expected.values()]
         return sum(game.slow == slow for game in games)
 
-    def _accept(self, challenge_id: str, name: str, slow: bool) -> bool:
-        """Accept a challenge; return False if its game certainly will not start, but the challenge still exists."""
+    def _accept(self, challenge_id: str, challenge: _Waiting) -> None:
+        """Accept a challenge. If its game certainly will not start, but the challenge still exists, decline it."""
 
         def expect(seconds: float) -> None:
-            self._expected[challenge_id] = _Expected(self._clock.now() + seconds, slow)
+            self._expected[challenge_id] = _Expected(self._clock.now() + seconds, challenge.slow)
 
+        del self._waiting[challenge_id]
         expect(_START_WITHIN)
         try:
             self._lichess.accept(challenge_id)
@@ -184,15 +204,16 @@ class Bot:
             logger.info("challenge %s: %s", challenge_id, error)
             if isinstance(error, Limited) or (isinstance(error, Refused) and error.status != _NOT_FOUND):
                 del self._expected[challenge_id]
-                return False
+                self._decline(challenge_id, challenge.name, DeclineReason.LATER)
+                return
             # The challenge was withdrawn. Or the server accepted it, but the answer was lost: then its game will start.
             expect(_START_AFTER_DOUBT)
         else:
             expect(_START_WITHIN)  # again, because accepting may have taken a minute
-            logger.info("challenge %s: accepted, from %s", challenge_id, name)
-        return True
+            logger.info("challenge %s: accepted, from %s", challenge_id, challenge.name)
 
     def _decline(self, challenge_id: str, name: str, reason: DeclineReason) -> None:
+        self._waiting.pop(challenge_id, None)
         self._declined.add(challenge_id)
         try:
             self._lichess.decline(challenge_id, reason)
