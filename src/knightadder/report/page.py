@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
@@ -255,7 +256,8 @@ def _weakest(rows: Mapping[str, Quality]) -> str:
         return "There are too few moves to compare."
     worst, best = min(known, key=lambda name: known[name].value), max(known, key=lambda name: known[name].value)
     low, high = known[worst], known[best]
-    if None not in (low.margin, high.margin) and low.value + (low.margin or 0) < high.value - (high.margin or 0):
+    margins = [math.inf if each.margin is None else each.margin for each in (low, high)]
+    if high.value - low.value > sum(margins):
         return f"The least accurate: {worst} ({low.value:.1f} %). The most accurate: {best} ({high.value:.1f} %)."
     return "The differences are within the uncertainty: these games do not show a real difference."
 
