@@ -136,12 +136,15 @@ def test_the_known_parts_of_dates_count(tmp_path) -> None:
         "1999.00.01": "1999",
         "1999.??.??": "1999",
         "1999": "1999",
+        "1999-12-31": "1999-12-31",
+        "1999/2/3": "1999-02-03",
+        "31.12.1999": None,
         "????.01.01": None,
         "x": None,
     }
     text = "\n".join(f'[Event "{date}"]\n[Date "{date}"]\n[Result "1-0"]\n\n1. e4 1-0\n' for date in dates)
     with Explorer(make_index(tmp_path, text)) as explorer:
-        assert {game.event: game.date for game in explorer.games("startpos", most=9)} == dates
+        assert {game.event: game.date for game in explorer.games("startpos", most=len(dates))} == dates
 
 
 def test_keys_tell_positions_apart_as_fens_do() -> None:
