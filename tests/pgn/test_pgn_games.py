@@ -18,7 +18,17 @@ from knightadder import cli
 from knightadder.engine.errors import OptionError
 from knightadder.files import STANDARD
 from knightadder.pgn.game_files import game_files
-from knightadder.pgn.games import BrokenGame, GameText, headers_of, parse, read_games, read_texts, remarks, text_of
+from knightadder.pgn.games import (
+    BrokenGame,
+    GameText,
+    headers_of,
+    known_value,
+    parse,
+    read_games,
+    read_texts,
+    remarks,
+    text_of,
+)
 
 ONE = '[Event "one"]\n[White "Müller"]\n\n1. e4 e5 2. Nf3 *'
 TWO = '[Event "two"]\n[White "B"]\n\n1. d4 {a comment\n\nwith an empty line} d5\n2. c4 1-0'
@@ -255,6 +265,12 @@ def test_games_of_a_file_and_what_is_broken(tmp_path):
     assert (first.number, second.number, second.line) == (1, 2, 6)
     assert isinstance(broken, BrokenGame) and "Ke6" in str(broken)
     assert [game.headers["Event"] for game in (one, two)] == ["one", "two"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "?", "-", "????.??.??"])
+def test_values_of_tags_that_say_nothing(text):
+    assert known_value(text) == ""
+    assert known_value(f" 1{text}") == f"1{text}".strip()
 
 
 def test_the_files_that_a_command_names(tmp_path, monkeypatch):

@@ -25,7 +25,7 @@ from knightadder.text import tell
 
 _SHOWN = 200  # maximum length of an error's text
 # Some programs write these tags into each game, without a value for a usual game.
-START_TAGS, _UNKNOWN = ("FEN", "Variant"), ("", "?", "-")
+START_TAGS = ("FEN", "Variant")
 _MOVETEXT = {
     TokenType.OPEN,
     TokenType.CLOSE,
@@ -37,6 +37,12 @@ _MOVETEXT = {
     TokenType.MARK,
 }
 _CHESS = {TokenType.TAG, TokenType.BAD_TAG, TokenType.MOVE, TokenType.NUMBER, TokenType.BLACK_NUMBER}
+
+
+def known_value(text: str) -> str:
+    """Return the value of a tag; empty if it is unknown, as in ``?``, ``-`` and ``????.??.??``."""
+    value = text.strip()
+    return value if value.strip("?.-") else ""
 
 
 class BrokenGame(ValueError):
@@ -253,7 +259,7 @@ class _Reading:
         if kind is TokenType.TAG:
             if self._lines:
                 self._fail(f"the tag {token.name:.40} stands among the moves, in line {token.line}", stop=True)
-            elif token.name not in START_TAGS or token.text.strip() not in _UNKNOWN:
+            elif token.name not in START_TAGS or known_value(token.text):
                 self._builder.visit_header(token.name, token.text)
         elif kind is TokenType.BAD_TAG:
             self._fail(f"malformed header: {token.text:.60}")

@@ -13,7 +13,7 @@ import chess.pgn
 import numpy as np
 
 from knightadder.foreign import rating_or_none
-from knightadder.pgn.games import result_of
+from knightadder.pgn.games import known_value, result_of
 from knightadder.report.averages import Mean, mean, performance, share
 from knightadder.report.study import Mistake, StudiedGame
 from knightadder.review.clocks import control_of, move_times
@@ -184,9 +184,9 @@ def player_game(study: StudiedGame) -> PlayerGame:
     return PlayerGame(
         white=white,
         points=points,
-        opponent=_known(headers.get(opponent, "")) or "?",
+        opponent=known_value(headers.get(opponent, "")) or "?",
         opponent_rating=rating_or_none(headers.get(f"{opponent}Elo")),
-        date=_known(headers.get("UTCDate", headers.get("Date", ""))).partition(".?")[0],
+        date=known_value(headers.get("UTCDate", headers.get("Date", ""))).partition(".?")[0],
         link=site if site.startswith(("http://", "https://")) else "",
         opening=opening.name.partition(":")[0] if opening else _start_of(game),
         accuracy=play.accuracy if play else None,
@@ -201,7 +201,7 @@ def _is_lost_on_time(game: chess.pgn.Game) -> bool | None:
     """Return whether a decided game ended on time, from the tag Termination or from the last comment, as FICS writes
     it; None if they do not say how the game ended.
     """
-    end, termination = game.end(), _known(game.headers.get("Termination", "")).lower()
+    end, termination = game.end(), known_value(game.headers.get("Termination", "")).lower()
     how = termination.rpartition(" won ")[2]  # without the winner's name, which may contain the word
     if "time" in how or _ON_TIME.search(end.comment):
         return True
@@ -213,11 +213,6 @@ def _start_of(game: chess.pgn.Game) -> str:
     if game.headers.is_chess960():
         return "Chess960"
     return "Unnamed" if game.board().fen() == chess.STARTING_FEN else "From a set-up position"
-
-
-def _known(text: str) -> str:
-    """Return a header's value; empty if it is unknown."""
-    return "" if not text.strip("?. ") else text.strip()
 
 
 def _time_left(before: float | None, base: float | None) -> str | None:

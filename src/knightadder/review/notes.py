@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import chess.pgn
 
 from knightadder import __version__
+from knightadder.pgn.games import known_value
 from knightadder.review.coach import with_explanation
 from knightadder.review.game_evaluation import SearchedPosition
 from knightadder.review.review import Review
@@ -74,19 +75,13 @@ def write_headers(headers: chess.pgn.Headers, review: Review, engine: str | None
     proposed = {"Annotator": f"{engine} ({program})" if engine else program}
     if review.opening:
         opening = {"ECO": review.opening.eco, "Opening": review.opening.name}
-        if all(_value(headers, name) in ("", value) for name, value in opening.items()):
+        if all(known_value(headers.get(name, "")) in ("", value) for name, value in opening.items()):
             proposed |= opening
     for name, value in proposed.items():
         # The Annotator of an earlier run is replaced, because its evaluations are replaced.
-        if not _value(headers, name) or (name == "Annotator" and _OWN.fullmatch(headers[name])):
+        if not known_value(headers.get(name, "")) or (name == "Annotator" and _OWN.fullmatch(headers[name])):
             headers[name] = value
     for side, play in (("White", review.white), ("Black", review.black)):
         if play:
             headers[f"{side}Accuracy"] = f"{play.accuracy:.1f}"
             headers[f"{side}CentipawnLoss"] = str(play.centipawn_loss)
-
-
-def _value(headers: chess.pgn.Headers, name: str) -> str:
-    """Return the value of a header, empty if it is missing or unknown."""
-    value = headers.get(name, "").strip()
-    return "" if value in ("?", "-") else value

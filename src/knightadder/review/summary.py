@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from rich.table import Table
 
+from knightadder.pgn.games import known_value
 from knightadder.review.accuracy import SideAccuracy
 from knightadder.review.judgement import Judgement
 from knightadder.review.review import Review
@@ -65,7 +66,7 @@ def row(
 ) -> Row:
     """Return the row of a game, with its review, or with `fault`, the reason why there is no review."""
     told = {
-        name.lower(): "" if headers.get(name, "?").strip("?. ") == "" else headers[name]
+        name.lower(): known_value(headers.get(name, ""))
         for name in ("Event", "Date", "Round", "White", "Black", "Result", "ECO", "Opening")
     }
     return Row(

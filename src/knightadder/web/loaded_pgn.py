@@ -8,7 +8,16 @@ import chess
 import chess.pgn
 
 from knightadder.pgn.game_files import UNREADABLE, decompressed
-from knightadder.pgn.games import BrokenGame, GameBuilder, GameText, headers_of, is_prose, read_game, texts_of
+from knightadder.pgn.games import (
+    BrokenGame,
+    GameBuilder,
+    GameText,
+    headers_of,
+    is_prose,
+    known_value,
+    read_game,
+    texts_of,
+)
 from knightadder.rules import POINTS
 from knightadder.text import counted
 from knightadder.web.gametree import MAX_NODES, GameTree
@@ -133,9 +142,8 @@ class _Builder(GameBuilder):
 
 def _title(headers: chess.pgn.Headers) -> Title:
     white, black = (headers.get(name, "?")[:_LONGEST] for name in ("White", "Black"))
-    known = {name: value[:_LONGEST] for name, value in headers.items() if value not in ("?", "*", "????.??.??")}
-    date = known.get("Date", "").replace(".??", "")
-    return Title(white, black, known.get("Result", ""), known.get("Event", ""), date)
+    result, event, date = (known_value(headers.get(name, ""))[:_LONGEST] for name in ("Result", "Event", "Date"))
+    return Title(white, black, result.replace("*", ""), event, date.replace(".??", ""))
 
 
 def _drop_null_moves(game: chess.pgn.Game) -> bool:
