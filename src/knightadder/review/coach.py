@@ -17,7 +17,7 @@ from chess.engine import InfoDict
 
 from knightadder.library.boards import Move, Position, board_of, name_of
 from knightadder.library.results import Analysis, Line
-from knightadder.library.scores import score_text
+from knightadder.library.scores import LEAST_TABLEBASE_WIN, score_text
 from knightadder.motifs.line import PlayedLine, boards_along
 from knightadder.motifs.mates import named_mates
 from knightadder.motifs.tactics import (
@@ -72,8 +72,6 @@ _EXPLANATION = re.compile(
 )
 _SCORE = r"(?:\S+|a tablebase win for (?:White|Black))"
 _EVALUATIONS = re.compile(rf"\bThe evaluation (?:goes from {_SCORE} to|stays) {_SCORE}\.(?!\S)")
-# Engines report a tablebase win as 200 pawns (some as 153), minus the plies to it; no other evaluation is that large.
-_LEAST_TABLEBASE_WIN = 15_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +171,7 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
 def _tablebase_winner(score: chess.engine.PovScore) -> chess.Color | None:
     """Return the side that wins by tablebases; None if the score is an evaluation or a mate."""
     centipawns = score.white().score() or 0
-    return centipawns > 0 if abs(centipawns) >= _LEAST_TABLEBASE_WIN else None
+    return centipawns > 0 if abs(centipawns) >= LEAST_TABLEBASE_WIN else None
 
 
 def _told(score: chess.engine.PovScore) -> str:

@@ -16,12 +16,11 @@ import chess.pgn
 import chess.svg
 from chess.engine import Cp
 
-from knightadder.library.scores import score_text
+from knightadder.library.scores import LEAST_TABLEBASE_WIN, score_text
 from knightadder.opening_names import Opening, find_opening
 from knightadder.web.messages import MessageError
 
 MAX_NODES = 20_000
-_TABLEBASES = range(19_000, 20_001)  # scores, in centipawns, that stand for tablebase wins: see `engine.core_scores`
 _BRACES = str.maketrans("{}", "()")  # braces would end a comment in PGN
 # After this many plies without a capture or pawn move, the game is a draw. So older positions cannot matter.
 _REPEATED = 100
@@ -247,7 +246,7 @@ def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     if score is None:
         return None
     cp = score.white().score()
-    known = cp is not None and abs(cp) in _TABLEBASES
+    known = cp is not None and abs(cp) >= LEAST_TABLEBASE_WIN
     text = ("1-0" if score.white() > Cp(0) else "0-1") if known else score_text(score)
     return {"text": text, "chances": round(score.white().wdl(model="lichess").expectation(), 4)}
 
