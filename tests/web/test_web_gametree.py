@@ -49,7 +49,7 @@ def test_what_is_no_shape_is_refused(shape):
     assert tree.shapes(tree.game) == []
 
 
-@pytest.mark.parametrize(("cp", "text"), [(20_000, "1-0"), (-15_200, "0-1"), (14_999, "+149.99")])
+@pytest.mark.parametrize(("cp", "text"), [(20_000, "1-0"), (-15_200, "0-1"), (14_999, "+149.99"), (-20_001, "-200.01")])
 def test_a_win_that_tablebases_know_reads_as_the_result(cp, text):
     assert score_view(PovScore(Cp(cp), chess.WHITE))["text"] == text
     assert score_view(PovScore(Cp(-cp), chess.BLACK))["text"] == text

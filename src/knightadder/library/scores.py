@@ -5,8 +5,9 @@ from chess.engine import Cp, Mate, PovScore
 # Maximum score of a line, in centipawns or in moves to mate, and its maximum depth in plies.
 MOST_SCORE, MOST_DEPTH = 100_000, 1000
 
-# Engines report a tablebase win as 200 pawns (some as 153), minus the plies to it; no other evaluation is that large.
-LEAST_TABLEBASE_WIN = 15_000  # centipawns
+# Scores, in centipawns, that stand for tablebase wins: engines report 200 pawns (some 153), minus the plies to the win.
+# No evaluation is that large.
+TABLEBASE_WINS = range(15_000, 20_001)
 
 
 def limited(score: PovScore) -> PovScore:

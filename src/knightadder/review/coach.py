@@ -17,7 +17,7 @@ from chess.engine import InfoDict
 
 from knightadder.library.boards import Move, Position, board_of, name_of
 from knightadder.library.results import Analysis, Line
-from knightadder.library.scores import LEAST_TABLEBASE_WIN, score_text
+from knightadder.library.scores import TABLEBASE_WINS, score_text
 from knightadder.motifs.line import PlayedLine, boards_along
 from knightadder.motifs.mates import named_mates
 from knightadder.motifs.tactics import (
@@ -171,7 +171,7 @@ def fault_of(board: chess.Board, move: chess.Move, before: SearchedPosition, aft
 def _tablebase_winner(score: chess.engine.PovScore) -> chess.Color | None:
     """Return the side that wins by tablebases; None if the score is an evaluation or a mate."""
     centipawns = score.white().score() or 0
-    return centipawns > 0 if abs(centipawns) >= LEAST_TABLEBASE_WIN else None
+    return centipawns > 0 if abs(centipawns) in TABLEBASE_WINS else None
 
 
 def _told(score: chess.engine.PovScore) -> str:

@@ -16,7 +16,7 @@ import chess.pgn
 import chess.svg
 from chess.engine import Cp
 
-from knightadder.library.scores import LEAST_TABLEBASE_WIN, score_text
+from knightadder.library.scores import TABLEBASE_WINS, score_text
 from knightadder.opening_names import Opening, find_opening
 from knightadder.web.messages import MessageError
 
@@ -246,7 +246,7 @@ def score_view(score: chess.engine.PovScore | None) -> dict[str, object] | None:
     if score is None:
         return None
     cp = score.white().score()
-    known = cp is not None and abs(cp) >= LEAST_TABLEBASE_WIN
+    known = cp is not None and abs(cp) in TABLEBASE_WINS
     text = ("1-0" if score.white() > Cp(0) else "0-1") if known else score_text(score)
     return {"text": text, "chances": round(score.white().wdl(model="lichess").expectation(), 4)}
 
