@@ -186,12 +186,13 @@ def test_an_engine_that_nobody_listens_to_has_to_wait(monkeypatch):
         assert client.read_until("more", WAIT) == [*map(str, range(100)), "more"]
 
 
-def test_lines_that_are_too_long_are_ignored(monkeypatch):
-    monkeypatch.setattr(client_module, "LONGEST_LINE", 100)
-    lines = ["x" * 99, "x" * 100, "x" * 150, "x" * 250, "readyok"]
-    with UciClient(_python(f"print(*{lines}, sep='\\n', flush=True); print(end='last' + 80 * 'x')")) as client:
-        assert client.read_until("readyok", WAIT) == [lines[0], "readyok"]
-        assert client.read_until("last", WAIT) == ["last" + 80 * "x"]
+def test_lines_that_are_too_long_or_incomplete_are_ignored(monkeypatch):
+    monkeypatch.setattr("knightadder.uci.short_lines.LONGEST_LINE", 100)
+    lines = ["x" * 99, "x" * 100, "x" * 101, "x" * 250, "", "readyok"]
+    with UciClient(_python(f"print(*{lines}, sep='\\n', flush=True); print(end='bestmove e7e8')")) as client:
+        assert client.read_until("readyok", WAIT) == [*lines[:2], "", "readyok"]
+        with pytest.raises(EngineEndedError):
+            client.read_until("bestmove", WAIT)
 
 
 def test_only_the_last_of_very_many_lines_are_kept(monkeypatch):

@@ -18,7 +18,6 @@ import time
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
@@ -27,12 +26,11 @@ from knightadder.engine.threads import start_thread
 from knightadder.foreign import whole_or_none
 from knightadder.frozen import own_command
 from knightadder.text import command_line
+from knightadder.uci.short_lines import LONGEST_LINE, ShortLines
 from knightadder.uci.trace import Trace
 
 # Debian installs chess programs here, but root's PATH does not contain it.
 _EXTRA_FOLDER = "/usr/games"
-
-LONGEST_LINE = 64 * 1024  # maximum length of an engine's line in bytes; longer lines are ignored
 
 _WINDOWS_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _LONGEST_PAUSE = 0.05  # seconds between two checks of a condition that is polled
@@ -132,16 +130,6 @@ def _declared(name: str, kind: str, rest: str) -> Option:
     if kind in ("check", "button") or (kind == "spin" and None not in (low, high)) or (kind == "combo" and words):
         return Option(name, kind, min=low, max=high, var=words)
     return Option(name, "string", "<empty>")
-
-
-def _short_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a stream, except those that are too long."""
-    begins = True  # whether the next piece is the beginning of a line
-    while piece := stream.readline(LONGEST_LINE):
-        ends = piece.endswith(b"\n")
-        if begins and (ends or len(piece) < LONGEST_LINE):  # the last line may lack its end
-            yield piece
-        begins = ends
 
 
 class UciClient(Closing):
@@ -249,13 +237,13 @@ class UciClient(Closing):
 
     def _read(self) -> None:
         """Put the engine's lines into the queue, until they end or the engine is closed."""
+        lines = ShortLines()
         with self._output, contextlib.suppress(OSError):
-            for line in _short_lines(self._output):
-                self._lines.put(line)
+            while not self._closed.is_set() and (data := os.read(self._output.fileno(), LONGEST_LINE)):
+                for line in lines.feed(data):
+                    self._lines.put(line)
                 while self._lines.qsize() > _MOST_LINES and not self._closed.wait(_LONGEST_PAUSE):
                     pass
-                if self._closed.is_set():
-                    break
         self._lines.put(b"")
 
     def _ended(self) -> EngineEndedError:

@@ -20,7 +20,8 @@ from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.threads import start_thread
 from knightadder.text import command_line
-from knightadder.uci.client import LONGEST_LINE, resolve_command
+from knightadder.uci.client import resolve_command
+from knightadder.uci.short_lines import ShortLines
 
 # Seconds beyond its time limit after which an engine counts as hung. Its first start may include a long compilation.
 PATIENCE = 120.0
@@ -61,14 +62,14 @@ def same_engine(known: str | None, name: str) -> str:
     return name
 
 
-class _ShortLines(chess.engine.UciProtocol):
-    """The protocol without the lines that are too long. The time in which python-chess reads a line grows with the
-    square of its length: for 1 MB, it blocks the event loop for half a minute.
+class _Protocol(chess.engine.UciProtocol):
+    """python-chess's protocol without the lines that are too long. The time in which python-chess reads a line grows
+    with the square of its length: for 1 MB, it blocks the event loop for half a minute.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._rest = {1: b"", 2: b""}  # the unfinished last line of standard output and of standard error
+        self._streams = {1: ShortLines(), 2: ShortLines()}  # standard output and standard error
 
     def send_line(self, line: str) -> None:
         """Send a line. The bytes of a file name that is not UTF-8 are sent unchanged."""
@@ -78,11 +79,8 @@ class _ShortLines(chess.engine.UciProtocol):
 
     def pipe_data_received(self, fd: int, data: bytes | str) -> None:
         """Receive output of the engine."""
-        *lines, rest = (self._rest[fd] + (data.encode() if isinstance(data, str) else data)).split(b"\n")
-        self._rest[fd] = rest[: LONGEST_LINE + 1]
-        for line in lines:
-            if len(line) <= LONGEST_LINE:
-                super().pipe_data_received(fd, line + b"\n")
+        for line in self._streams[fd].feed(data.encode() if isinstance(data, str) else data):
+            super().pipe_data_received(fd, line)
 
 
 class UciEngine(Closing):
@@ -169,7 +167,7 @@ class UciEngine(Closing):
         try:
             async with asyncio.timeout(PATIENCE):
                 # A separate process group: Ctrl-C reaches only this program, which then terminates the engine.
-                self._engine = await _ShortLines.popen(command, setpgrp=True)
+                self._engine = await _Protocol.popen(command, setpgrp=True)
                 _, engine = self._engine
                 await engine.initialize()
         except (OSError, TimeoutError, chess.engine.EngineError) as error:
