@@ -81,3 +81,27 @@ def test_a_name_that_the_system_refuses_is_a_bad_argument(
     status, out, err = run_command(capsys, *words)
     assert (status, out) == (2, "") and re.search(": cannot use x{300}.*: .+$", err)
     assert sorted(path.name for path in Path().iterdir()) == ["games.pgn", "link"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("annotate", "games.pgn", "--out", f"{'x' * 246}.pgn"),
+        ("annotate", f"{'x' * 242}.pgn"),
+        ("report", "games.pgn", "--player", "A", "--out", f"{'x' * 245}.html"),
+        ("puzzles", "games.pgn", "--out", f"{'x' * 246}.csv"),
+        (*_MATCH, "--pgn", f"{'x' * 246}.pgn"),
+        ("book", "make", "games.pgn", "--out", f"{'x' * 251}.bin"),
+        ("suite", "wac.epd", "--nodes", "1", "--json", f"{'x' * 250}.json"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_name_is_short_enough_for_the_names_made_from_it(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("wac.epd").write_text("2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - bm Qg6;")
+    Path(f"{'x' * 242}.pgn").write_text("1. e4 *")
+    before = sorted(path.name for path in Path().iterdir())
+    status, out, err = run_command(capsys, *words)
+    assert (status, out) == (2, "") and re.search("cannot (use|write) x{240}.*: .+$", err)
+    assert sorted(path.name for path in Path().iterdir()) == before

@@ -9,13 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from knightadder.files import check_name
+
 
 class CommandParser(argparse.ArgumentParser):
     """A parser whose subparsers report unknown options themselves, so that their own usage is shown.
 
-    An argument of the type `Path` is a name that the system accepts.
-    An unknown option or subcommand is reported with the most similar known word. The help of a subcommand begins with
-    its line in the list of subcommands, unless it has a longer description.
+    An argument of the type `Path` is a name that the system accepts. An unknown option or subcommand is reported with
+    the most similar known word. The help of a subcommand begins with its line in the list of subcommands, unless it has
+    a longer description.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -57,9 +59,7 @@ def _usable_path(text: str) -> Path:
     """Return a path; ArgumentTypeError if the system refuses it, for example because the name is too long."""
     path = Path(text)
     try:
-        path.lstat()
-    except (FileNotFoundError, NotADirectoryError):  # the command reports this, if the file has to exist
-        pass
+        check_name(path)  # the command reports a file that is missing
     except OSError as error:
         raise argparse.ArgumentTypeError(f"cannot use {path}: {error.strerror}") from None
     return path

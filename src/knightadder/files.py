@@ -48,6 +48,12 @@ def writing(file: Path | str) -> contextlib.AbstractContextManager[None]:
     return doing("write", file)
 
 
+def check_name(name: Path) -> None:
+    """Raise OSError if the system refuses a name, for example because it is too long. The file may be missing."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        name.lstat()
+
+
 def existing_folders(names: Iterable[str]) -> list[str]:
     """Return the names that are not empty; OptionError if one of them is not a folder."""
     folders = [name for name in names if name]
@@ -166,6 +172,8 @@ def check_new(file: Path, force: bool, made: Path | None = None) -> None:
         return
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
+    with writing(file):
+        check_name(_temporary_name(file))
     check_writable(without_links(file).parent, file)
 
 
@@ -227,6 +235,12 @@ def _is_same(file: Path, other: Path) -> bool:
     return without_links(file) == without_links(other)
 
 
+def _temporary_name(file: Path) -> Path:
+    """Return the name of the temporary file that replaces a file."""
+    target = without_links(file)
+    return target.with_name(f".{target.name}.{os.getpid()}")
+
+
 @contextlib.contextmanager
 def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Path]:
     """Replace a file, so that at any time either the old or the new file exists; OptionError if that fails. In the
@@ -245,7 +259,7 @@ def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Pat
                 shutil.copyfileobj(whole, stream)
         return
     target = without_links(file)  # a link stays, and its target is replaced
-    beside = file if direct else target.with_name(f".{target.name}.{os.getpid()}")
+    beside = file if direct else _temporary_name(file)
     with terminating_interrupts():
         try:
             if direct:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.files import append_whole, appending, doing, is_special, reading, write_whole
+from knightadder.files import append_whole, appending, check_name, doing, is_special, reading, write_whole
 from knightadder.foreign import parse_json
 
 T = TypeVar("T")
@@ -38,10 +38,15 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
 
 
 def state_beside(output: Path | None) -> Path | None:
-    """Return the file for the state of an unfinished run, beside the output; None for a folder or a special output."""
-    if output is None or output.is_dir() or is_special(output):
+    """Return the file for the state of an unfinished run, beside the output; None for a folder or a special output.
+    OptionError if its name is too long.
+    """
+    if output is None:
         return None
-    return output.with_name(f"{output.name}.unfinished")
+    state = Path(f"{output}.unfinished")
+    with doing("use", state):
+        check_name(state)
+    return None if output.is_dir() or is_special(output) else state
 
 
 @contextlib.contextmanager

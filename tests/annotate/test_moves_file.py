@@ -1,6 +1,7 @@
 """`annotate --moves`: the same rows in each format."""
 
 import csv
+import errno
 import io
 import json
 import sys
@@ -94,11 +95,16 @@ def test_other_names_are_refused_before_the_work(file, capsys, name, message):
     assert not file.with_name("games.annotated.pgn").exists()
 
 
-def test_no_file_is_written_if_one_cannot_be(file, capsys):
-    table, summary = file.with_name("moves.csv"), file.with_name(f"{'s' * 249}.json")  # the temporary name is too long
-    assert annotate(file, "--moves", table, "--summary", summary) == 2
-    assert "cannot write" in capsys.readouterr().err
-    assert not table.exists() and not file.with_name("games.annotated.pgn").exists()
+def test_no_file_is_written_if_one_cannot_be(file, capsys, monkeypatch):
+    def write_json(*_):
+        raise OSError(errno.ENOSPC, "the disk is full")
+
+    table, summary = file.with_name("moves.csv"), file.with_name("summary.json")
+    with monkeypatch.context() as patch:
+        patch.setattr("knightadder.review.summary.write_json", write_json)
+        assert annotate(file, "--moves", table, "--summary", summary) == 2
+    assert f"cannot write {summary}: the disk is full" in capsys.readouterr().err
+    assert not any(name.exists() for name in (table, summary, file.with_name("games.annotated.pgn")))
     assert annotate(file, "--moves", table) == 0
     assert "Continuing after" in capsys.readouterr().err
 

@@ -67,8 +67,7 @@ def _add_repertoire(kinds: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Make a drill of each position of a repertoire. The files must contain the side's whole "
         "repertoire. After changing the files, run the command again; unchanged positions keep their progress.",
     )
-    help = "PGN file with the repertoire of one side; - is standard input"
-    declare(command, "files", metavar="FILE.pgn", help=help)
+    declare(command, "files", metavar="FILE.pgn", help="PGN file with the repertoire of one side; - is standard input")
     command.add_argument("--side", choices=("white", "black"), required=True, help="side that plays this repertoire")
     declare_file(command)
     command.set_defaults(run=_run_repertoire)
