@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import chess
 from chess.engine import Limit
+from make_chess960_perft import python_chess_perft
 
 from knightadder import Engine, analyse_many, evaluate_many, legal_moves, pack, perft
 from knightadder.engine.bench import run_bench
@@ -147,20 +148,8 @@ def measure_calls(boards: list[chess.Board], rounds: int) -> None:
         print(f"  {name:38} {best(work, len(bare)):8.0f} µs{wanted}")
     leaves = perft(chess.Board(), 6)
     ours = best(lambda: perft(chess.Board(), 6), leaves)
-    theirs = best(lambda: count_leaves(chess.Board(), 4), count_leaves(chess.Board(), 4))
+    theirs = best(lambda: python_chess_perft(chess.Board(), 4), python_chess_perft(chess.Board(), 4))
     print(f"  perft counts a leaf {theirs / ours:,.0f} times as fast as python-chess")
-
-
-def count_leaves(board: chess.Board, depth: int) -> int:
-    """Count the leaves of the tree of legal moves with python-chess, without making the moves of the last ply."""
-    if depth == 1:
-        return board.legal_moves.count()
-    leaves = 0
-    for move in board.legal_moves:
-        board.push(move)
-        leaves += count_leaves(board, depth - 1)
-        board.pop()
-    return leaves
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:

@@ -23,6 +23,7 @@ import chess.engine
 import chess.syzygy
 
 from knightadder.engine.errors import EngineError
+from knightadder.rules import mates
 from knightadder.uci.client import resolve_command
 
 # Materials of won and drawn positions. The first side is stronger, or the sides are equal.
@@ -82,15 +83,7 @@ def is_quiet(board: chess.Board) -> bool:
     moves = list(board.legal_moves)
     if len(moves) < 2 or board.is_check() or any(board.is_capture(move) or move.promotion for move in moves):
         return False
-    return not any(is_mate(board, move) for move in moves)
-
-
-def is_mate(board: chess.Board, move: chess.Move) -> bool:
-    """Return whether a move mates."""
-    board.push(move)
-    mate = board.is_checkmate()
-    board.pop()
-    return mate
+    return not any(mates(board, move) for move in moves)
 
 
 def draw_tasks(tables: chess.syzygy.Tablebase, won: bool, count: int, generator: random.Random) -> Iterator[Task]:

@@ -20,6 +20,7 @@ from knightadder.cli import exit_status
 from knightadder.puzzles.puzzle import Puzzle
 from knightadder.puzzles.reading import read_puzzles
 from knightadder.review.accuracy import winning_chances
+from knightadder.rules import mates
 from knightadder.uci.client import resolve_command
 
 LEAST_AGREEMENT = 0.98
@@ -30,22 +31,15 @@ def check(
     engine: chess.engine.SimpleEngine, board: chess.Board, move: chess.Move, limit: chess.engine.Limit
 ) -> tuple[bool, bool, str]:
     """Return whether an engine agrees with a move, whether the position is ambiguous, and what the engine found."""
-    mates = [other for other in list(board.legal_moves) if board.gives_check(other) and _mates(board, other)]
-    if mates:
-        return move in mates, len(mates) > 1, f"mates in one: {' '.join(map(board.san, mates))}"
+    mating = [other for other in list(board.legal_moves) if board.gives_check(other) and mates(board, other)]
+    if mating:
+        return move in mating, len(mating) > 1, f"mates in one: {' '.join(map(board.san, mating))}"
     lines = engine.analyse(board, limit, multipv=2, game=object())
     scores = [line["score"].relative for line in lines]
     moves = [line["pv"][0] for line in lines]
     text = ", ".join(f"{board.san(each)} {score}" for each, score in zip(moves, scores, strict=True))
     chances = [winning_chances(score) for score in scores]
     return moves[0] == move, len(chances) > 1 and chances[0] - chances[1] < SAME, text
-
-
-def _mates(board: chess.Board, move: chess.Move) -> bool:
-    board.push(move)
-    mates = board.is_checkmate()
-    board.pop()
-    return mates
 
 
 def positions(puzzles: list[Puzzle]) -> Iterator[tuple[Puzzle, int, chess.Board, chess.Move]]:

@@ -19,3 +19,8 @@ def random_network(
     first = weights(60, king_buckets * 768, width)
     parts = first, weights(90, width), weights(60, buckets, 2, width), weights(9000, buckets)
     return Network(*parts, mirrored, scale=300, description="of chance, für Tests")
+
+
+def parts_of(network: Network) -> list[list]:
+    """Give the weights of a network in a form that can be compared."""
+    return [part.tolist() for part in network.parts()]

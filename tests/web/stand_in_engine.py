@@ -3,9 +3,15 @@
 import threading
 
 import chess
+import chess.engine
+from game_texts import read_game
 
 from knightadder.engine.info import Bound, Info, Result, Score
 from knightadder.library.stream import Feed, Stream
+from knightadder.review import notes
+from knightadder.review.game_evaluation import evaluate
+from knightadder.review.review import review
+from knightadder.review.summary import row
 
 
 class StandInEngine:
@@ -118,3 +124,12 @@ def _info(board, move, rank, cp, nodes, length):
         time_ms=500,
         pv=tuple(each.uci() for each in line),
     )
+
+
+def annotated(pgn):
+    """Give a game as `annotate` writes it with an engine that counts material, and its summary."""
+    game = read_game(pgn)
+    board = game.end().board()
+    found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
+    notes.annotate(game, found, explain=False)
+    return game, row(1, 1, game.headers, found)

@@ -2,18 +2,11 @@
 
 import re
 
-import chess.engine
-import chess.pgn
 import pytest
 from game_texts import read_game
 from on_page import LAYOUTS, analyse_tab, expect_moves, expect_shown, load_pgn
 from playwright.sync_api import expect
-from stand_in_engine import StandInEngine, material
-
-from knightadder.review import notes
-from knightadder.review.game_evaluation import evaluate
-from knightadder.review.review import review
-from knightadder.review.summary import row
+from stand_in_engine import annotated, material
 
 SHAPES = "{ [%csl Ga1,Bh8] } 1. e4 { [%cal Rd2d4,Yg1f3] [%csl Be4] best } e5 *"
 
@@ -226,15 +219,6 @@ def counting(engine):
     return engine
 
 
-def _annotated():
-    """Give the game as `annotate` writes it with the same engine, and the summary of it."""
-    game = read_game(BLUNDERS)
-    board = game.end().board()
-    found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
-    notes.annotate(game, found, explain=False)
-    return game, row(1, 1, game.headers, found)
-
-
 def _evaluate(page):
     page.get_by_role("button", name="Evaluate the game").click()
     expect(page.locator("#summary")).to_be_visible()
@@ -245,7 +229,7 @@ COUNTS = ("brilliant", "great", "inaccuracies", "mistakes", "blunders", "missed"
 
 
 def test_an_evaluated_game_has_marks_and_a_summary_as_annotate_gives_them(counting, page):
-    game, summary = _annotated()
+    game, summary = annotated(BLUNDERS)
     load_pgn(page, BLUNDERS)
     expect_moves(page, "e4", "e5", "Qh5", "Nc6", "Bc4", "Nf6", "Qxf7#")
     _evaluate(page)

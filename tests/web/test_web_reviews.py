@@ -8,13 +8,9 @@ import chess.pgn
 import pytest
 from board_tab import open_tab
 from game_texts import read_game
-from stand_in_engine import StandInEngine, material
+from stand_in_engine import StandInEngine, annotated, material
 
 from knightadder.pgn.games import text_of
-from knightadder.review import notes
-from knightadder.review.game_evaluation import evaluate
-from knightadder.review.review import review
-from knightadder.review.summary import row
 from knightadder.web.messages import FULL_NODES
 
 SCHOLAR = '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 e5 2. Qh5 Nc6 { x } 3. Bc4 Nf6 4. Qxf7# 1-0'
@@ -28,15 +24,6 @@ LONG = """\
 pytestmark = pytest.mark.usefixtures("material_engine")
 
 REPEATED = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2"
-
-
-def annotated(pgn):
-    """Give a game as `annotate` writes it with an engine that counts material, and its summary."""
-    game = read_game(pgn)
-    board = game.end().board()
-    found = review(board, evaluate(board, StandInEngine(worth=material), chess.engine.Limit(nodes=1)))
-    notes.annotate(game, found, explain=False)
-    return game, row(1, 1, game.headers, found)
 
 
 def written(game):

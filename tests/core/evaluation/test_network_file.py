@@ -10,14 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from random_network import random_network
+from random_network import parts_of, random_network
 
 from knightadder.core.evaluation.network_file import Network, network_bytes, parse_network, part_shapes, read_network
 from knightadder.engine.evaluator import BUILT_IN_FILE
-
-
-def parts_of(network: Network) -> list[list]:
-    return [part.tolist() for part in network.parts()]
 
 
 @pytest.mark.parametrize(("width", "buckets", "mirrored"), [(16, 1, True), (48, 8, False), (256, 8, True)])

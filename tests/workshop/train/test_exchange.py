@@ -8,17 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from random_network import parts_of
 
-from knightadder.core.evaluation.network_file import Network, network_bytes
+from knightadder.core.evaluation.network_file import network_bytes
 from knightadder.engine.errors import OptionError
 from knightadder.workshop.train.exchange import read_arrays, read_bullet, read_weights, write_arrays, write_bullet
 from knightadder.workshop.train.weights import Shape, initial_weights, quantise
 
 SHAPES = [Shape(16, 1, True), Shape(32, 8, False), Shape(16, 2, True, 4)]
-
-
-def parts_of(network: Network) -> list[list]:
-    return [part.tolist() for part in network.parts()]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
