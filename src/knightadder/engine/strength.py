@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 # Elo, nodes per move, share of plain quiet moves that are overlooked, and maximum error of evaluations in centipawns.
 # Between the rows, the logarithm of the nodes and the other numbers are interpolated linearly. The scale is Stockfish
-# 15.1's UCI_Elo, if Stockfish may search as deeply as it needs (one ply more than its level). Levels from 1350 to
+# 15.1's UCI_Elo, if Stockfish may search as deeply as it needs (one ply more than its level). Levels from 1250 to
 # 2500 were measured against Stockfish, other levels against each other (see the strength log). The row for 3000 is
 # measured in few games; it assumes that twice the nodes gain 85 Elo.
 _CALIBRATION = (

@@ -1,5 +1,5 @@
-"""Time management: how long a move may take. The soft limit is checked between iterations, and scaled by how stable the
-best move is. The hard limit stops the search at any point.
+"""Time management: how long a move may take. The soft limit is checked between iterations, and scaled by the search's
+progress: see `scale`. The hard limit stops the search at any point.
 """
 
 from dataclasses import dataclass, replace

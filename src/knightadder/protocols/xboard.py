@@ -6,9 +6,10 @@ choice, this engine behaves as follows:
 - ``protover`` and unknown commands are answered at once, even while the core is still loading; ``feature done=1``
   reports the end of loading. All other commands wait for that, in order. ``quit`` ends a search without a move, but
   commands that wait for the core are carried out first.
-- While the engine thinks about its move, ``ping``, options, ``memory`` and ``cores`` wait for that move, as the
-  protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``, ...) end the
-  search, and no move is played. Options interrupt pondering and analysis, which then continue.
+- While the engine thinks about its move, ``ping``, ``bk``, options, ``memory``, ``cores`` and ``egtpath`` wait for that
+  move, as the protocol demands of ``ping``. Commands that change the game (``force``, ``new``, ``setboard``, ``undo``,
+  ...) end the search, and no move is played. The others, except ``ping``, interrupt pondering and analysis, which then
+  continue.
 - ``ping`` also waits until the memory of the hash table is filled, unless only ``quit`` follows.
 - Draws by rule are claimed after a move of either side. Even then, ``go`` is obeyed if there is a legal move.
 - ``draw`` is answered with the engine's next move, because only the search shows the value of the position.

@@ -42,7 +42,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     declare(
         command, "--out", help="write the puzzles to this .pgn, .epd or .csv file (default: PGN on standard output)"
     )
-    declare(command, "--nodes", default=_NODES, help="number of nodes to search in each position")
+    declare(
+        command,
+        "--nodes",
+        default=_NODES,
+        help="node limit of the main search for each move of a solution; a shorter search has a tenth of it, a longer "
+        "one four times as many nodes",
+    )
     add_workers(command, help="number of worker processes (default: one for each processor core)")
     declare(command, "--hash", help=f"size of each process's hash table, in MB (default: {_HASH_MB})")
     declare(command, "--syzygy", "--eval", "--eval-file")
