@@ -115,7 +115,7 @@ clean: ## remove the environment, the compiled core and all caches in this folde
 # pyproject.toml, and an installation for each state of the sources and each network. ENVIRONMENT=folder uses a ready
 # environment instead.
 ifdef EXE
-BUILDS ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/knightadder
+BUILDS ?= $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/knightadder/openbench
 DIGEST = $(PYTHON) -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest()[:16])'
 EXE_VENV := $(or $(ENVIRONMENT),$(BUILDS)/venv-$(shell { echo $(PYTHON) $(PYTHON_VERSION); cat pyproject.toml; } | $(DIGEST)))
 EXE_CORE := $(BUILDS)/source-$(shell { find src -type f ! -name '*.py[co]' ! -name '*.image*' | LC_ALL=C sort; \
