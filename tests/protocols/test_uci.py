@@ -434,6 +434,15 @@ def test_what_comes_before_quit_is_carried_out_and_what_comes_after_is_not() -> 
     assert talk.status == 0
 
 
+def test_the_board_is_shown_after_the_benchmark_which_has_other_positions() -> None:
+    talk = Conversation()
+    talk.engine.let_go.clear()
+    assert talk.ask("position startpos moves e2e4", "bench 1", "d") == []
+    talk.engine.let_go.set()
+    lines = talk.leave()
+    assert lines[-2:] == ["board", "Fen: startpos e2e4"]
+
+
 def test_the_end_of_input_stops_the_search_and_its_best_move_is_written() -> None:
     talk = Conversation()
     talk.send("go infinite")

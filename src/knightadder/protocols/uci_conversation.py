@@ -9,8 +9,9 @@ Where the protocol leaves a choice, this engine behaves as follows:
 - During a search, ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
   need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
   the search has ended and its ``bestmove`` has been sent, so that a script may be piped in. If only ``stop`` can end
-  the search, an ``info string`` says so. ``d`` waits only if such commands wait before it. If the running search ends
-  by itself and another ``go`` waits, the first ``stop`` waits, too, and ends the search of this ``go``.
+  the search, an ``info string`` says so. ``d`` waits for ``go perft`` and ``bench``, but for a search only if such
+  commands wait before it. If the running search ends by itself and another ``go`` waits, the first ``stop`` waits,
+  too, and ends the search of this ``go``.
 - ``xboard`` as the very first command switches to the other protocol (`xboard.py`).
 - At ``quit``, as at the end of input, commands already received are carried out. Then the last search is stopped, and
   the engine exits after its ``bestmove``. ``go perft`` and ``bench`` run to their end, because a partial count is
@@ -150,7 +151,10 @@ class Uci(Conversation):
             return True
         if others_wait:
             return command.needs >= Needs.ITS_TURN or self._is_meant_for_waiting_go(command)
-        return self._activity is not None and command.needs >= Needs.IDLE_ENGINE
+        if self._activity is None:
+            return False
+        # The benchmark sets up positions of its own, which no other command may show.
+        return command.needs >= (Needs.IDLE_ENGINE if self._activity.job is None else Needs.ITS_TURN)
 
     def _asks_whether_ready(self, command: Command) -> bool:
         return command.name == "isready"
