@@ -143,6 +143,43 @@ def test_an_analysis_that_cannot_be_started_leaves_the_game_as_it_was(talk: Talk
     assert talk.answer("e7e5") == ["move e7e5"]
 
 
+def test_pondering_that_cannot_be_started_does_not_end_the_game(talk: Talk) -> None:
+    talk.think("new", "hard", "usermove e2e4")
+    talk.engine.fails = True
+    assert talk.answer("e7e5", ponder="g1f3") == [
+        "move e7e5",
+        "Hint: g1f3",
+        "tellusererror RuntimeError: broken",
+    ]
+    assert talk.engine.board.peek().uci() == "e7e5"
+    talk.think("usermove d2d4")
+    assert talk.answer("e5d4") == ["move e5d4"]
+
+
+def test_an_analysis_that_cannot_go_on_after_an_option_does_not_end_the_conversation(talk: Talk) -> None:
+    talk.ask("new", "analyze")
+    talk.engine.fails = True
+    assert talk.ask("memory 32") == ["tellusererror RuntimeError: broken"]
+    talk.think("exit", "new", "usermove e2e4")
+    assert talk.answer("e7e5") == ["move e7e5"]
+
+
+def test_an_analysis_that_ends_by_itself_plays_no_move(talk: Talk) -> None:
+    talk.ask("new", "analyze")
+    talk.engine.find("e2e4")
+    assert talk.ask("usermove d2d4") == []
+    assert talk.engine.board.peek().uci() == "d2d4"
+
+
+def test_pondering_that_ends_by_itself_plays_no_move(talk: Talk) -> None:
+    talk.think("new", "hard", "usermove e2e4")
+    talk.answer("e7e5", ponder="g1f3")
+    talk.engine.find("b8c6")
+    assert talk.ask("hint") == ["Hint: g1f3"]
+    talk.think("usermove g1f3")
+    assert talk.answer("d7d6") == ["move d7d6"]
+
+
 def test_move_now_ends_the_search_with_its_move(talk: Talk) -> None:
     talk.think("new", "usermove e2e4")
     talk.send("?")

@@ -75,11 +75,14 @@ class XBoardPlayer:
         return self._search is not None and self._search.aim is Aim.MOVE
 
     def finish(self, done: SearchDone) -> None:
-        """Handle the end of a search: play the move that it found, or resign."""
+        """Handle the end of a search: if it was for a move, play the move or resign."""
         if done.search is not self._search:
             return
         self._engine.wait()
         self._search = None
+        if done.search.aim is not Aim.MOVE:  # it has ended early: the system allows no more threads
+            self._game.sync()
+            return
         try:
             lines, reply = self._settle(done.search, done.result)
         except Exception as error:  # any answer is better than losing on time
@@ -87,7 +90,7 @@ class XBoardPlayer:
         self._output.write("\n".join(lines))
         self._on_move()
         if self._ponders and reply is not None:
-            self._ponder(reply)
+            self._start_unasked(Aim.PONDER, reply)
 
     def interrupt(self) -> XBoardSearch | None:
         """Stop any search and ignore its result; `resume` may start it again."""
@@ -105,12 +108,19 @@ class XBoardPlayer:
 
     def resume(self, search: XBoardSearch | None) -> None:
         """Continue the interrupted pondering or analysis."""
-        if search is None:
-            return
-        if search.aim is Aim.ANALYSIS:
-            self._analyse()
-        elif search.aim is Aim.PONDER and search.expected is not None:
-            self._ponder(search.expected)
+        if search is not None:
+            self._start_unasked(search.aim, search.expected)
+
+    def _start_unasked(self, aim: Aim, expected: str | None) -> None:
+        """Start an analysis, or pondering on the expected move. No command can be answered with an error here."""
+        try:
+            if aim is Aim.ANALYSIS:
+                self._analyse()
+            elif aim is Aim.PONDER and expected is not None:
+                self._ponder(expected)
+        except Exception as error:  # the game must go on
+            self._game.sync()
+            self._output.write(_problem(error))
 
     def _limits(self, ponder: bool = False) -> Limits:
         return self._clock.limits(self._side, self._game.moves_made(self._side), ponder)
