@@ -30,6 +30,8 @@ from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import Progress, TimeBudget
 
+PAWN_ENDING = "8/8/8/8/8/1K6/1P6/6k1 w - - 0 1"  # won, by the tables that come with the engine
+
 # --- What is reported -------------------------------------------------------------------------------------------------
 
 
@@ -463,6 +465,15 @@ def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
     assert not endless.done.is_set()
     searcher.engine.stop()
     assert endless.result.best_move in legal(KIWIPETE)
+
+
+def test_a_line_that_cannot_be_extended_is_played_all_the_same(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_search, "play_out", lambda *given: 1 // 0)
+    listener = searcher.search(Limits(depth=3), PAWN_ENDING)
+    assert Message("search failed: ZeroDivisionError('integer division or modulo by zero')") in listener.reports
+    assert listener.result.best_move in legal(PAWN_ENDING)
 
 
 def test_a_search_that_cannot_even_begin_plays_a_legal_move(

@@ -258,7 +258,7 @@ class Search:
     def _finish(self) -> None:
         try:
             self._stop_flag[0] = 1
-            line = self._elect() if self._root_moves else None
+            line = self._answer() if self._root_moves else None
             self._clock.await_release()
             self._done(self._result(line))
         finally:
@@ -303,6 +303,14 @@ class Search:
             or (mate_plies <= MAX_PLY and depth >= 2 * mate_plies + 4)
         )
         return self._clock.may_end(done)
+
+    def _answer(self) -> Variation:
+        """Return the line to play. If it cannot be reported, the interface still gets its move."""
+        try:
+            return self._elect()
+        except Exception as error:
+            self._reporter.tell(Message(f"search failed: {error!r}"))
+            return self._main.line()
 
     def _elect(self) -> Variation:
         """Choose the line to play. Report it and the lines below it, unless they have just been reported."""
