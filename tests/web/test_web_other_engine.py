@@ -143,6 +143,35 @@ def test_a_late_line_of_an_ended_analysis_is_not_shown(monkeypatch):
     assert [[line["moves"] for line in each] for each in lines] == [[["e2e4"]]]
 
 
+def test_without_a_page_no_position_starts_an_analysis():
+    """An evaluation of the game that goes on without the page shows the position at its end."""
+    searches = []
+
+    class Engine:
+        title = "Idle"
+
+        def begin(self, board, limit, on_info, **more):
+            searches.append(Future())
+            return searches[-1]
+
+    async def leave_and_return():
+        other = OtherEngine(Engine, lambda view: None)
+        other.switch(True, 1)
+        other.pause()
+        other.follow(0, chess.Board())
+        await asyncio.sleep(0)
+        assert searches == []
+        other.resume()
+        other.follow(0, chess.Board())
+        await asyncio.sleep(0)
+        assert len(searches) == 1
+        other.pause()
+        await asyncio.sleep(0)
+        assert searches[0].cancelled()
+
+    asyncio.run(leave_and_return())
+
+
 def test_an_engine_that_never_starts_is_ended_with_its_tab(tmp_path):
     file = tmp_path / "pid"
     words = ("-c", f"import os, time; print(os.getpid(), file=open({str(file)!r}, 'w')); time.sleep(1000)")

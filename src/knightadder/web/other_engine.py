@@ -64,6 +64,7 @@ class OtherEngine:
         self._engine = None if make is None else make()
         self._send = send
         self._on = False
+        self._paused = False
         self._count = 1
         self._problem: str | None = None
         self._place: NodePosition | None = None
@@ -90,9 +91,9 @@ class OtherEngine:
         self.show()
 
     def follow(self, node: int, board: chess.Board | None) -> None:
-        """Analyse this position from now on, while the engine is on; None stops the analysis."""
+        """Analyse this position from now on, while the engine is on and not paused; None stops the analysis."""
         before = self._place
-        if board is None:
+        if board is None or self._paused:
             self._place = None
         elif before is None or (before.node, before.board) != (node, board):
             self._place = NodePosition(node, board.copy())
@@ -100,9 +101,14 @@ class OtherEngine:
             self._begin()
 
     def pause(self) -> None:
-        """Stop the analysis until the next position."""
-        self._place = None
+        """Stop the analysis until `resume`."""
+        self._paused, self._place = True, None
         self._begin()
+
+    def resume(self) -> None:
+        """Send the state to a new page; the analysis goes on with the next position."""
+        self._paused = False
+        self.show()
 
     async def close(self) -> None:
         """Terminate the engine."""

@@ -127,7 +127,7 @@ class Session:
         self._send({"type": "strength", "min": MIN_ELO, "max": MAX_ELO})
         self._send(self._worker.resources.view())
         self._worker.show()
-        self._other.show()
+        self._other.resume()
         self._send(tree_view(self._reviews))
         self._send(games_view(self._desk))
         self._show_game()  # before the position, in which the page may play a move made in advance
