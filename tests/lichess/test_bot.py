@@ -289,9 +289,10 @@ def test_engines_are_used_again(start_bot):
     assert [engine.games for engine in running.engines] == [3]
 
 
-def test_a_game_for_which_no_engine_can_be_made_is_given_up(start_bot):
+@pytest.mark.parametrize("error", [EngineError("not enough memory"), MemoryError()])
+def test_a_game_for_which_no_engine_can_be_made_is_given_up(start_bot, error):
     def make():
-        raise EngineError("not enough memory")
+        raise error
 
     with FakeLichess() as server:
         game_id = server.challenge()

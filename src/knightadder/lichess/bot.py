@@ -236,7 +236,7 @@ class Bot:
         self._seen.add(game_id)
         try:
             engine = self._engines.take()
-        except EngineError as error:
+        except Exception as error:
             self._give_up(game_id, error)
             return
         account = self._account_id, self._account_name

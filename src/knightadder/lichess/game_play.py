@@ -25,7 +25,7 @@ from knightadder.library.results import PlayResult
 from knightadder.lichess.api_errors import Refused, Unreachable
 from knightadder.lichess.bot_api import Lichess
 from knightadder.lichess.event_stream import Follower
-from knightadder.lichess.game_state import GameInfo, GameState, read_info, read_state
+from knightadder.lichess.game_state import RUNNING, GameInfo, GameState, read_info, read_state
 from knightadder.lichess.settings import BotSettings
 from knightadder.lichess.timers import Timer
 from knightadder.lichess.timing import Lag, limit_of
@@ -136,7 +136,7 @@ class GamePlay:
             if isinstance(state, dict) and "moves" in state:
                 self._latest = state
             status = state.get("status") if isinstance(state, dict) else None
-            if isinstance(status, str) and status not in ("created", "started"):
+            if isinstance(status, str) and status not in RUNNING:
                 self._ended.set()
                 self._engine.stop()
         self._inbox.put(_Arrival(event, connection, self._clock.now()))

@@ -9,7 +9,7 @@ import chess
 from knightadder.lichess.api_errors import Unreachable
 from knightadder.rules import read_fen
 
-_RUNNING = {"created", "started"}
+RUNNING = frozenset({"created", "started"})  # the statuses of a game that has not ended
 _MOST_MS = 10**12  # maximum time on a clock, in milliseconds: about thirty years
 _NAMES = {"white": chess.WHITE, "black": chess.BLACK}
 
@@ -31,7 +31,7 @@ class GameState:
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return self.status not in _RUNNING
+        return self.status not in RUNNING
 
 
 @dataclass(frozen=True, slots=True)
