@@ -9,7 +9,9 @@ from pathlib import Path
 
 import chess
 import chess.engine
+import psutil
 import pytest
+from waiting import eventually
 
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.text import command_line
@@ -134,6 +136,36 @@ def test_the_processes_that_an_engine_has_started_are_killed_too():
         client.kill()
         with pytest.raises(EngineEndedError):  # the child also has the pipe
             client.read_until("uciok", WAIT)
+
+
+HANGS = """\
+import sys, time
+
+for line in sys.stdin:
+    if line == "uci\\n":
+        print("uciok", flush=True)
+    elif line == "isready\\n":
+        print("readyok", flush=True)
+    elif line.startswith("go"):
+        print("info depth 1 score cp 0 pv e2e4", flush=True)
+        time.sleep(3600)
+"""
+
+
+def test_an_engine_that_hangs_behind_a_script_is_killed_at_the_end_of_its_search(tmp_path):
+    script, searching = tmp_path / "hangs.py", threading.Event()
+    script.write_text(HANGS, "utf-8")
+
+    def runs():
+        processes = psutil.process_iter(["cmdline"])
+        return any(str(script) in (process.info["cmdline"] or ()) for process in processes)
+
+    wrapper = _python(f"import subprocess; subprocess.run([{sys.executable!r}, {str(script)!r}])")
+    with UciEngine(command_line(wrapper), {}) as engine:
+        engine.begin(chess.Board(), None, lambda info: searching.set(), place="the start")
+        assert searching.wait(WAIT)
+        assert runs()
+    eventually(lambda: not runs())
 
 
 def test_an_engine_that_talks_but_does_not_answer_is_killed():

@@ -119,6 +119,16 @@ def _pinned(processors: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+def kill_tree(process: int) -> None:
+    """Kill the leader of a process group, by its process id, and the processes that it has started."""
+    with contextlib.suppress(OSError):
+        if os.name == "posix":
+            os.killpg(process, signal.SIGKILL)
+        else:
+            # Windows does not end the children of a process, such as the engine that a .bat file starts.
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(process)], capture_output=True)
+
+
 def _declared(name: str, kind: str, rest: str) -> Option:
     """Return the option that an engine declares with this name, this type and these words. Every text is a value of an
     option without a type that UCI knows, or without what its type needs.
@@ -323,13 +333,8 @@ class UciClient(Closing):
         with self._reaping, contextlib.suppress(OSError):
             if self.process.returncode is not None:
                 return  # its process id may already belong to another process
-            if os.name == "posix":
-                os.killpg(self.process.pid, signal.SIGKILL)
-            else:
-                # Windows does not end the children of a process, such as the engine that a .bat file starts.
-                with contextlib.suppress(OSError):
-                    subprocess.run(["taskkill", "/F", "/T", "/PID", str(self.process.pid)], capture_output=True)
-                self.process.kill()
+            kill_tree(self.process.pid)
+            self.process.kill()
 
     def close(self) -> None:
         """Send ``quit`` and wait briefly; kill the engine if it has not ended by then."""

@@ -20,7 +20,7 @@ from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.threads import start_thread
 from knightadder.text import command_line
-from knightadder.uci.client import resolve_command
+from knightadder.uci.client import kill_tree, resolve_command
 from knightadder.uci.short_lines import ShortLines
 
 # Seconds beyond its time limit after which an engine counts as hung. Its first start may include a long compilation.
@@ -191,7 +191,10 @@ class UciEngine(Closing):
                 async with asyncio.timeout(_LAST_WORD):
                     await engine.quit()
         finally:  # a search that is cancelled twice, by its caller and by `close`, must not leave its engine behind
-            transport.close()  # kills the engine if necessary; python-chess must notice that before the event loop ends
+            if transport.get_returncode() is None:
+                kill_tree(transport.get_pid())
+            transport.close()
+            # python-chess must notice the end of the engine before the event loop ends.
             await asyncio.shield(engine.returncode)
 
     async def _search(
