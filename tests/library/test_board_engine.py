@@ -26,6 +26,7 @@ from waiting import TIMEOUT, eventually
 
 import knightadder
 from knightadder import Bound, Engine, EngineError, EnginePool, OptionError, PositionError, SimpleEngine
+from knightadder.engine.limits import Limits
 
 SCHOLARS_MATE = "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4"
 MATED = "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3"
@@ -219,6 +220,23 @@ def test_pondering_does_not_stand_in_the_way(engine: Engine) -> None:
     assert engine.analyse(chess.Board(SCHOLARS_MATE), Limit(depth=2)).score.white() == Mate(1)
     engine.play(chess.Board(), Limit(nodes=5000), ponder=True)
     engine.new_game()
+
+
+def test_a_move_is_returned_even_if_the_engine_cannot_ponder(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    go = engine._core.go
+
+    def go_without_pondering(limits: Limits, *rest: Any) -> Callable[[], None]:
+        if limits.ponder:
+            raise MemoryError("no room")
+        return go(limits, *rest)
+
+    monkeypatch.setattr(engine._core, "go", go_without_pondering)
+    played = engine.play(chess.Board(), Limit(nodes=5000), ponder=True)
+    assert played.move and played.ponder
+    assert "the engine cannot ponder: MemoryError: no room" in caplog.text
+    assert engine.play(SCHOLARS_MATE, Limit(depth=2)).move == chess.Move.from_uci("h5f7")
 
 
 # --- analysing -----------------------------------------------------------------------------------------------------

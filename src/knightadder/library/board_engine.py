@@ -400,6 +400,8 @@ class Engine(Closing, Unique):
                         self._core.wait()
                         feed = self._begin(expected, replace(limits, ponder=True), _caller())
                         self._pondering = _Pondering(position_of(expected), limits, feed)
+                except Exception as error:  # the caller must get the move
+                    logger.warning("the engine cannot ponder: %s: %s", type(error).__name__, error)
                 finally:
                     self._turn.release()
         return PlayResult(move, reply, analysis.best)
