@@ -56,6 +56,17 @@ def line_is_legal(board: chess.Board, pv: tuple[chess.Move, ...]) -> bool:
     return True
 
 
+def test_too_little_memory_for_one_more_engine_is_an_error_of_the_engine(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(tables: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("knightadder.engine.engine.Game", no_room)
+    with pytest.raises(EngineError, match="not enough memory"):
+        Engine()
+
+
 # --- playing -------------------------------------------------------------------------------------------------------
 
 

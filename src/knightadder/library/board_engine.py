@@ -458,4 +458,7 @@ def _load(options: Options) -> "Core":
             return core
     from knightadder.engine.engine import Engine as Core
 
-    return Core(options)
+    try:
+        return Core(options)
+    except MemoryError:
+        raise EngineError("the engine cannot be loaded: not enough memory") from None
