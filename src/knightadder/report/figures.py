@@ -164,7 +164,7 @@ class MistakePuzzle:
 def player_game(study: StudiedGame) -> PlayerGame:
     """Return the data of a game that a report needs."""
     white, game = study.item.white, study.game
-    headers = game.headers
+    headers, board = game.headers, game.board()
     scored = POINTS.get(result_of(game))
     points = scored if scored is None or white else 1 - scored
     opponent = "Black" if white else "White"
@@ -188,12 +188,12 @@ def player_game(study: StudiedGame) -> PlayerGame:
         opponent_rating=rating_or_none(headers.get(f"{opponent}Elo")),
         date=known_value(headers.get("UTCDate", headers.get("Date", ""))).partition(".?")[0],
         link=site if site.startswith(("http://", "https://")) else "",
-        opening=opening.name.partition(":")[0] if opening else _start_of(game),
+        opening=opening.name.partition(":")[0] if opening else _start_of(board),
         accuracy=play.accuracy if play else None,
         moves=moves,
         mistakes=study.mistakes,
         lost_on_time=_is_lost_on_time(game) if points == 0 else False,
-        chess960=headers.is_chess960(),
+        chess960=board.chess960,
     )
 
 
@@ -208,11 +208,11 @@ def _is_lost_on_time(game: chess.pgn.Game) -> bool | None:
     return False if termination or _OTHERWISE.search(end.comment) or end.board().is_checkmate() else None
 
 
-def _start_of(game: chess.pgn.Game) -> str:
-    """Return a name for the opening of a game whose opening has no name."""
-    if game.headers.is_chess960():
+def _start_of(board: chess.Board) -> str:
+    """Return a name for the opening of a game that begins with this position and whose opening has no name."""
+    if board.chess960:
         return "Chess960"
-    return "Unnamed" if game.board().fen() == chess.STARTING_FEN else "From a set-up position"
+    return "Unnamed" if board.fen() == chess.STARTING_FEN else "From a set-up position"
 
 
 def _time_left(before: float | None, base: float | None) -> str | None:
