@@ -81,6 +81,22 @@ def test_a_game(games: knightadder.Games) -> None:
     assert str(second) == f"<GameRecord {second.place}: 2 plies, 1/2-1/2>"
 
 
+@pytest.mark.parametrize("move", ["Nf3", "♘f3"])  # each of the two readers reads one of them
+def test_a_change_to_what_a_record_returns_does_not_change_the_record(tmp_path: Path, move: str) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text(f'[White "Anna"]\n\n1. {move}! {{good}} *\n', "utf-8")
+    [record] = knightadder.read_games(path)
+    game = record.game()
+    game.headers["White"] = record.headers["White"] = "Bob"
+    game.next().comment = "bad"
+    record.nags[1].clear()
+    game.add_variation(chess.Move.from_uci("e2e4"))
+    game.promote_to_main(chess.Move.from_uci("e2e4"))
+    assert record.headers["White"] == "Anna"
+    assert (record.comments, record.nags) == (["", "good"], [set(), {1}])
+    assert [move.uci() for move in record.game().mainline_moves()] == ["g1f3"]
+
+
 def test_boards_and_packed_positions(random_games: tuple[Path, list[chess.pgn.Game]]) -> None:
     path, wanted = random_games
     for record, game in zip(knightadder.read_games([path], broken="ignore"), wanted, strict=True):

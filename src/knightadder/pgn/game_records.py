@@ -130,7 +130,7 @@ class GameRecord:
     def headers(self) -> chess.pgn.Headers:
         """The tags as in python-chess. The seven standard tags are never missing."""
         if self._careful:
-            return self._careful[1].headers
+            return self._careful[1].headers.copy()
         usual = chess.pgn.Headers(Result=RESULTS[self._game["result"]])
         usual.update(self.tags)
         return usual
@@ -233,7 +233,7 @@ class GameRecord:
         """The numbers of annotations (NAGs) before the first move, and after each move."""
         if self._careful:
             game = self._careful[1]
-            return [node.nags for node in islice(_nodes(game), self.plies + 1)]
+            return [set(node.nags) for node in islice(_nodes(game), self.plies + 1)]
         found: list[set[int]] = [set() for _ in range(self.plies + 1)]
         for ply, nag, _, _ in self._notes():
             if nag >= 0:
@@ -261,8 +261,8 @@ class GameRecord:
         return keys_in(self._block, slice(self._index, self._index + 1))
 
     def game(self) -> PgnGame:
-        """Return the game as a python-chess game, with its variations."""
-        game = self._careful[1] if self._careful else parse(self.source)
+        """Return the game as a new python-chess game, with its variations."""
+        game = parse(self.source)
         assert game is not None
         return game
 
