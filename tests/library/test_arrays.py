@@ -232,6 +232,11 @@ def test_illegal_positions_are_named(
 
 
 def test_illegal_positions_may_have_a_value() -> None:
+    strange = chess.Board()
+    strange.ep_square = 99
+    wrong = ["nonsense", IN_CHECK, chess.variant.AtomicBoard(), strange]
+    one_by_one = [value for _, value in evaluate_iter(wrong, illegal=-32_768)]
+    assert evaluate_many(wrong, illegal=-32_768).tolist() == one_by_one == [-32_768] * len(wrong)
     values = evaluate_many([FENS[0], "nonsense", FENS[1], IN_CHECK], illegal=-32_768)
     assert values.tolist() == [*evaluate_many(FENS[:1]), -32_768, *evaluate_many(FENS[1:2]), -32_768]
     assert evaluate_many(np.zeros(3, PACKED), illegal=7).tolist() == [7, 7, 7]

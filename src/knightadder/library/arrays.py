@@ -62,7 +62,7 @@ def pack(positions: Positions) -> NDArray[np.void]:
 def pack_from(first: int, positions: Positions, strict: bool = True) -> NDArray[np.void]:
     """Pack positions from index `first` on; see `pack`. Unless `strict`, an illegal position becomes zeros."""
     records = [np.zeros(0, PACKED)]
-    for start, block in _numbered(positions, _BLOCK, first):
+    for start, block in _numbered(positions, _BLOCK, first, strict):
         records.append(_packed(block, tables_of("classical")))
         empty = np.flatnonzero(records[-1]["occupied"] == 0)
         if strict and len(empty):
@@ -219,7 +219,7 @@ def _evaluated(
     if illegal is not None:
         illegal = whole("illegal", illegal, -(1 << 15), (1 << 15) - 1)
     evaluation = evaluation_of(tables_of(evaluation))  # resolved here, because a worker's default may differ
-    blocks = _numbered(positions, size)
+    blocks = _numbered(positions, size, strict=illegal is None)
     if executor is None:
         return _by_threads(blocks, evaluation, illegal, count or processors())
     work = partial(evaluate_block, evaluation, illegal)
@@ -283,15 +283,16 @@ def _check_array(positions: NDArray[np.generic]) -> None:
         raise TypeError(f"expected an array of FENs or packed positions, not of {positions.dtype}")
 
 
-def _numbered(positions: Positions, size: int, first: int = 0) -> Iterator[_Numbered]:
+def _numbered(positions: Positions, size: int, first: int = 0, strict: bool = True) -> Iterator[_Numbered]:
     """Cut positions into blocks of this size, each with the index of its first position; errors are raised immediately.
-    Positions outside an array become FENs, because a generator may continue to change the same board.
+    Positions outside an array become FENs, because a generator may continue to change the same board. Unless `strict`,
+    a board without a FEN becomes an empty text.
     """
     if isinstance(positions, np.ndarray) and (positions.dtype.kind in "SU" or _is_packed(positions)):
         _check_array(positions)
         starts = range(0, len(positions), size)
         return ((start, positions[start : start + size]) for start in starts)
-    texts = (_fen(position, number) for number, position in enumerate(positions_in(positions), first))
+    texts = (_fen(position, number, strict) for number, position in enumerate(positions_in(positions), first))
     return ((first + number * size, block) for number, block in enumerate(blocks_of(texts, size)))
 
 
@@ -324,12 +325,17 @@ def _characters(block: _Block) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     return np.frombuffer(bytearray("".join(block).encode("ascii", "replace")), np.uint8), ends
 
 
-def _fen(position: Position, number: int) -> str:
+def _fen(position: Position, number: int, strict: bool) -> str:
     if isinstance(position, str):
         text = fen_text(position)
         return text if text.isascii() else " ".join(text.split())
     what = f"position {number}"
-    return fen_of(board_of(position, what, warn=False), what)
+    try:
+        return fen_of(board_of(position, what, warn=False), what)
+    except PositionError:
+        if strict:
+            raise
+        return ""
 
 
 def _illegal(block: _Block, place: int, start: int) -> PositionError:
