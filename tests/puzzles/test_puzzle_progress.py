@@ -59,10 +59,13 @@ def test_streaks_and_themes_are_counted(progress):
     ]
 
 
-def test_a_rating_is_less_certain_after_a_pause(progress, now):
+@pytest.mark.parametrize("unrated", [0, 2])  # number of answers in the pause that tell nothing about the rating
+def test_a_rating_is_less_certain_after_a_pause(progress, now, unrated):
     for number in range(30):
         known = progress.answer(str(number), number % 2 == 0, [], 1500, 80)
     now[0] += timedelta(days=400)
+    for number in range(unrated):
+        assert progress.answer(f"unrated {number}", True, [], None).deviation == known.deviation
     assert progress.answer("late", True, [], 1500, 80).deviation > known.deviation
 
 

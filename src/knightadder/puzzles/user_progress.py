@@ -114,7 +114,7 @@ class PuzzleProgress:
 
 @dataclass(frozen=True, slots=True)
 class _Player:
-    """The user's rating, and the time of its last change."""
+    """The user's rating, and the time of its last change: answers to puzzles without a rating do not change it."""
 
     rating: float
     deviation: float
@@ -124,7 +124,8 @@ class _Player:
 
 def _player(database: Connection) -> _Player:
     row = database.execute(
-        "SELECT rating, deviation, volatility, time FROM answers ORDER BY id DESC LIMIT 1"
+        "SELECT rating, deviation, volatility, min(time) FROM answers WHERE (rating, deviation, volatility) = "
+        "(SELECT rating, deviation, volatility FROM answers ORDER BY id DESC LIMIT 1) GROUP BY rating"
     ).fetchone()
     return _Player(*row) if row else _Player(_FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY, None)
 
