@@ -257,6 +257,20 @@ def test_phases_in_which_all_moves_are_alike_are_compared_if_there_are_several_g
     assert ("The least accurate: endgame (90.0 %). The most accurate: opening (100.0 %)." in page) is known
 
 
+@pytest.mark.parametrize(
+    ("tags", "date"),
+    [
+        ('[Date "2026.03.01"]', "2026.03.01"),
+        ('[UTCDate "2026.03.02"]\n[Date "2026.03.01"]', "2026.03.02"),
+        ('[UTCDate "????.??.??"]\n[Date "2026.03.??"]', "2026.03"),
+        ("", ""),
+    ],
+)
+def test_the_date_of_a_game_is_the_one_that_is_known(tags, date):
+    [game] = studies([GameOfPlayer(0, "a.pgn", True, next(texts_of(f"{tags}\n\n1. e4 e5 *".encode())))])
+    assert game.date == date
+
+
 def test_no_time_is_left_of_a_time_control_that_the_clocks_contradict():
     # Anna has a minute left before her second move, so "more than half" of 90 seconds would be false.
     text = '[TimeControl "90+30"]\n\n1. e4 {[%clk 1:29:00]} e5 2. Nf3 {[%clk 0:01:00]} Nc6 3. Bc4 *'

@@ -159,7 +159,7 @@ class Analysis(Tabular):
 
     @property
     def best(self) -> Line:
-        """The best line."""
+        """The best line; ValueError if there is none."""
         if not self.lines:
             raise ValueError("the analysis has no line")
         return self.lines[0]

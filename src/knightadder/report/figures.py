@@ -186,7 +186,7 @@ def player_game(study: StudiedGame) -> PlayerGame:
         points=points,
         opponent=known_value(headers.get(opponent, "")) or "?",
         opponent_rating=rating_or_none(headers.get(f"{opponent}Elo")),
-        date=known_value(headers.get("UTCDate", headers.get("Date", ""))).partition(".?")[0],
+        date=(known_value(headers.get("UTCDate", "")) or known_value(headers.get("Date", ""))).partition(".?")[0],
         link=site if site.startswith(("http://", "https://")) else "",
         opening=opening.name.partition(":")[0] if opening else _start_of(board),
         accuracy=play.accuracy if play else None,
