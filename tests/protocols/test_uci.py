@@ -375,11 +375,32 @@ def test_what_follows_a_search_that_waits_for_the_engine_is_for_that_search(
     assert talk.engine.calls == ["go", call]
 
 
+def test_isready_waits_for_no_benchmark_that_fills_the_table_while_other_commands_wait(talk: Conversation) -> None:
+    talk.engine.let_go.clear()
+    talk.send("go perft 3", "position startpos moves e2e4", "uci")
+    talk.read_until("uciok")
+    talk.engine.ready = False
+    assert talk.ask() == []
+    assert talk.engine.calls == ["perft 3"]
+    talk.engine.let_go.set()
+    talk.read_until("Nodes searched")
+
+
 def test_quit_does_not_wait_until_the_engine_is_ready(talk: Conversation) -> None:
     talk.engine.ready = False
     talk.send("isready", "isready")
     assert talk.leave() == ["readyok", "readyok"]
     assert "hurry" in talk.engine.calls
+
+
+def test_quit_hurries_no_benchmark(talk: Conversation) -> None:
+    talk.engine.let_go.clear()
+    assert talk.ask("bench 1") == []
+    talk.send("quit")
+    talk.wait_until_input_ended()
+    assert "hurry" not in talk.engine.calls
+    talk.engine.let_go.set()
+    assert talk.wait_for_end()[-1].endswith(" nps")
 
 
 def test_quit_hurries_no_search_that_waits(talk: Conversation) -> None:

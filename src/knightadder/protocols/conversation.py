@@ -281,7 +281,7 @@ class Conversation(ABC):
 
     def _hurry(self) -> None:
         """Shorten the wait before the exit, if no search follows: the engine then need not be ready."""
-        if all(map(self._asks_whether_ready, self._waiting)):
+        if self._waiting and all(map(self._asks_whether_ready, self._waiting)):
             if self._connection.engine is not None:
                 self._connection.engine.hurry()
             elif self._connection.loader.progress is not None:

@@ -6,12 +6,12 @@ Where the protocol leaves a choice, this engine behaves as follows:
   other commands wait for the core, in order.
 - While a changed core is being compiled, each step is reported to an interface that waits for ``readyok`` or a move.
 - ``isready`` waits until the memory of the hash table is filled, unless only ``quit`` follows.
-- During a search, ``isready``, ``stop`` and ``ponderhit`` act at once, before all waiting commands. Commands that
-  need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``, ``eval``, ``bench``) wait in order until
-  the search has ended and its ``bestmove`` has been sent, so that a script may be piped in. If only ``stop`` can end
-  the search, an ``info string`` says so. ``d`` waits for ``go perft`` and ``bench``, but for a search only if such
-  commands wait before it. If the running search ends by itself and another ``go`` waits, the first ``stop`` waits,
-  too, and ends the search of this ``go``.
+- During a search, ``go perft`` or ``bench``, the commands ``isready``, ``stop`` and ``ponderhit`` act at once, before
+  all waiting commands. Commands that need an idle engine (``position``, ``go``, ``setoption``, ``ucinewgame``,
+  ``eval``, ``bench``) wait in order until the search has ended and its ``bestmove`` has been sent, so that a script
+  may be piped in. If only ``stop`` can end the search, an ``info string`` says so. ``d`` waits for ``go perft`` and
+  ``bench``, but for a search only if such commands wait before it. If the running search ends by itself and another
+  ``go`` waits, the first ``stop`` waits, too, and ends the search of this ``go``.
 - ``xboard`` as the very first command switches to the other protocol (`xboard.py`).
 - At ``quit``, as at the end of input, commands already received are carried out. Then the last search is stopped, and
   the engine exits after its ``bestmove``. ``go perft`` and ``bench`` run to their end, because a partial count is
@@ -147,7 +147,7 @@ class Uci(Conversation):
         return None
 
     def _must_wait(self, command: Command, others_wait: bool) -> bool:
-        if self._awaits_readiness(command):
+        if self._activity is None and self._awaits_readiness(command):
             return True
         if others_wait:
             return command.needs >= Needs.ITS_TURN or self._is_meant_for_waiting_go(command)
