@@ -145,8 +145,8 @@ def test_too_large_a_hash_table_is_refused_and_the_old_one_stays(searcher: Searc
     assert again.result.info.nodes < fresh.result.info.nodes / 2  # it remembered
 
 
-@pytest.mark.parametrize(("available", "size"), [(50, 40), (39, 1)])
-def test_if_there_is_no_memory_for_a_table_the_old_size_or_the_least_is_used(
+@pytest.mark.parametrize(("available", "size"), [(50, 40), (39, 1), (0, 40)])
+def test_if_there_is_no_memory_for_a_table_the_old_size_or_the_least_is_used_or_the_old_table(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, available: int, size: int
 ) -> None:
     def allocate(bytes_wanted: int) -> np.ndarray:

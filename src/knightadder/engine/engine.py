@@ -1,5 +1,6 @@
 """The engine: a game, a hash table, options, and one search at a time. It knows no protocol."""
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from random import Random
@@ -203,10 +204,11 @@ class Engine:
         self.stop()
         self.wait()
         self._search = None  # a search refers to the hash table, and through its listeners to the engine
-        self._replace_table(1)
         self._workers = []
         self._tablebases = Tablebases(self._tables, ())
         self._open_book("")
+        with contextlib.suppress(OptionError):
+            self._replace_table(1)
 
     def _new_search(self, table: HashTable, limits: Limits, report: Report, done: Callable[[Result], None]) -> Search:
         player = Player(self._tables, self._workers, table, self._tablebases, self.random)
@@ -254,12 +256,15 @@ class Engine:
         return self._book.choose(self.fen(), self.random, options.best_book_move, options.chess960)
 
     def _replace_table(self, megabytes: int) -> None:
-        """Make a hash table of a new size. The old table is freed first, because there may be no room for both."""
+        """Make a hash table of a new size. The old table is freed first, as there may be no room for both. If there is
+        too little memory, the new table has the old size or the smallest, or the old table stays.
+        """
         must_fit(megabytes)
-        sizes = megabytes, self._table.megabytes, 1  # if memory has become scarce, even the old size may be too large
+        before = self._table.megabytes
         self._table.stop_clearing()
-        del self._table
-        self._table = first_possible(*sizes)
+        with contextlib.suppress(OptionError):
+            self._table = HashTable(1)
+            self._table = first_possible(megabytes, before)
         self._table.begin_clearing()
         size = self._table.megabytes
         if size != megabytes:
