@@ -1,6 +1,8 @@
 """A search: when it ends, what it reports and what it answers."""
 
+import io
 import math
+import sys
 import threading
 from dataclasses import replace
 from itertools import pairwise
@@ -26,7 +28,7 @@ from searcher import (
 
 from knightadder.core.layout import MAX_DEPTH
 from knightadder.engine import running_search, search_clock, search_thread
-from knightadder.engine.info import Bound, CurrentMove, Info, Message, Score
+from knightadder.engine.info import Bound, CurrentMove, Info, Message, Result, Score
 from knightadder.engine.limits import Limits
 from knightadder.engine.timeman import Progress, TimeBudget
 
@@ -429,20 +431,33 @@ def test_a_stop_from_several_threads_gives_one_result(searcher: Searcher) -> Non
 # --- When something goes wrong ----------------------------------------------------------------------------------------
 
 
+def raises(report: object) -> None:
+    raise ValueError("deaf")
+
+
 @pytest.mark.parametrize("limits", [Limits(depth=4), Limits(movetime=100), Limits(wtime=1000, btime=1000)])
 def test_a_listener_that_raises_does_not_cost_the_game(
     searcher: Searcher, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], limits: Limits
 ) -> None:
     monkeypatch.setattr(search_clock, "_SHOW_DETAILS_AFTER", 0.0)  # so that the clock's thread reports too
 
-    def raises(report: object) -> None:
-        raise ValueError("deaf")
-
     results: list[object] = []
     searcher.engine.go(limits, raises, results.append)
     assert searcher.engine.wait(TIMEOUT)
     assert len(results) == 1
     assert "ValueError: deaf" in capsys.readouterr().err
+
+
+def test_a_listener_that_raises_ends_no_search_even_if_standard_error_is_closed(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", closed)
+    results: list[Result] = []
+    searcher.engine.go(Limits(depth=4), raises, results.append)
+    assert searcher.engine.wait(TIMEOUT)
+    assert [result.info and result.info.depth for result in results] == [4]
 
 
 def test_a_failure_of_the_core_is_told_and_the_best_move_so_far_is_played(
@@ -474,6 +489,23 @@ def test_a_line_that_cannot_be_extended_is_played_all_the_same(
     listener = searcher.search(Limits(depth=3), PAWN_ENDING)
     assert Message("search failed: ZeroDivisionError('integer division or modulo by zero')") in listener.reports
     assert listener.result.best_move in legal(PAWN_ENDING)
+
+
+def test_a_search_whose_lines_cannot_be_read_plays_a_legal_move(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_thread.SearchThread, "line", lambda *given: 1 // 0)
+    listener = searcher.search(Limits(depth=3), KIWIPETE)
+    assert set(listener.reports) == {Message("search failed: ZeroDivisionError('integer division or modulo by zero')")}
+    assert listener.result.best_move in legal(KIWIPETE)
+
+
+def test_a_search_whose_reply_cannot_be_found_plays_its_move(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_thread, "play_expected", lambda *given: 1 // 0)
+    result = searcher.search(Limits(depth=1), MATE_IN_ONE).result
+    assert (result.best_move, result.ponder) == ("a1a8", None)
 
 
 def test_a_search_that_cannot_even_begin_plays_a_legal_move(

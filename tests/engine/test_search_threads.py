@@ -330,16 +330,31 @@ def test_without_a_clock_a_timed_search_ends_at_once(team: Searcher, monkeypatch
     check_answer(listener, KIWIPETE)
 
 
-@pytest.mark.parametrize("limits", [Limits(infinite=True), Limits(movetime=10**9), Limits(ponder=True, movetime=10)])
-def test_without_a_search_thread_a_legal_move_is_played(
-    team: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits
+@pytest.mark.parametrize(
+    ("limits", "ends"),
+    [
+        (Limits(movetime=10**9), []),
+        (Limits(infinite=True), ["stop"]),
+        (Limits(ponder=True, movetime=10**9), ["ponderhit"]),
+        (Limits(ponder=True, movetime=10**9), ["stop"]),
+        (Limits(ponder=True, infinite=True), ["ponderhit", "stop"]),
+    ],
+)
+def test_without_a_search_thread_a_legal_move_is_played_as_soon_as_it_may_be(
+    team: Searcher, monkeypatch: pytest.MonkeyPatch, limits: Limits, ends: list[str]
 ) -> None:
     monkeypatch.setattr(threading.Thread, "start", none_called("search"))
     monkeypatch.setattr(threads, "_kept", [])
     listener = team.start(limits, KIWIPETE)
     assert listener.reports[0] == Message("no search thread could be started")
+    for command in ends:
+        assert team.engine.searching and not listener.results
+        getattr(team.engine, command)()
     assert listener.result.best_move in legal(KIWIPETE)
     assert team.engine.wait() and not team.engine.searching
+    for command in ("stop", "ponderhit"):
+        getattr(team.engine, command)()
+    assert len(listener.results) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -164,22 +164,6 @@ def test_an_analysis_that_cannot_go_on_after_an_option_does_not_end_the_conversa
     assert talk.answer("e7e5") == ["move e7e5"]
 
 
-def test_an_analysis_that_ends_by_itself_plays_no_move(talk: Talk) -> None:
-    talk.ask("new", "analyze")
-    talk.engine.find("e2e4")
-    assert talk.ask("usermove d2d4") == []
-    assert talk.engine.board.peek().uci() == "d2d4"
-
-
-def test_pondering_that_ends_by_itself_plays_no_move(talk: Talk) -> None:
-    talk.think("new", "hard", "usermove e2e4")
-    talk.answer("e7e5", ponder="g1f3")
-    talk.engine.find("b8c6")
-    assert talk.ask("hint") == ["Hint: g1f3"]
-    talk.think("usermove g1f3")
-    assert talk.answer("d7d6") == ["move d7d6"]
-
-
 def test_move_now_ends_the_search_with_its_move(talk: Talk) -> None:
     talk.think("new", "usermove e2e4")
     talk.send("?")

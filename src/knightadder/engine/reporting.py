@@ -1,5 +1,6 @@
 """Reports of a search to its listener: lines of analysis, the current move, and messages."""
 
+import contextlib
 import threading
 import time
 import traceback
@@ -48,7 +49,8 @@ class Reporter:
         try:
             self._listener(news)
         except Exception:
-            traceback.print_exc()
+            with contextlib.suppress(Exception):  # standard error may be closed
+                traceback.print_exc()
 
     def name(self, move: int) -> str:
         """Return a move in UCI notation."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ from knightadder.engine.timeman import Progress, allot, scale
 _LOOK_UP = 0.5  # seconds between checks for Ctrl-C, because on Windows Ctrl-C does not interrupt a wait
 _TABLE_TICK = 0.005  # seconds between checks for a stop while the hash table is being cleared
 _EASY_DEPTH = 8  # maximum depth if there is only one legal move, to get a score and a reply to ponder on
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +133,12 @@ class Search:
         self._helper_threads: list[threading.Thread] = []  # the started threads
         self._helper_lines: list[Variation | None] = [None] * len(self._helpers)
         self._starting = threading.Lock()
+        self._without_thread = False  # whether the search has no thread, and has yet to run
 
     def start(self) -> None:
-        """Start all threads. If the system allows no more threads, the search ends immediately with a legal move."""
+        """Start all threads. If the system allows no more threads, the search ends with a legal move: at once, or when
+        its result need no longer be held back.
+        """
         # The search thread starts before the others: each start waits until the thread runs, which takes milliseconds
         # on a busy machine.
         self._begun = True
@@ -140,8 +146,8 @@ class Search:
             run_in_thread(self._run, "search")
         except EngineError:
             self._reporter.tell(Message("no search thread could be started"))
-            self.stop()
-            self._run()
+            self._without_thread = True
+            self._run_without_thread()
             return
         if self._clock.needed:
             self._clock.start()
@@ -177,11 +183,23 @@ class Search:
         self._clock.stop()
         if self.running and not self._stop_flag[0]:
             self._clock.start()  # the clock ends a first iteration that takes too long
+        self._run_without_thread()
 
     def ponder_hit(self) -> None:
         """Start the clock, because the opponent has played the expected move."""
         if self._clock.ponder_hit() and self._nodes_after_hit is not None:
             self._spare_nodes[0] = min(int(self._spare_nodes[0]), self._nodes_after_hit)
+        self._run_without_thread()
+
+    def _run_without_thread(self) -> None:
+        """Run a search that has no thread in the calling thread, briefly, unless its result is held back."""
+        if not self._without_thread or self._clock.held:
+            return
+        with self._starting:
+            is_first, self._without_thread = self._without_thread, False
+        if is_first:
+            self.stop()
+            self._run()
 
     def _limit_nodes(self) -> tuple[int | None, int | None]:
         """Return the maximum number of nodes, and of nodes after the ponder hit. None is no limit. If nodes count as
@@ -219,31 +237,40 @@ class Search:
     # --- the main thread -------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        try:
+            self._attempt(self._deepen)
+        finally:  # Ctrl-C, too, ends a search in the calling thread
+            self._finish()
+
+    def _attempt(self, step: Callable[[], T]) -> T | None:
+        """Return the result of a step. If it fails, tell the user and return None: the interface waits for a move."""
+        try:
+            return step()
+        except Exception as error:
+            self._reporter.tell(Message(f"search failed: {error!r}"))
+            return None
+
+    def _deepen(self) -> None:
         """Search one depth after another, report each depth, and end the search when it has been long enough."""
         main, lines, mate_plies = self._main, self._lines, 2 * (self._limits.mate or 0)
-        try:
-            last = self._prepare()
-            while main.completed < last:
-                depth = main.completed + 1
-                if self._all_at_once:
-                    main.deepen(1, last, lines, mate_plies)
+        last = self._prepare()
+        while main.completed < last:
+            depth = main.completed + 1
+            if self._all_at_once:
+                main.deepen(1, last, lines, mate_plies)
+                break
+            # The search pauses if a score lies outside its window, so that the score can be reported as a bound.
+            main.deepen(depth, depth, lines, mate_plies, pausing=lines == 1)
+            if main.completed == depth:
+                self._report_lines([main.line(index) for index in range(self._lines)])
+                if self._clock.stopping or self._enough(depth):
                     break
-                # The search pauses if a score lies outside its window, so that the score can be reported as a bound.
-                main.deepen(depth, depth, lines, mate_plies, pausing=lines == 1)
-                if main.completed == depth:
-                    self._report_lines([main.line(index) for index in range(self._lines)])
-                    if self._clock.stopping or self._enough(depth):
-                        break
-                    if self._clock.elapsed > TICK:
-                        self._clock.start()  # it reports the current move
-                elif main.stopped:
-                    break
-                elif self._clock.shows_details:
-                    self._report_lines([main.line()])
-        except Exception as error:  # the game must go on, so the answer is the best move so far
-            self._reporter.tell(Message(f"search failed: {error!r}"))
-        finally:
-            self._finish()
+                if self._clock.elapsed > TICK:
+                    self._clock.start()  # it reports the current move
+            elif main.stopped:
+                break
+            elif self._clock.shows_details:
+                self._report_lines([main.line()])
 
     def _prepare(self) -> int:
         if self._no_such_moves:
@@ -258,9 +285,9 @@ class Search:
     def _finish(self) -> None:
         try:
             self._stop_flag[0] = 1
-            line = self._answer() if self._root_moves else None
+            result = self._answer()
             self._clock.await_release()
-            self._done(self._result(line))
+            self._done(result)
         finally:
             self._join_helpers()
             self._ended.set()
@@ -304,13 +331,16 @@ class Search:
         )
         return self._clock.may_end(done)
 
-    def _answer(self) -> Variation:
-        """Return the line to play. If it cannot be reported, the interface still gets its move."""
-        try:
-            return self._elect()
-        except Exception as error:
-            self._reporter.tell(Message(f"search failed: {error!r}"))
-            return self._main.line()
+    def _answer(self) -> Result:
+        """Return the result. If the best line cannot be reported or is unknown, there is still a move."""
+        if not self._root_moves:
+            return Result(None, None, self._reporter.last_info)
+        line = self._attempt(self._elect) or self._attempt(self._main.line)
+        move, reply = self._root_moves[0], None
+        if line is not None:
+            move, reply = line.moves[0], self._attempt(partial(self._main.expected_reply, line))
+        name = self._reporter.name
+        return Result(name(move), name(reply) if reply else None, self._reporter.last_info)
 
     def _elect(self) -> Variation:
         """Choose the line to play. Report it and the lines below it, unless they have just been reported."""
@@ -329,13 +359,6 @@ class Search:
             best, *others = _descending(lines)
             self._report_lines([replace(best, bound=Bound.EXACT), *others])
         return self._played_out(lines[0])  # the expected reply belongs to the reported line
-
-    def _result(self, line: Variation | None) -> Result:
-        info, name = self._reporter.last_info, self._reporter.name
-        if line is None:
-            return Result(None, None, info)
-        reply = self._main.expected_reply(line)
-        return Result(name(line.moves[0]), name(reply) if reply else None, info)
 
     # --- the helpers -----------------------------------------------------------------------------------------------
 

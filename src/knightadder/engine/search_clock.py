@@ -59,6 +59,11 @@ class SearchClock:
         return self._stopped_at is not None
 
     @property
+    def held(self) -> bool:
+        """Whether the result must wait for a stop or the ponder hit."""
+        return self._held
+
+    @property
     def elapsed(self) -> float:
         """Seconds since the search began."""
         return time.perf_counter() - self._started

@@ -75,14 +75,11 @@ class XBoardPlayer:
         return self._search is not None and self._search.aim is Aim.MOVE
 
     def finish(self, done: SearchDone) -> None:
-        """Handle the end of a search: if it was for a move, play the move or resign."""
+        """Handle the end of a search: play its move, or resign. Only a search for a move ends by itself."""
         if done.search is not self._search:
             return
         self._engine.wait()
         self._search = None
-        if done.search.aim is not Aim.MOVE:  # it has ended early: the system allows no more threads
-            self._game.sync()
-            return
         try:
             lines, reply = self._settle(done.search, done.result)
         except Exception as error:  # any answer is better than losing on time
