@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,15 @@ def test_a_failure_is_told_in_one_line_with_all_that_was_printed_behind_it(sourc
     assert str(caught.value) == "ValueError: why"
     assert "before" in str(caught.value.__cause__)
     assert "Traceback" in str(caught.value.__cause__)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_builder_that_the_system_kills_is_told_of(sources: Path) -> None:
+    (sources / BUILDER_FILE).write_text(
+        "import os, signal\nprint('a warning', flush=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    with pytest.raises(ImageError, match=r"^the compiler was ended by signal 9, perhaps for lack of memory$"):
+        run_builder([str(sources), "one"], lambda line: None)
 
 
 def test_what_interrupts_the_report_ends_the_builder(sources: Path) -> None:

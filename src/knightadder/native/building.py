@@ -16,7 +16,8 @@ class ImageError(RuntimeError):
 
 def run_builder(arguments: Sequence[str], report: Callable[[str], None]) -> None:
     """Run the builder with the arguments of `builder.main`, and report lines such as ``compiling 31/334``. If the
-    builder fails, an `ImageError` is raised with the last line that the builder printed; its cause has all lines.
+    builder fails, an `ImageError` is raised with the last line that the builder printed, or the signal that ended it;
+    its cause has all lines.
     """
     import subprocess  # imported late, because most starts do not need it
     from subprocess import DEVNULL, PIPE, STDOUT
@@ -36,4 +37,7 @@ def run_builder(arguments: Sequence[str], report: Callable[[str], None]) -> None
             else:
                 printed.append(line)
     if process.returncode != 0:
-        raise ImageError(printed[-1].strip()) from RuntimeError("".join(printed))
+        reason = printed[-1].strip()
+        if process.returncode < 0:  # on Linux, SIGKILL may come from the system, which has too little memory
+            reason = f"the compiler was ended by signal {-process.returncode}, perhaps for lack of memory"
+        raise ImageError(reason) from RuntimeError("".join(printed))
