@@ -217,6 +217,9 @@ def test_accuracy_by_time_left(games):
         "less than a tenth": 1,
     }
     assert [game.lost_on_time for game in games] == [True, False, False]
+    # Only the first game has clocks.
+    lost = sum(each.move.points_lost for each in games[0].moves)
+    assert 0 < lost == pytest.approx(sum(quality.lost_a_game for quality in found.values()))
 
 
 @pytest.mark.parametrize(

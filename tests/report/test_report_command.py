@@ -50,7 +50,7 @@ def test_the_page_tells_what_was_measured(file, capsys):
     assert "How Anna &lt;i&gt;Muster&lt;/i&gt; plays" in text
     assert "3 games from games.pgn, 2026.03.01." in text
     assert "1½ points from 3 games: 50 %." in text
-    found = re.search(r"Against the 3 opponents with a rating, that is a performance of (\d+)\.", text)
+    found = re.search(r"The performance in the 3 games against opponents with a rating is (\d+)\.", text)
     scored = sum(1 / (1 + 10 ** ((rating - int(found[1])) / 400)) for rating in (1600, 1400, 1700))
     assert scored == pytest.approx(1.5, abs=0.01)
     assert "Too few to compare (fewer than 10 games): All, White, Black." in text

@@ -106,7 +106,7 @@ class Quality:
 
     accuracy: Mean | None  # accuracy per move
     lost: Mean | None  # expected points lost per move
-    lost_a_game: float  # expected points lost with these moves, divided by the number of all games
+    lost_a_game: float  # expected points lost with these moves, divided by the number of games
     blunders: int  # number of moves marked ??
 
     @property
@@ -271,8 +271,9 @@ def by_phase(games: Sequence[PlayerGame]) -> dict[str, Quality]:
 
 
 def by_time_left(games: Sequence[PlayerGame]) -> dict[str, Quality]:
-    """Return the quality of the moves in each group of `TIME_LEFT`."""
-    found = _qualities(games, lambda each: each.time_left)
+    """Return the quality of the moves in each group of `TIME_LEFT`, in the games that have clocks."""
+    timed = [game for game in games if any(each.time_left for each in game.moves)]
+    found = _qualities(timed, lambda each: each.time_left)
     return {words: found[words] for _, words in TIME_LEFT if words in found}
 
 

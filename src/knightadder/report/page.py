@@ -200,8 +200,8 @@ def _results(games: Sequence[PlayerGame]) -> str:
         words += f" ± {_percent(total.share.margin)}"
     words += "."
     if total.performance is not None:
-        opponents = counted(total.rated, "opponent")
-        words += f" Against the {opponents} with a rating, that is a performance of {total.performance}."
+        rated = f"{_games(total.rated)} against opponents with a rating"
+        words += f" The performance in the {rated} is {total.performance}."
     table = _table(
         ("", "Won, drawn, lost", "Score %", "Performance", "Accuracy %"),
         (
