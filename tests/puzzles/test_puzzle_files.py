@@ -131,6 +131,14 @@ def test_a_puzzle_of_chess960_keeps_its_castling(tmp_path, suffix, rook, castlin
     assert puzzle.solution.chess960
 
 
+def test_both_ways_to_write_castling_are_the_same_puzzle(tmp_path):
+    fen = "r3k3/8/8/8/8/8/8/4K2R b Kq - 0 1"
+    rows = "".join(f",{fen},{moves}\n" for moves in ("e8c8 e1g1", "e8a8 e1h1"))
+    (first, second), complaints = _read(tmp_path, "p.csv", f"PuzzleId,FEN,Moves\n{rows}")
+    assert (first, complaints) == (second, [])
+    assert [move.uci() for move in (first.solution.previous, *first.solution.moves)] == ["e8c8", "e1g1"]
+
+
 @pytest.mark.parametrize("rating", ["", "-", "-5", "9" * 5000])
 def test_a_rating_that_is_no_number_is_left_out(tmp_path, rating):
     for name, text in (
@@ -150,6 +158,10 @@ def test_a_rating_that_is_no_number_is_left_out(tmp_path, rating):
         ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen},f5d6\n", "line 2: expected the opponent's move and a solution"),
         ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen},f5d6 e8e6 d6c8\n", "line 2: illegal move e8e6"),
         ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen}\n", "line 2: expected the opponent's move"),
+        ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen},0000 e8d7\n", "line 2: illegal move 0000"),
+        ("p.csv", f"PuzzleId,FEN,Moves\na,{FORK.fen},f5d6 0000\n", "line 2: illegal move 0000"),
+        ("p.epd", f"{FORK.board().epd()} pv @@@@;\n", "line 1: illegal move 0000"),
+        ("p.pgn", f'[FEN "{FORK.fen}"]\n\n1. -- *\n', "line 1: illegal move 0000"),
         ("p.csv", "PuzzleId,FEN,Moves\na\n", "line 2: illegal position: a FEN must have 4 to 6 fields, not 0"),
         ("p.epd", f'{FORK.board().epd()} id "x";\n', "line 1: there is no solution: neither pv nor bm"),
         ("p.epd", "nothing\n", "line 1: "),

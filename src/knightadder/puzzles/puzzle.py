@@ -29,16 +29,18 @@ class Solution:
         previous_fen: str | None = None,
         previous: chess.Move | None = None,
     ) -> Solution:
-        """Return the solution of a position, without a reply at its end; ValueError if it is illegal or has no move."""
+        """Return the solution of a position, without a reply at its end; ValueError if it is illegal or has no move.
+        Castling may be given as the king's step, or as king takes rook.
+        """
         moves = moves[: len(moves) - (len(moves) + 1) % 2]
         if not moves:
             raise ValueError("there is no solution")
-        end = board.copy()
+        end, legal = board.copy(), []
         for move in moves:
             if not end.is_legal(move):
                 raise ValueError(f"illegal move {move.uci()} in {end.fen()}")
-            end.push(move)
-        return cls(board.fen(), tuple(moves), previous_fen, previous, board.chess960)
+            legal.append(end.push_uci(move.uci()))
+        return cls(board.fen(), tuple(legal), previous_fen, previous, board.chess960)
 
     def board(self) -> chess.Board:
         """Return a new board with the position to solve, after the opponent's last move if it is known."""

@@ -51,12 +51,11 @@ def _read_csv(file: Path) -> Iterator[tuple[int, Puzzle | str]]:
 def puzzle_of_row(row: Mapping[str, str | None]) -> Puzzle:
     """Return the puzzle in a row with Lichess's columns; ValueError, with a text for the user, if it is broken."""
     board, _ = read_fen(_value(row, "FEN"))
-    fen = board.fen()
-    names = _value(row, "Moves").split()
-    if len(names) < 2:
+    moves = [chess.Move.from_uci(name) for name in _value(row, "Moves").split()]
+    if len(moves) < 2:
         raise ValueError("expected the opponent's move and a solution")
-    previous = board.push_uci(names[0])
-    solution = Solution.of(board, [chess.Move.from_uci(name) for name in names[1:]], fen, previous)
+    before = Solution.of(board, moves[:1])
+    solution = Solution.of(before.boards()[-1], moves[1:], before.fen, before.moves[0])
     themes = tuple((row.get("Themes") or "").split())
     return Puzzle(
         solution,
