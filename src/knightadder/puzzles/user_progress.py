@@ -124,8 +124,8 @@ class _Player:
 
 def _player(database: Connection) -> _Player:
     row = database.execute(
-        "SELECT rating, deviation, volatility, min(time) FROM answers WHERE (rating, deviation, volatility) = "
-        "(SELECT rating, deviation, volatility FROM answers ORDER BY id DESC LIMIT 1) GROUP BY rating"
+        "SELECT rating, deviation, volatility, min(time) FROM answers GROUP BY rating, deviation, volatility "
+        "ORDER BY max(id) DESC LIMIT 1"
     ).fetchone()
     return _Player(*row) if row else _Player(_FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY, None)
 
