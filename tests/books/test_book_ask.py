@@ -148,7 +148,6 @@ def test_bad_input_is_one_line(ask, tmp_path: Path) -> None:
     assert ask("no", "FEN", status=2) == [
         "knightadder: illegal position: a FEN must have 4 to 6 fields, not 2 (no FEN)"
     ]
-    assert ask("--moves", "e4", "Ke3", status=2) == [
-        "knightadder: illegal move: 'Ke3' in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
-    ]
+    for move in ("Ke3", "0000"):
+        assert ask("--moves", "e4", move, status=2)[0].startswith(f"knightadder: illegal move: {move!r} in rnbqkbnr/pp")
     assert main(["book", "ask", str(tmp_path / "games.pgn")]) == 2

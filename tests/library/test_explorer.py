@@ -314,6 +314,16 @@ def test_wrong_arguments_are_named(explorer) -> None:
             call()
 
 
+def test_an_illegal_board_is_refused(explorer) -> None:
+    in_check, strange = chess.Board("4k3/8/8/8/8/8/8/4R1K1 b - - 0 1"), chess.Board()
+    in_check.turn = chess.WHITE
+    strange.ep_square = 99
+    for board in (chess.Board(None), in_check, strange):
+        for answer in (explorer.moves, explorer.games):
+            with pytest.raises(PositionError, match=r"^illegal position: "):
+                answer(board)
+
+
 def test_a_closed_explorer_answers_nothing(tmp_path) -> None:
     with Explorer(make_index(tmp_path, '[Result "1-0"]\n\n1. e4 e5 1-0\n')) as explorer:
         assert explorer.moves("startpos") and explorer.games("startpos")

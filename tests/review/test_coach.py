@@ -7,7 +7,7 @@ from chess.engine import Cp, InfoDict, Limit, Mate, PovScore
 from fake_analyst import FakeAnalyst, evaluate
 from game_texts import read_game
 
-from knightadder import Analysis, Engine, explain
+from knightadder import Analysis, Engine, PositionError, explain
 from knightadder.review.coach import KINDS, fault_of, with_explanation
 from knightadder.review.game_evaluation import ScoredLine, SearchedPosition
 from knightadder.review.notes import annotate
@@ -170,6 +170,10 @@ def test_the_result_of_any_engine_is_explained():
         explain(board, move, before, [after])  # of an analysis with multipv
     with pytest.raises(TypeError, match=r"position must be a chess\.Board, a FEN or 'startpos', not None"):
         explain(None, move, before, after)
+    in_check = chess.Board("4k3/8/8/8/8/8/8/4R1K1 b - - 0 1")
+    in_check.turn = chess.WHITE
+    with pytest.raises(PositionError, match=r"^illegal position: the side that is not to move is in check"):
+        explain(in_check, "Kf1", before, after)
     with Engine(hash_mb=1) as engine:
         found = engine.analyse("4k3/8/3p4/8/8/8/8/4K2N w - - 0 1", Limit(depth=1))
     wrong = r"is not a result for the position {} the move: 4k3/8/3p4/"

@@ -90,7 +90,8 @@ def _play(board: chess.Board, words: Sequence[str]) -> None:
     """Play moves in algebraic or UCI notation, with or without numbers; PositionError if one is illegal."""
     for move in re.sub(r"\d+\.+", " ", " ".join(words)).split():
         try:
-            board.push_san(move)
+            if not board.push_san(move):
+                raise ValueError("a null move")
         except ValueError:
             raise PositionError(f"illegal move: {move!r:.60} in {board.fen()}") from None
 

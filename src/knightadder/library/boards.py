@@ -65,6 +65,13 @@ def board_of(position: Position, what: str = "position", warn: bool = True) -> c
     return position
 
 
+def legal_board_of(position: Position) -> chess.Board:
+    """Return the board of a position, as `board_of` does; PositionError also if a board is illegal."""
+    board = board_of(position)
+    board_of(fen_of(board), warn=False)
+    return board
+
+
 def _impossible_in(board: chess.Board) -> tuple[str, ...]:
     with contextlib.suppress(*_FAULTS):  # the attributes may have any values, which are refused later
         return rules.impossible_in(board)

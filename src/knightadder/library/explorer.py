@@ -33,7 +33,7 @@ from knightadder.engine.errors import EngineError, OptionError
 from knightadder.files import reading
 from knightadder.foreign import NotNegative, converted
 from knightadder.frozen import typed_command
-from knightadder.library.boards import Move, Position, board_of, name_of, whole
+from knightadder.library.boards import Move, Position, legal_board_of, name_of, whole
 from knightadder.library.dates import date_limits, date_text
 from knightadder.library.explorer_file import (
     APPLICATION,
@@ -165,7 +165,7 @@ class Explorer(Closing, Unique):
         TypeError
             If an argument has a wrong type.
         """
-        board = board_of(position)
+        board = legal_board_of(position)
         rows, _ = self._count(board, wanted, None, MOST_GAMES, False)  # the same as for `games` by default
         legal = {_code_of(board, move): move for move in board.legal_moves} if rows else {}
         found = []
@@ -203,7 +203,7 @@ class Explorer(Closing, Unique):
             Whether the latest games come first, instead of the games with the highest sum of both ratings. An unknown
             date or rating counts as 0.
         """
-        board = board_of(position)
+        board = legal_board_of(position)
         most = min(whole("most", most, 0), len(self))
         only = None if move is None else board.parse_uci(name_of(board, move))
         _, best = self._count(board, wanted, only, most, latest)

@@ -15,7 +15,7 @@ import chess
 import chess.engine
 from chess.engine import InfoDict
 
-from knightadder.library.boards import Move, Position, board_of, name_of
+from knightadder.library.boards import Move, Position, legal_board_of, name_of
 from knightadder.library.results import Analysis, Line
 from knightadder.library.scores import TABLEBASE_WINS, score_text
 from knightadder.motifs.line import PlayedLine, boards_along
@@ -106,7 +106,7 @@ def explain(board: Position, move: Move, before: Analysis | Line | InfoDict, aft
     ValueError, TypeError
         If a result has no score or belongs to another position, or an argument has a wrong type.
     """
-    board = board_of(board)
+    board = legal_board_of(board)
     played = board.parse_uci(name_of(board, move))
     end = board.copy(stack=False)
     end.push(played)
