@@ -111,6 +111,13 @@ def test_the_first_comment_on_a_move_may_stand_in_a_later_game(tmp_path):
     assert second.comment == "faster"  # the one on the move that is shown
 
 
+def test_a_comment_may_stand_at_a_move_that_is_there_twice(tmp_path):
+    file = tmp_path / "study.pgn"
+    file.write_text("1. e4 (1. d4 {not shown}) (1. e4 {the best} e5) 1... c5 *", "utf-8")
+    [drill] = read_repertoire([(file.name, file)], white=True)
+    assert (drill.good, drill.comment) == ((("e2e4",), ("d2d4",)), "the best")
+
+
 def test_a_position_without_an_opening_is_named_by_its_start(tmp_path):
     file = tmp_path / "study.pgn"
     file.write_text('1. e4 *\n\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 Kd7 2. e5 *\n', "utf-8")

@@ -34,20 +34,17 @@ def read_repertoire(files: Iterable[tuple[str, Path]], white: bool) -> list[Dril
     for name, file in files:
         for game in filter(None, sound_games(file, name)):
             for key, drill in _drills(game, white):
-                known = found.get(key)
-                if known is None:
-                    found[key] = drill
-                else:
-                    first = {line[0] for line in known.good}
-                    more = tuple(line for line in drill.good if line[0] not in first)
-                    same = known.good[0][0] == drill.good[0][0]
-                    comment = known.comment or (drill.comment if same else "")
-                    found[key] = replace(known, good=known.good + more, comment=comment)
+                known = found.setdefault(key, drill)
+                [line] = drill.good
+                if line[0] == known.good[0][0]:
+                    found[key] = replace(known, comment=known.comment or drill.comment)
+                elif all(line[0] != other[0] for other in known.good):
+                    found[key] = replace(known, good=(*known.good, line))
     return list(found.values())
 
 
 def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
-    """Yield the drills of a game with its variations, the main line first."""
+    """Yield a drill for each move of the side in a game with its variations, the main line first."""
     root = game.board()
     start = opening_at(root)
     nameless = "Start position" if root.fen() == chess.STARTING_FEN else "From a set-up position"
@@ -59,19 +56,16 @@ def _drills(game: chess.pgn.Game, white: bool) -> Iterator[tuple[str, Drill]]:
         children = [child for child in node.variations if child.move]
         if board.turn == white:
             children = [child for child in children if not child.nags & _BAD]
-            if children:
-                lines: dict[chess.Move, tuple[str, ...]] = {}
-                for child in children:
-                    lines.setdefault(child.move, shown_line(board, chain([child.move], child.mainline_moves())))
+            for child in children:
                 drill = Drill(
                     "repertoire",
                     board.fen(),
-                    tuple(lines.values()),
+                    (shown_line(board, chain([child.move], child.mainline_moves())),),
                     "Repertoire",
                     opening.partition(":")[0] or nameless,
                     board.chess960,
                     before=before,
-                    comment=one_line(_COMMAND.sub("", children[0].comment), 1000),
+                    comment=one_line(_COMMAND.sub("", child.comment), 1000),
                 )
                 yield position_key(board), drill
         for child in reversed(children):
