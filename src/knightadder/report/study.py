@@ -88,7 +88,7 @@ class GameStudy:
         boards = boards_along(board.root(), board.move_stack)
         analyst.new_game()
         choices = {}
-        for ply in _plies(item, board, found):
+        for ply in _large_mistakes(item, found):
             lines = analyst.analyse(boards[ply], self._limit, multipv=_CHOICES).lines
             choices[str(ply)] = to_json([evaluation_of(boards[ply], lines)])[0]
         return choices
@@ -113,7 +113,7 @@ def studied(item: GameOfPlayer, result: bytes, is_other: bool) -> StudiedGame:
         found = review(board, evaluations, scale)
         moves = moves_table(game, found)
         mistakes = []
-        for ply in _plies(item, board, found):
+        for ply in _large_mistakes(item, found):
             before = chess.Board(moves[ply].fen, chess960=board.chess960)
             [more] = from_json([told.choices[str(ply)]], before)
             if more is None:
@@ -144,10 +144,9 @@ def _end_of(game: PgnGame) -> chess.Board:
     return board
 
 
-def _plies(item: GameOfPlayer, board: chess.Board, found: Review) -> list[int]:
+def _large_mistakes(item: GameOfPlayer, found: Review) -> list[int]:
     """Return the plies of the player's mistakes and blunders, counted from 0."""
-    first = 0 if item.white == found.white_first else 1
-    return [ply for ply in range(first, len(board.move_stack), 2) if found.judgements[ply] in LARGE]
+    return [ply for ply in found.plies(item.white) if found.judgements[ply] in LARGE]
 
 
 def _choices_of(

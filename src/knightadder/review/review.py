@@ -31,9 +31,13 @@ class Review:
     scale: Scale = rescale  # converts the engine's scores to Stockfish's scale
     faults: tuple[Fault | None, ...] = ()  # explanations of the moves that have a judgement
 
+    def plies(self, white: bool) -> range:
+        """Return the plies of a side's moves, counted from 0."""
+        return range(0 if white == self.white_first else 1, len(self.judgements), 2)
+
     def count(self, white: bool, judgement: Judgement) -> int:
         """Return the number of moves of a side with this judgement."""
-        return self.judgements[0 if white == self.white_first else 1 :: 2].count(judgement)
+        return sum(self.judgements[ply] is judgement for ply in self.plies(white))
 
     @property
     def missed_chances(self) -> tuple[bool, ...]:
@@ -42,7 +46,8 @@ class Review:
 
     def count_missed(self, white: bool) -> int:
         """Return the number of missed chances of a side."""
-        return sum(self.missed_chances[0 if white == self.white_first else 1 :: 2])
+        missed = self.missed_chances
+        return sum(missed[ply] for ply in self.plies(white))
 
 
 def review(board: chess.Board, evaluations: Sequence[SearchedPosition | None], scale: Scale = rescale) -> Review:
