@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -77,7 +78,7 @@ def reading_progress(files: Sequence[Path]) -> Iterator[list[Read]]:
     Yields a function for each file, in the order of reading. Call it with the number of bytes read (of the file on
     disk, which may be compressed) and the number of games.
     """
-    sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
+    sizes = [os.path.getsize(file) if os.path.isfile(file) else 0 for file in files]  # no error: it is reported later
     games = [0] * len(files)
     begun = time.monotonic()
     with progress(max(sum(sizes), 1), unit="bytes", stderr=True) as update:

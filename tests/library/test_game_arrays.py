@@ -89,10 +89,11 @@ def test_a_change_to_what_a_record_returns_does_not_change_the_record(tmp_path: 
     game = record.game()
     game.headers["White"] = record.headers["White"] = "Bob"
     game.next().comment = "bad"
+    record.tags["White"] = record.comments[1] = "Bob"
     record.nags[1].clear()
     game.add_variation(chess.Move.from_uci("e2e4"))
     game.promote_to_main(chess.Move.from_uci("e2e4"))
-    assert record.headers["White"] == "Anna"
+    assert (record.tags, record.headers["White"]) == ({"White": "Anna"}, "Anna")
     assert (record.comments, record.nags) == (["", "good"], [set(), {1}])
     assert [move.uci() for move in record.game().mainline_moves()] == ["g1f3"]
 
@@ -121,6 +122,9 @@ def test_broken_games(file: Path) -> None:
         knightadder.read_games(file, broken="tell")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"cannot read nothing\.pgn: No such file"):
         list(knightadder.read_games("nothing.pgn"))
+    for progress in (False, True):
+        with pytest.raises(OptionError, match=r"^cannot read x+"):
+            list(knightadder.read_games("x" * 300, progress=progress))
 
 
 def test_files_are_read_anew(games: knightadder.Games) -> None:
@@ -226,6 +230,8 @@ def test_a_first_game_without_moves_of_both_sides_keeps_its_index(tmp_path: Path
 def test_tables_that_cannot_be_made(games: knightadder.Games, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="rows must be 'games' or 'positions', not 'moves'"):
         games.to_frame("moves")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="fen is only for rows='positions'"):
+        games.to_frame(fen=True)
     for tags in ("White", [1]):  # not a column for each letter
         with pytest.raises(TypeError, match="tags must be several names, not"):
             games.to_frame(tags=tags)  # type: ignore[arg-type]

@@ -241,7 +241,7 @@ def _read_game(game: GameRecord) -> tuple[dict[str, str], tuple[int, ...], int] 
     result = game.result
     if result not in RESULTS[1:4]:
         return None
-    tags = dict(game.tags)
+    tags = game.tags
     tags["Result"] = result
     if game.chess960:
         tags["Variant"] = "Chess960"

@@ -184,6 +184,8 @@ class Games:
         ------
         OptionError
             If pandas is not installed.
+        ValueError, TypeError
+            If ``rows`` is neither of these, a tag has the name of another column, or ``fen`` is true for games.
         """
         with needed_by("to_frame", "notebook"):
             import pandas
@@ -230,6 +232,8 @@ class Games:
         """Return the columns of a table, part by part. There is at least one part, which may be empty."""
         if rows not in ("games", "positions"):
             raise ValueError(f"rows must be 'games' or 'positions', not {rows!r:.60}")
+        if fen and rows == "games":
+            raise ValueError("fen is only for rows='positions'")
         columns = _game_columns if rows == "games" else _position_columns
         names = (TAGS if rows == "games" else ()) if tags is None else _names(tags)
         for name in columns([], 0, _NO_ARRAYS, (), fen):
@@ -307,8 +311,9 @@ def _names(tags: Iterable[str]) -> tuple[str, ...]:
 
 def _tag_columns(games: list[GameRecord], tags: tuple[str, ...]) -> _Columns:
     columns: _Columns = {}
+    told = [game.tags for game in games] if tags else []
     for name in tags:
-        values = [game.tags.get(name) for game in games]
+        values = [each.get(name) for each in told]
         if name in _RATINGS:
             numbers = [rating_or_none(value) for value in values]
             filled = np.array([number or 0 for number in numbers], np.int32)

@@ -101,9 +101,13 @@ class GameRecord:
         """The game's text, as it is in the file."""
         return self.source.text
 
-    @cached_property
+    @property
     def tags(self) -> dict[str, str]:
         """The tags in the file, by name."""
+        return self._tags.copy()
+
+    @cached_property
+    def _tags(self) -> dict[str, str]:
         if self._careful:
             source, game = self._careful
             headers = game.headers  # with a corrected FEN, and without a FEN or variant that is unknown
@@ -132,7 +136,7 @@ class GameRecord:
         if self._careful:
             return self._careful[1].headers.copy()
         usual = chess.pgn.Headers(Result=RESULTS[self._game["result"]])
-        usual.update(self.tags)
+        usual.update(self._tags)
         return usual
 
     @cached_property
@@ -140,13 +144,13 @@ class GameRecord:
         """The result from the tag or the end of the moves; ``*`` if it is unknown or they contradict each other."""
         if self._careful:
             return result_of(self._careful[1])
-        results = {self.tags.get("Result"), RESULTS[self._game["result"]]}.intersection(POINTS)
+        results = {self._tags.get("Result"), RESULTS[self._game["result"]]}.intersection(POINTS)
         return str(results.pop()) if len(results) == 1 else "*"
 
     @property
     def digest(self) -> int:
         """A 64-bit number, the same for games with the same players, place, date, time, result and moves."""
-        tags = self.tags
+        tags = self._tags
         time = next((tags[name] for name in _TIMES if name in tags), "")
         identity = [*(tags.get(name, "") for name in _IDENTITY), time, self.result]
         raw = "\0".join(identity).encode("utf-8", "surrogatepass") + self.codes.tobytes()
@@ -216,7 +220,7 @@ class GameRecord:
         """The evaluation after each move (``[%eval ...]``), White's view, up to 300 pawns or 499 moves; or None."""
         return [None if score == NO_SCORE else _score_of(score) for score in self.raw_scores.tolist()]
 
-    @cached_property
+    @property
     def comments(self) -> list[str]:
         """The comments before the first move and after each move, without the comments in variations."""
         if self._careful:
@@ -413,7 +417,7 @@ def spans(games: Iterable[GameRecord]) -> Iterator[tuple[GameBlock, slice]]:
 
 def pack_games(games: Sequence[GameRecord]) -> NDArray[np.void]:
     """Return the positions before each move of games, in their order, as an array of PACKED; see `replay_games`.
-    Their results also consider the tag Result, which the core does not read.
+    The result is the one of `GameRecord.result`, or a draw if it is unknown.
     """
     records = np.concatenate([pack_block(block, which) for block, which in spans(games)])
     results = [round(2 * POINTS.get(game.result, POINTS["1/2-1/2"])) for game in games]  # `LOSS`, `DRAW` or `WIN`

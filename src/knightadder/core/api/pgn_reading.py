@@ -6,7 +6,7 @@ from knightadder.native.signatures import int16, int64, uint8, uint16, uint64
 
 from ..board import pgn_reader
 from ..board.fen_reader import read_fen
-from ..board.packed import Packed, pack
+from ..board.packed import DRAW, Packed, pack
 from ..board.pgn_commands import NO_SCORE
 from ..board.pgn_reader import Game, Note, Reader, Tag
 from ..board.polyglot import polyglot_key
@@ -41,7 +41,8 @@ def replay_games(tables, reader, text, games, moves, scores, numbers, records, k
         Random numbers for the keys; see `polyglot_key`.
     records : array of PACKED
         Receives a position for each move of the games, unless the array is empty. The score of a position is the one
-        that the game gives after the previous move, else 0. An unknown result counts as a draw.
+        that the game gives after the previous move, else 0. The result is a draw, because the tags may contradict the
+        end of the moves: the caller sets it.
     keys : array of uint64
         Receives the keys, unless the array is empty.
     """
@@ -50,12 +51,11 @@ def replay_games(tables, reader, text, games, moves, scores, numbers, records, k
         game = games[number]
         ply = pgn_reader.set_start(tables, reader, text, game)
         now = np.int64(0)
-        result = 3 - np.int64(game.result) if game.result < 4 else np.int64(1)
         score = np.int64(0)
         for index in range(game.first_move, game.first_move + game.moves):
             pos = reader.stack[now]
             if len(records):
-                pack(pos, records[count], ply, score, result)
+                pack(pos, records[count], ply, score, np.int64(DRAW))
             if len(keys):
                 keys[count] = polyglot_key(pos, numbers)
             make(tables, pos, reader.stack[now ^ 1], np.int64(moves[index]))
