@@ -123,7 +123,7 @@ def test_moves_are_sorted_and_become_plain_values_and_tables(tmp_path) -> None:
         assert games[0] == ExplorerGame(0, "Anna", "?", 2500, None, "1-0", "2001-03", None, "?", "?")
         assert games[1].to_dict() == {
             **{"number": 1, "white": "?", "black": "Ben", "white_elo": None, "black_elo": 2301, "result": "1/2-1/2"},
-            **{"date": None, "speed": None, "event": "?", "site": "?", "ply": None},
+            **{"date": None, "speed": None, "event": "?", "site": "?", "ply": None, "move": None},
         }
         assert list(to_frame([first, second])["score"]) == [0.75, 0.0]
 

@@ -139,6 +139,13 @@ def test_men_on_squares_by_brute_force(explorer, games, pieces) -> None:
     assert [game.event for game in some] == [event for event in won if event in expected][:1]
 
 
+def test_the_move_of_a_found_position_is_numbered_as_in_its_game(tmp_path) -> None:
+    text = '[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 0 40"]\n[Result "1-0"]\n\n40... Kd7 41. e4 Kd6 1-0\n'
+    with Explorer(make_index(tmp_path, text)) as explorer:
+        found = explorer.find("ke8") + explorer.find("Pe4") + explorer.find("kd6")
+    assert [(game.ply, game.move) for game in found] == [(0, 40), (2, 41), (3, 42)]
+
+
 @pytest.mark.parametrize("material", ["KPPvKPP", "KQPvKPP", "KRPvKP"])
 def test_material_by_brute_force(explorer, games, material) -> None:
     def has(board: chess.Board) -> bool:

@@ -77,7 +77,7 @@ def game_line(game: ExplorerGame) -> str:
         name + (f" ({elo})" if elo else "")
         for name, elo in ((game.white, game.white_elo), (game.black, game.black_elo))
     )
-    move = f"  move {game.ply // 2 + 1}" if game.ply is not None else ""
+    move = f"  move {game.move}" if game.move is not None else ""
     details = "".join(f"  {text}" for text in (game.date, game.speed) if text)
     return one_line(f"{white} - {black}  {game.result}{details}{move}")
 

@@ -51,6 +51,7 @@ from knightadder.library.loading import load_core
 from knightadder.library.position_parts import first_plies, read_material, read_pieces, wanted_men
 from knightadder.pgn.game_records import moves_by_code
 from knightadder.pgn.games import text_of
+from knightadder.rules import read_fen
 from knightadder.text import counted, one_line, plain_name, utf8
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ class Explorer(Closing, Unique):
         Returns
         -------
         list of ExplorerGame
-            The games that have such a position, in the order of the index. ``ply`` is the ply at which it first occurs.
+            The games that have such a position, in the order of the index. ``ply`` and ``move`` say where.
 
         Raises
         ------
@@ -395,6 +396,7 @@ class Explorer(Closing, Unique):
             tags, _ = self._text(number)
             facts = self._facts[number]
             with self._reading():
+                move = None if ply is None else _move_number(tags, ply)
                 result, speed = DECIDED[facts["result"] - 1], _SPEED_NAMES[facts["speed"]]
             games.append(
                 ExplorerGame(
@@ -409,6 +411,7 @@ class Explorer(Closing, Unique):
                     event=tags.get("Event", "?"),
                     site=tags.get("Site", "?"),
                     ply=ply,
+                    move=move,
                 )
             )
         return games
@@ -475,6 +478,12 @@ def key_of(board: chess.Board) -> int:
         board = board.copy(stack=False)
         board.ep_square = None
     return int(short_keys(np.array([chess.polyglot.zobrist_hash(board)], np.uint64))[0])
+
+
+def _move_number(tags: dict[str, str], ply: int) -> int:
+    """Return the number of the move after some plies of a game, which may begin with a set-up position."""
+    start = read_fen(tags["FEN"])[0].ply() if "FEN" in tags else 0
+    return (start + ply) // 2 + 1
 
 
 def _performance(row: Any) -> int | None:

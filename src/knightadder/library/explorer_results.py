@@ -86,6 +86,8 @@ class ExplorerGame(Tabular):
         The headers with these names; ``?`` if not known.
     ply : int or None
         In answers of `Explorer.find`: the number of moves of both sides before the position that was found.
+    move : int or None
+        In the same answers: the number of the next move in that position, as in its FEN.
     """
 
     number: int
@@ -99,6 +101,7 @@ class ExplorerGame(Tabular):
     event: str
     site: str
     ply: int | None = None
+    move: int | None = None
 
     def to_dict(self) -> dict[str, Cell]:
         """Return the attributes by name."""
