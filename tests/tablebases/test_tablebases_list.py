@@ -73,6 +73,19 @@ def test_verifying_sound_files(capsys: Output, folder: Path) -> None:
     assert run(capsys, "verify", folder, SHIPPED) == (0, "24 files, 991.7 kB: all undamaged\n", "")
 
 
+@pytest.mark.parametrize(("command", "told"), [("list", ""), ("verify", "1 of 1 files are bad\n")])
+def test_a_folder_that_is_named_twice_counts_once(
+    capsys: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "-"  # not standard input
+    folder.mkdir()
+    (folder / "KQvK.rtbw").write_bytes(b"damaged")
+    status, out, err = run(capsys, command, "-", folder, "./-")
+    assert (status, err.count("KQvK.rtbw: truncated, or its header is damaged\n")) == (1, 1)
+    assert out.endswith(told)
+
+
 @pytest.mark.parametrize("terminal", [False, True])
 def test_verifying_damaged_files(capsys: Output, folder: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
     if terminal:

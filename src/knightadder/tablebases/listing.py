@@ -10,9 +10,10 @@ from pathlib import Path
 
 from knightadder.core.tables import new_tables
 from knightadder.engine.tablebases.file import DTZ, WDL
-from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
+from knightadder.engine.tablebases.registry import Tablebases
 from knightadder.files import reading
 from knightadder.tablebases.names import MOST_MEN, table_names
+from knightadder.tablebases.verify import named_folders
 from knightadder.text import tell
 
 _NAMED = 3  # maximum number of missing tables shown by name; the remaining tables are only counted
@@ -24,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rich.filesize import decimal
     from rich.table import Table
 
-    folders = arguments.folders or [SHIPPED]
+    folders = named_folders(arguments)
     for folder in folders:
         with reading(folder):
             os.scandir(folder).close()

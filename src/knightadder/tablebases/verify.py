@@ -9,7 +9,7 @@ from pathlib import Path
 from knightadder.engine.tablebases.checksum import check_table
 from knightadder.engine.tablebases.file import DTZ, WDL, TableError
 from knightadder.engine.tablebases.registry import SHIPPED
-from knightadder.files import reading
+from knightadder.files import reading, without_links
 from knightadder.progress import progress
 from knightadder.text import counted, tell
 
@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the subcommand and return the exit status: 1 if a file is bad, or a folder contains no tables."""
     from rich.filesize import decimal
 
-    files, problems = _find_files(arguments.folders or [SHIPPED])
+    files, problems = _find_files(named_folders(arguments))
     for problem in problems:
         tell(problem)
     bad = done = 0
@@ -43,6 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
     elif files:
         print(f"{counted(len(files), 'file')}, {decimal(sum(files.values()))}: all undamaged")
     return 1 if bad or problems else 0
+
+
+def named_folders(arguments: argparse.Namespace) -> list[Path]:
+    """Return the folders that a command names, each of them once; by default, the folder of the shipped tables."""
+    return list({without_links(folder): folder for folder in arguments.folders or [SHIPPED]}.values())
 
 
 def _find_files(folders: Iterable[Path]) -> tuple[dict[Path, int], list[str]]:
