@@ -127,6 +127,12 @@ def test_a_time_control_in_minutes_is_not_the_first_clock() -> None:
     ]
 
 
+@pytest.mark.parametrize(("clock", "spent"), [("1:30:20", 10), ("1:30:00", 0), ("1:29:00", 60), ("1:31:00", None)])
+def test_a_clock_that_has_gained_time_by_the_first_move_has_got_the_increment(clock: str, spent: float | None) -> None:
+    [move] = move_times(read_game(f'[TimeControl "5400+30"]\n\n1. e4 {{[%clk {clock}]}} *'))
+    assert move.spent == spent
+
+
 def test_a_clock_that_gains_a_new_period_tells_no_time() -> None:
     text = '[TimeControl "2/60:300"]\n\n1. e4 {[%clk 0:00:50]} e5 2. Nf3 {[%clk 0:05:10]} *'
     assert [time.spent for time in move_times(read_game(text))] == [10, None, None]

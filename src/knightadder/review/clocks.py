@@ -60,7 +60,8 @@ def move_times(game: chess.pgn.Game) -> list[MoveTime]:
         mover = not mover  # node.turn() would replay all earlier moves
         before, after, spent = clocks[mover], node.clock(), node.emt()
         if spent is None and before is not None and after is not None:
-            difference = before - after + (increment if mover in moved else 0.0)
+            # Some clocks, such as Lichess's, add no increment to the first move; a clock that has gained time does.
+            difference = before - after + (increment if mover in moved or after > before else 0.0)
             # A greater gain means that a new period has begun.
             spent = max(0.0, difference) if difference >= -_ROUNDING else None
         found.append(MoveTime(before, after, spent))
