@@ -63,9 +63,14 @@ def test_streaks_and_themes_are_counted(progress):
 def test_a_rating_is_less_certain_after_a_pause(progress, now, unrated):
     for number in range(30):
         known = progress.answer(str(number), number % 2 == 0, [], 1500, 80)
-    now[0] += timedelta(days=400)
+    now[0] += timedelta(days=10)
+    # Step 6 of Glickman's paper, ten times.
+    rested = pytest.approx(math.hypot(known.deviation, 173.7178 * 0.06 * math.sqrt(10)), abs=0.1)
+    assert progress.standing().deviation == rested
     for number in range(unrated):
-        assert progress.answer(f"unrated {number}", True, [], None).deviation == known.deviation
+        assert progress.answer(f"unrated {number}", True, [], None).deviation == rested
+    now[0] += timedelta(days=400)
+    assert progress.standing().deviation == 200
     assert progress.answer("late", True, [], 1500, 80).deviation > known.deviation
 
 

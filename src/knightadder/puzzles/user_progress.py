@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,6 @@ CREATE TABLE IF NOT EXISTS answers (
 _FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY = 1500.0, 200.0, 0.06
 _LOWEST_DEVIATION = 45.0  # minimum deviation, as on Lichess, so that the rating can always change
 _PERIOD = timedelta(days=1)  # without answers, the deviation grows with each period
-_MOST_PERIODS = 3650  # maximum number of periods to compute; by then the deviation has reached its maximum
 _PUZZLE_DEVIATION = 350.0  # deviation of a puzzle's rating if the file has none: the mean error of our ratings
 _PUZZLE_RATINGS = 100, 4000  # range of puzzle ratings that Glicko-2 computes with
 
@@ -66,7 +66,16 @@ class PuzzleProgress:
     def standing(self) -> Standing:
         """Return the current standing."""
         with self._database.connected() as database:
-            return _standing(database)
+            return self._standing(database)
+
+    def _standing(self, database: Connection) -> Standing:
+        tried, solved = database.execute("SELECT count(*), ifnull(sum(solved), 0) FROM answers").fetchone()
+        player = _rested(_player(database), self._now().timestamp())
+        streak = best = 0
+        for (right,) in database.execute("SELECT solved FROM answers ORDER BY id"):
+            streak = streak + 1 if right else 0
+            best = max(best, streak)
+        return Standing(player.rating, player.deviation, tried, solved, streak, best)
 
     def answered(self) -> set[str]:
         """Return the names of the puzzles that have been answered."""
@@ -109,7 +118,7 @@ class PuzzleProgress:
                     "VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [puzzle, now, solved, " ".join(themes), *player],
                 )
-            return _standing(database)
+            return self._standing(database)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +139,17 @@ def _player(database: Connection) -> _Player:
     return _Player(*row) if row else _Player(_FIRST_RATING, _FIRST_DEVIATION, _FIRST_VOLATILITY, None)
 
 
+def _rested(player: _Player, now: float) -> _Player:
+    """Return the user's values at a time: the deviation grows with each period without a rated answer."""
+    from glicko2.math import phi_to_rd, rd_to_phi
+
+    if player.time is None:
+        return player
+    idle = max(int((now - player.time) / _PERIOD.total_seconds()), 0)
+    phi = math.hypot(rd_to_phi(player.deviation), player.volatility * math.sqrt(idle))
+    return replace(player, deviation=min(phi_to_rd(phi), _FIRST_DEVIATION))
+
+
 def _updated(
     player: _Player, now: float, solved: bool, rating: int | None, deviation: int | None
 ) -> tuple[float, float, float]:
@@ -138,23 +158,10 @@ def _updated(
 
     if rating is None:
         return player.rating, player.deviation, player.volatility
+    player = _rested(player, now)
     mu, phi, sigma = rating_to_mu(player.rating), rd_to_phi(player.deviation), player.volatility
-    idle = 0 if player.time is None else int((now - player.time) / _PERIOD.total_seconds())
-    for _ in range(min(idle, _MOST_PERIODS)):
-        mu, phi, sigma = update_rating(mu, phi, sigma, [])
-    phi = min(phi, rd_to_phi(_FIRST_DEVIATION))
     low, high = _PUZZLE_RATINGS
     puzzle = rating_to_mu(min(max(rating, low), high)), rd_to_phi(deviation or _PUZZLE_DEVIATION), float(solved)
     mu, phi, sigma = update_rating(mu, phi, sigma, [puzzle])
     spread = min(max(phi_to_rd(phi), _LOWEST_DEVIATION), _FIRST_DEVIATION)
     return mu_to_rating(mu), spread, sigma
-
-
-def _standing(database: Connection) -> Standing:
-    tried, solved = database.execute("SELECT count(*), ifnull(sum(solved), 0) FROM answers").fetchone()
-    player = _player(database)
-    streak = best = 0
-    for (right,) in database.execute("SELECT solved FROM answers ORDER BY id"):
-        streak = streak + 1 if right else 0
-        best = max(best, streak)
-    return Standing(player.rating, player.deviation, tried, solved, streak, best)
