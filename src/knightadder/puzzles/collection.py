@@ -123,7 +123,7 @@ def open_puzzles(file: Path, cache: Path | None = None) -> tuple[PuzzleCollectio
     """Open a file of puzzles, see `read_puzzles`; return the collection, and a line for the user about each fault.
 
     A large CSV file is indexed, with progress on standard error. The index is kept in `cache`, by default the user's
-    cache folder. OptionError if the file cannot be read or has no puzzles.
+    cache folder. OptionError if the file cannot be read, or if a large file has no puzzles.
     """
     complaints: list[str] = []
     if file.is_file() and file.stat().st_size > _LARGE and without_compression(file).suffix.lower() == ".csv":
