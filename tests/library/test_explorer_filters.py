@@ -213,6 +213,7 @@ def test_wrong_filters_are_one_line(values, complaint) -> None:
 def test_searches_for_nothing_or_nonsense_are_one_line(explorer) -> None:
     for arguments, complaint in (
         (("", " "), "nothing to search for"),
+        ((", ,", ""), "nothing to search for"),
         (("Nz9", ""), "expected a piece on a square, such as"),
         (("Pe4 pe4", ""), "e4 cannot have two different contents: 'Pe4 pe4'"),
         (("Pe4 -e4", ""), "e4 cannot have two different contents: 'Pe4 -e4'"),

@@ -248,9 +248,9 @@ class Explorer(Closing, Unique):
         for name, text in ("pieces", pieces), ("material", material):
             if not isinstance(text, str):
                 raise TypeError(f"{name} must be text, not {text!r:.60}")
-        if not pieces.split() and not material.strip():
-            raise OptionError("nothing to search for: give pieces on squares, or material")
         squares, sides = read_pieces(pieces), read_material(material)
+        if not squares and sides is None:
+            raise OptionError("nothing to search for: give pieces on squares, or material")
         records = [wanted_men(squares, men) for men in ((sides, sides[::-1]) if sides else (None,))]
         passing = np.zeros(len(self), np.uint8)
         load_core()
