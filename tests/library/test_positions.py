@@ -113,6 +113,13 @@ def test_a_piece_is_worth_what_the_value_loses_without_it(evaluation: str) -> No
     assert compared > 500
 
 
+def test_a_change_to_the_worths_does_not_change_the_evaluation() -> None:
+    value = evaluate("startpos", "pesto")
+    known = value.pieces
+    value.pieces.clear()
+    assert value.pieces == known != {}
+
+
 def test_an_evaluation_draws_itself_with_the_worths() -> None:
     value = evaluate(chess.Board(KIWIPETE))
     for side, corner in ((chess.WHITE, "a8"), (chess.BLACK, "h1")):

@@ -73,13 +73,17 @@ class Evaluation(Tabular):
         """The terms that count in the position; none for an evaluation other than the classical one."""
         return self.breakdown.terms if self.breakdown else ()
 
-    @cached_property
+    @property
     def pieces(self) -> dict[chess.Square, int]:
         """The worth of each piece except the kings, in centipawns from White's view.
 
         It is the value minus the value without the piece, so a useful black piece has a negative worth. The worths are
         computed at the first access. They do not add up to the value, because pieces work together.
         """
+        return self._pieces.copy()
+
+    @cached_property
+    def _pieces(self) -> dict[chess.Square, int]:
         with _games(self.evaluation).lend() as game:
             game.set_up(self.fen)
             return piece_worths(game, self.centipawns)
