@@ -59,6 +59,14 @@ def test_clocks_go_back_with_the_moves():
     assert (game.clock.remaining(chess.WHITE), game.clock.remaining(chess.BLACK)) == (60, 60)
 
 
+def test_a_clock_goes_back_to_zero():
+    game = PlayedGame(chess.WHITE, None, ChessClock(60, 0), 1.0, 0)
+    node = chess.pgn.Game().add_variation(chess.Move.from_uci("e2e4"))
+    node.set_clock(0)
+    game.resume_from(node)
+    assert (game.clock.remaining(chess.WHITE), game.clock.remaining(chess.BLACK)) == (0, 60)
+
+
 def test_the_engine_is_given_the_clocks_or_a_time():
     clocked = PlayedGame(chess.WHITE, None, ChessClock(60, 2), 1.0, 0).limit()
     assert (clocked.white_clock, clocked.black_inc, clocked.time) == (60, 2, None)

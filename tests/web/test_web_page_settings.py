@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 import pytest
-from board_tab import open_tab
+from board_tab import PATIENCE, open_tab
 from on_page import LAYOUTS, analyse_tab, start_engine
 from playwright.sync_api import expect
 from stand_in_engine import StandInEngine
@@ -64,6 +64,23 @@ def test_what_the_engine_refuses_is_taken_back(engine, tab):
     tab.until("lines")  # the analysis goes on
     assert (tab.resources["threads"], tab.resources["hash"]) == (2, 128)
     assert (engine.options["Threads"], engine.options["Hash"]) == (2, 128)
+
+
+def test_other_tabs_do_not_wait_while_a_hash_table_is_cleared(server):
+    cleared, engine = threading.Event(), StandInEngine()
+    accept = engine.configure
+
+    def configure(options):
+        assert "Hash" not in options or cleared.wait(PATIENCE)
+        return accept(options)
+
+    engine.configure = configure
+    server.make_engine = iter([engine, StandInEngine()]).__next__
+    with open_tab(server) as tab, open_tab(server) as other:
+        tab.ask("configure", threads=1, hash=256).ask("analyse", on=True)
+        assert other.play("e4").sans == ["e4"]
+        cleared.set()
+        tab.until("lines")
 
 
 def test_chosen_settings_are_shown_before_the_answer(open_page, monkeypatch):

@@ -14,14 +14,12 @@ from knightadder.rules import outcome_of
 from knightadder.web.gametree import GameTree
 from knightadder.web.messages import FULL_NODES
 from knightadder.web.reviews import Effort, Reviews
-from knightadder.web.views import View, lines_view, nodes_view
+from knightadder.web.views import LINES_EVERY, View, lines_view, nodes_view
 
 if TYPE_CHECKING:
     from knightadder.library.board_engine import Engine
     from knightadder.library.results import Analysis, Line
     from knightadder.review.game_evaluation import SearchedPosition
-
-_EVERY = 0.1  # seconds between two updates of the lines
 
 
 async def analyse_threat(engine: Engine, tree: GameTree, count: int, send: Callable[[View], None]) -> None:
@@ -64,7 +62,7 @@ async def analyse(engine: Engine, reviews: Reviews, count: int, send: Callable[[
             send(lines_view(number, board, lines))
             if reviews.missing([node]):
                 note()
-            await asyncio.sleep(_EVERY)
+            await asyncio.sleep(LINES_EVERY)
 
     def note(least: int = FULL_NODES) -> None:
         """Keep the evaluation, and mark the moves to and from the position, if the search had enough nodes."""

@@ -107,10 +107,10 @@ class PlayedGame:
         last: chess.pgn.GameNode | None = node
         known: set[chess.Color] = set()
         while last is not None and last.ply() > self.start_ply:
-            mover = not last.turn()
-            if mover not in known:
-                known.add(mover)
-                seconds[mover] = last.clock() or seconds[mover]
+            mover, left = not last.turn(), last.clock()
+            if mover not in known and left is not None:
+                seconds[mover] = left
+            known.add(mover)
             last = last.parent
         for color in chess.COLORS:
             self.clock.set(color, seconds[color])

@@ -32,7 +32,7 @@ class TabEngine:
         self._engine: asyncio.Future[Engine] | None = None
         self._work: asyncio.Task[None] | None = None
         self._fresh = True  # whether the engine must still be told about a new game
-        self._clearing: asyncio.Task[None] | None = None  # clears the state of earlier games in the engine
+        self._preparing: asyncio.Task[None] | None = None  # the newest preparation of the engine for its work
         self._progress: View | None = None  # the progress of an evaluation of several positions
 
     def load(self) -> None:
@@ -80,24 +80,32 @@ class TabEngine:
         """Wait until the engine is loaded, and return it with its strength set; None is full strength."""
         assert self._engine is not None  # set by load(), which is called first
         engine = await asyncio.shield(self._engine)
-        if self._fresh:
-            self._fresh = False
-            self._clearing = asyncio.create_task(asyncio.to_thread(engine.new_game))
-        if self._clearing is not None:  # even if the user has already left the game that needed the clearing
-            await asyncio.shield(self._clearing)
+        # If the work is cancelled, the preparation goes on, and the next work waits for it.
+        self._preparing = asyncio.create_task(self._prepare(engine, self._preparing))
+        await asyncio.shield(self._preparing)
         strength: dict[str, Setting] = {"UCI_LimitStrength": elo is not None, "UCI_Elo": elo or DEFAULT_ELO}
         engine.configure(strength)
-        if self.resources != self._used:
-            self._use_resources(engine)
         return engine
 
-    def _use_resources(self, engine: Engine) -> None:
+    async def _prepare(self, engine: Engine, before: asyncio.Task[None] | None) -> None:
+        """Begin a new game and set the resources, if necessary, after the preparation `before`. This happens in a
+        thread, because other tabs should not wait until a large hash table is cleared.
+        """
+        if before is not None:
+            await asyncio.wait([before])
+        if self._fresh:
+            self._fresh = False
+            await asyncio.to_thread(engine.new_game)
+        if self.resources != self._used:
+            await self._use_resources(engine, self.resources)
+
+    async def _use_resources(self, engine: Engine, chosen: Resources) -> None:
         """Set the resources of an idle engine; if it refuses them, keep the old ones and tell the page."""
         try:
-            engine.configure(self.resources.settings())
-            self._used = self.resources
+            await asyncio.to_thread(engine.configure, chosen.settings())
+            self._used = chosen
         except EngineError as error:
-            engine.configure(self._used.settings())
+            await asyncio.to_thread(engine.configure, self._used.settings())
             self.resources = self._used
             self._send({"type": "notice", "text": str(error)})
             self._send(self.resources.view())
@@ -135,8 +143,8 @@ class TabEngine:
         engine, self._engine = self._engine, None
         if engine is None:
             return
-        if self._clearing is not None:
-            await asyncio.wait([self._clearing])
+        if self._preparing is not None:
+            await asyncio.wait([self._preparing])
         if loaded:
             await asyncio.to_thread(engine.result().close)
         else:  # a thread that is still loading sees this and closes the engine

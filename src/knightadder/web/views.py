@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 View: TypeAlias = dict[str, Any]
 
+LINES_EVERY = 0.1  # seconds between two updates of the lines of analysis
 _MAX_PLIES_SHOWN = 24  # maximum number of plies shown in a line of analysis
 _MAX_PLIES_OF_MOMENT = 7  # maximum number of plies shown in the better line of a moment
 
