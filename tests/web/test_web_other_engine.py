@@ -44,6 +44,16 @@ def script(text):
     return ("-c", f"{hello} if line == 'isready\\n': print('readyok', flush=True)\n if line[:2] == 'go': {text}\n")
 
 
+def test_a_program_that_is_missing_by_now_does_not_stop_the_board(tmp_path):
+    with BoardServer(make_other=lambda: CompanionEngine(str(tmp_path / "gone"), {})).running() as server:
+        server.make_engine = StandInEngine
+        with open_tab(server) as tab:
+            tab.send("switch_other", on=True)
+            tab.until("other_engine", lambda message: message["problem"])
+            assert tab.other_engine["problem"] == f"no such program: {tmp_path / 'gone'}"
+            assert tab.play("e4").sans == ["e4"] and not tab.other_engine["on"]
+
+
 def test_it_analyses_the_shown_position_beside_ours(other_server):
     with open_tab(other_server) as tab:
         assert tab.other_engine["on"] is False
@@ -117,7 +127,7 @@ def test_a_line_that_is_far_too_long_is_ignored(other_server):
 
 
 def test_a_late_line_of_an_ended_analysis_is_not_shown(monkeypatch):
-    monkeypatch.setattr(other_engine, "_EVERY", 0)
+    monkeypatch.setattr(other_engine, "LINES_EVERY", 0)
     searches, sent = [], []
 
     class Engine:

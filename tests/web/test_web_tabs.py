@@ -1,7 +1,7 @@
 """Tabs that lose their connection, and come back to their session or stay away."""
 
 import asyncio
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from board_server import BoardServer
@@ -108,6 +108,62 @@ def test_the_session_goes_on_if_the_older_connection_breaks_as_it_is_replaced(er
         messages.put_nowait({"type": "websocket.disconnect", "code": 1000})
         await asyncio.wait_for(served[1], PATIENCE)
         assert session.close.call_count == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_connection_that_waits_for_a_session_which_fails_is_told_to_try_again():
+    async def scenario():
+        goes_wrong = asyncio.Event()
+
+        async def fail(text):
+            await goes_wrong.wait()
+            raise ArithmeticError
+
+        made = []
+
+        def make_session(put):
+            made.append(AsyncMock(spec=Session))
+            made[-1].handle.side_effect = fail
+            return made[-1]
+
+        sessions = tabs.Tabs(make_session)
+        websockets = [AsyncMock(spec=WebSocket, query_params={"tab": "one"}) for _ in range(3)]
+        for websocket in websockets:
+            websocket.receive = asyncio.Queue().get
+        websockets[0].receive = AsyncMock(return_value={"type": "websocket.receive", "text": "{}"})
+        first = asyncio.create_task(sessions.serve(websockets[0]))
+        while not (made and made[0].handle.called):
+            await asyncio.sleep(0)
+        second = asyncio.create_task(sessions.serve(websockets[1]))
+        while not websockets[1].accept.called:
+            await asyncio.sleep(0)
+        goes_wrong.set()
+        await asyncio.wait_for(second, PATIENCE)
+        with pytest.raises(ArithmeticError):
+            await first
+        assert websockets[1].close.call_args.args == (1013, "the tab's session has failed")
+        assert made[0].close.call_count == 1 and not made[0].resume.called
+        third = asyncio.create_task(sessions.serve(websockets[2]))  # the page tries again, and gets a new session
+        while len(made) < 2:
+            await asyncio.sleep(0)
+        third.cancel()
+
+    asyncio.run(scenario())
+
+
+def test_a_session_that_cannot_be_made_takes_no_place(monkeypatch):
+    monkeypatch.setattr(tabs, "MAX_TABS", 1)
+
+    async def scenario():
+        session = AsyncMock(spec=Session)
+        sessions = tabs.Tabs(Mock(side_effect=[ArithmeticError, session]))
+        websocket = AsyncMock(spec=WebSocket, query_params={"tab": "one"})
+        websocket.receive.return_value = {"type": "websocket.disconnect", "code": 1000}
+        with pytest.raises(ArithmeticError):
+            await sessions.serve(websocket)
+        await sessions.serve(websocket)
+        assert session.start.called
 
     asyncio.run(scenario())
 

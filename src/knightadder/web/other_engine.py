@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import chess
 import chess.engine
 
-from knightadder.engine.errors import EngineError
+from knightadder.engine.errors import EngineError, OptionError
 from knightadder.frozen import typed_command
 from knightadder.uci.client import resolve_command
 from knightadder.uci.uci_engine import UciEngine
-from knightadder.web.views import View, lines_view
+from knightadder.web.views import LINES_EVERY, View, lines_view
 from knightadder.worker_engine import line_of
 
 if TYPE_CHECKING:
@@ -23,16 +24,17 @@ if TYPE_CHECKING:
 
     from knightadder.library.results import Line
 
-_EVERY = 0.1  # seconds between two updates of the lines
 _SILENT = 10.0  # seconds without a line before the page says that the engine is silent
 
 
 class CompanionEngine(UciEngine):
-    """An external UCI engine; it gives as many of the wanted lines as it can. OptionError if its program is missing."""
+    """An external UCI engine; it gives as many of the wanted lines as it can."""
 
     def __init__(self, command: str, options: Mapping[str, str]) -> None:
         super().__init__(command, options)
-        self._program = Path(resolve_command(command)[0]).name
+        self._program = command
+        with contextlib.suppress(OptionError):  # its first search says that the program is missing
+            self._program = Path(resolve_command(command)[0]).name
 
     @property
     def title(self) -> str:
@@ -156,7 +158,7 @@ class OtherEngine:
             self.show()
         found[rank] = line_of(rank, info, place.board.fen())
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_EVERY, self._show_lines)
+            self._timer = asyncio.get_running_loop().call_later(LINES_EVERY, self._show_lines)
 
     def _show_lines(self) -> None:
         self._stop_timer()

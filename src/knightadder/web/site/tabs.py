@@ -34,7 +34,7 @@ class End(Enum):
 
     LOST = auto()  # the tab may return
     GOODBYE = auto()  # the tab will not return
-    REPLACED = auto()  # the tab has already returned with a newer connection
+    REPLACED = auto()  # the tab has already returned with a newer connection, or its session has ended
 
 
 class Tab:
@@ -50,6 +50,7 @@ class Tab:
         self._sending: asyncio.Task[None] | None = None
         self._replaced = asyncio.Event()
         self._serving = asyncio.Lock()
+        self._closed = False
 
     def _put(self, view: View) -> None:
         self._outbox.put(view)
@@ -61,6 +62,9 @@ class Tab:
         if self._sending is not None:
             self._sending.cancel()  # an older connection may be waiting for a client that does not read
         async with self._serving:
+            if self._closed:  # after an unexpected error, while this connection was waiting
+                await _close(websocket, _TRY_AGAIN_LATER, "the tab's session has failed")
+                return End.REPLACED
             end = End.REPLACED
             if self._newest is websocket:
                 self._replaced.clear()
@@ -108,6 +112,7 @@ class Tab:
 
     async def close(self) -> None:
         """End the session and its engine."""
+        self._closed = True
         await self._session.close()
 
 
@@ -133,8 +138,8 @@ class Tabs:
             if self._open >= MAX_TABS:
                 await _close(websocket, _TRY_AGAIN_LATER, f"{self._open} tabs are already open; close one of them")
                 return
-            self._open += 1
             tab = Tab(self._make_session, self._server)
+            self._open += 1
             if name:
                 self._named[name] = tab
         elif tab.expiry is not None:
