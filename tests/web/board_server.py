@@ -32,7 +32,7 @@ class BoardServer:
         self.port = self._socket.getsockname()[1]
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each answer waits for 40 ms
         self.host = f"127.0.0.1:{self.port}"
-        self.token = secrets.token_urlsafe(16)
+        self.token, self.ticket = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
         self.address = f"http://{self.host}/?token={self.token}"
         self.cookie = f"knightadder-{self.port}={self.token}"
         training = Training(PuzzleCollection.of(puzzles), progress, puzzle_file) if puzzles else None
@@ -45,6 +45,7 @@ class BoardServer:
             drills=drills,
             make_other=make_other,
             saved=saved,
+            ticket=self.ticket,
         )
         self._server = make_server(app)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],))

@@ -16,6 +16,14 @@ def test_the_address_lets_the_browser_in(server):
     assert answer.status == 200 and "<title>Knightadder" in page
 
 
+def test_the_ticket_lets_one_browser_in(own_server):
+    answer, _ = get(own_server, f"/?token={own_server.ticket}", Cookie="")
+    cookie = answer.headers["Set-Cookie"].split("; ")[0]
+    assert (answer.status, answer.headers["Location"], cookie) == (303, "/", own_server.cookie)
+    assert get(own_server, f"/?token={own_server.ticket}", Cookie="")[0].status == 403
+    assert get(own_server, f"/?token={own_server.ticket}", Cookie=cookie)[0].status == 200  # the same browser again
+
+
 @pytest.mark.parametrize("path", ["/main.js", "/nothing", "/?token=guessed", "/?token=%FF"])
 @pytest.mark.parametrize(
     "cookie", ["", "knightadder-1={token}", "knightadder-{port}=guessed", "knightadder-{port}=\xe4"]

@@ -125,16 +125,17 @@ def run(arguments: argparse.Namespace) -> int:
         contextlib.closing(listening),
         Explorer(arguments.explorer) if arguments.explorer else contextlib.nullcontext() as explorer,
     ):
-        token = secrets.token_urlsafe(16)
-        address = f"{_address(arguments.host, listening.getsockname()[1])}?token={token}"
-        print(f"The board is at {address} (Ctrl-C stops it)", flush=True)
+        token, ticket = secrets.token_urlsafe(16), secrets.token_urlsafe(16)
+        address = _address(arguments.host, listening.getsockname()[1])
+        print(f"The board is at {address}?token={token} (Ctrl-C stops it)", flush=True)
         if not is_loopback(arguments.host):
             print("Anyone who knows this address can use the board. The connection is not encrypted.", file=sys.stderr)
         if not arguments.no_browser:
-            _open_browser(address)  # the socket already listens, so the browser waits for the server
+            # The socket already listens, so the browser waits for the server.
+            _open_browser(f"{address}?token={ticket}")
         saved = _saved_games(arguments.games_file)
         app = make_app(
-            make_engine, token, arguments.host, training, explorer, known, resources, drills, make_other, saved
+            make_engine, token, arguments.host, training, explorer, known, resources, drills, make_other, saved, ticket
         )
         server = make_server(app)
         with contextlib.suppress(KeyboardInterrupt):
@@ -148,13 +149,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _other_engine(words: list[str]) -> Callable[[], CompanionEngine]:
     """Return a function that makes a tab's second engine; OptionError if the engine's program does not exist."""
+    from knightadder.uci.client import resolve_command
     from knightadder.uci.uci_engine import read_engine
     from knightadder.web.other_engine import CompanionEngine
 
     command, options = read_engine(words)
     if command is None:
         raise OptionError("--engine: the command of the second engine is missing")
-    CompanionEngine(command, options)  # so that a missing program is refused now, not when the first tab opens
+    resolve_command(command)  # so that a missing program is refused now, not when it is switched on
     return lambda: CompanionEngine(command, options)
 
 

@@ -1,9 +1,11 @@
 """Access control: only a client with the token, on the page that this server has sent, may use the board.
 
 Every program on the machine, even of other users, and every page in the browser can reach the server. So each request
-must contain the token of the address that ``knightadder play`` prints: first in the address, later in a cookie. A
-request must also name this server in ``Host``, which prevents DNS rebinding, where a page points its own name at this
-machine. A request may open a WebSocket or change something only if ``Origin`` says that the page came from this server.
+must contain the token of the address that ``knightadder play`` prints: first in the address, later in a cookie. The
+address that the browser is opened with has a ticket instead, which is valid only once, because other users can see the
+browser's arguments. A request must also name this server in ``Host``, which prevents DNS rebinding, where a page points
+its own name at this machine. A request may open a WebSocket or change something only if ``Origin`` says that the page
+came from this server.
 """
 
 from __future__ import annotations
@@ -39,11 +41,12 @@ class Guard:
     `host` is the name or address that the server listens on, and `socket` the path of the WebSocket.
     """
 
-    def __init__(self, app: ASGIApp, host: str, token: str, socket: str) -> None:
+    def __init__(self, app: ASGIApp, host: str, token: str, socket: str, ticket: str | None = None) -> None:
         self._app = app
         self._host = host
         self._token = token
         self._socket = socket
+        self._ticket = ticket
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request or open a WebSocket, if it comes from the user."""
@@ -77,7 +80,8 @@ class Guard:
         """Return the answer to a request that is not passed to the application; None if it is passed on."""
         if not is_own_host(request.headers.get("host", ""), self._host):
             return PlainTextResponse("the server does not answer requests to this host name", status_code=421)
-        if self._is_token(request.query_params.get("token")):
+        given = request.query_params.get("token")
+        if self._is_token(given) or self._use_ticket(given):
             answer = RedirectResponse("/", status_code=303)  # removes the token from the address
             answer.set_cookie(_cookie_name(request), self._token, httponly=True, samesite="lax")
             return answer
@@ -94,7 +98,17 @@ class Guard:
         return request.cookies.get(_cookie_name(request))
 
     def _is_token(self, text: str | None) -> bool:
-        return text is not None and secrets.compare_digest(text.encode(), self._token.encode())
+        return _is_same(text, self._token)
+
+    def _use_ticket(self, text: str | None) -> bool:
+        valid = _is_same(text, self._ticket)
+        if valid:
+            self._ticket = None
+        return valid
+
+
+def _is_same(text: str | None, secret: str | None) -> bool:
+    return text is not None and secret is not None and secrets.compare_digest(text.encode(), secret.encode())
 
 
 def _is_own_page(request: HTTPConnection) -> bool:

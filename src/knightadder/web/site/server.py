@@ -53,11 +53,13 @@ def make_app(
     drills: DrillBox | None = None,
     make_other: Callable[[], CompanionEngine] | None = None,
     saved: SavedGames | None = None,
+    ticket: str | None = None,
 ) -> Starlette:
     """Return the application.
 
-    `make_engine` is called for each tab, in a thread. Requests must contain the token (see `Guard`). If there are
-    drills or puzzles, their page is the start page. By default, only the tablebases that come with the engine are used.
+    `make_engine` is called for each tab, in a thread. Requests must contain the token, or once the ticket (see
+    `Guard`). If there are drills or puzzles, their page is the start page. By default, only the tablebases that come
+    with the engine are used.
     """
     # Starlette asks Python's table for types. On Windows, other programs may have changed it, often to plain text for
     # scripts, which a browser would not run.
@@ -78,7 +80,7 @@ def make_app(
             WebSocketRoute(_SOCKET, tabs.serve),
             Mount("/", StaticFiles(directory=str(_STATIC))),
         ],
-        middleware=[Middleware(Guard, host=host, token=token, socket=_SOCKET)],
+        middleware=[Middleware(Guard, host=host, token=token, socket=_SOCKET, ticket=ticket)],
         lifespan=partial(_lifespan, tabs),
     )
 
