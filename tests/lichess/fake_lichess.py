@@ -167,6 +167,7 @@ class FakeLichess:
         self.listeners: list[SimpleQueue] = []
         self.refusals: dict[str, tuple[int, dict]] = {}  # status and body of answers to accepted challenges, by id
         self.hold: threading.Event | None = None  # answers to moves wait for it
+        self.held: dict[str, threading.Event] = {}  # what answers about challenges wait for, by id
         self.gate: threading.Event | None = None  # streams that are opened wait for it
         self.on_finish: Callable[[Game], None] = lambda game: None
         self._numbers = itertools.count(1)
@@ -420,6 +421,8 @@ def _handler(lichess: FakeLichess):
                 self._answer(404, {"error": "Not found"})
 
         def _on_challenge(self, game_id, action, form):
+            if game_id in lichess.held:
+                lichess.held[game_id].wait(_PATIENCE)
             if self._fails():
                 return
             with lichess.lock:

@@ -130,6 +130,22 @@ def test_a_correspondence_game_takes_no_place_of_the_others(start_bot):
         running.wait()
 
 
+def test_a_game_begins_although_the_answer_about_a_challenge_does_not_come(start_bot):
+    with FakeLichess() as server:
+        server.held["game0001"] = threading.Event()
+        running = start_bot(server, concurrency=2)
+        held = server.challenge(variant="antichess")
+        eventually(lambda: f"POST /api/challenge/{held}/decline" in server.requests)
+        played = server.challenge(most_plies=4)
+        server.start(played)
+        eventually(lambda: server.games[played].over)
+        assert server.declined == {}
+        server.held[held].set()
+        running.bot.interrupt()
+        running.wait()
+    assert server.declined == {held: "variant"}
+
+
 DAILY = {
     "error": "You played 100 games against other bots today, please wait before challenging another bot.",
     "ratelimit": {"key": "bot.vsBot.day", "seconds": 86398},

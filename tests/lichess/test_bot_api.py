@@ -67,7 +67,7 @@ def test_after_429_no_request_is_made_for_a_minute(connect):
 
 
 @pytest.mark.parametrize(
-    "limited", [lambda lichess: lichess.chat("game0001", "Hello"), lambda lichess: lichess.events()]
+    "limited", [lambda lichess: lichess.chat("game0001", "Hello"), lambda lichess: lichess.events(threading.Event())]
 )
 def test_running_games_go_on_after_429_for_something_else(connect, limited):
     with FakeLichess(Faults(too_many=1.0)) as server:
@@ -77,7 +77,7 @@ def test_running_games_go_on_after_429_for_something_else(connect, limited):
         with pytest.raises(Unreachable, match="pause"):
             limited(lichess)
         server.faults = Faults()
-        lichess.game("game0001").close()
+        lichess.game("game0001", threading.Event()).close()
         lichess.move("game0001", "e2e4")
         with pytest.raises(Unreachable, match="no chat until the pause is over"):
             lichess.chat("game0001", "Hello")

@@ -118,11 +118,31 @@ def test_a_refusal_is_the_end(follow):
     assert isinstance(error, Refused)
 
 
+def test_a_pause_ends_when_the_stream_is_closed():
+    with FakeLichess(Faults(too_many=1.0)) as server:
+
+        class ClosingClock(StillClock):
+            def wait(self, event, seconds):
+                if seconds == 60:  # after the status 429
+                    follower.close()
+                    ended.append(event.is_set())
+                return super().wait(event, seconds)
+
+        clock, ended = ClosingClock(), []
+        lichess = Lichess(server.url, TOKEN, clock, threading.Event(), TIMEOUTS)
+        follower = Follower("test", lichess.events, lambda *event: None, clock)
+        follower.start()
+        follower.join()
+        lichess.close()
+    assert ended == [True]
+    assert server.requests == ["GET /api/stream/event"]
+
+
 @pytest.mark.parametrize("line", [b"[1, 2]", b"3", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 100_000, b"9" * 5000])
 def test_a_line_that_is_no_object_ends_the_stream(line):
     with FakeLichess() as server:
         lichess = Lichess(server.url, TOKEN, StillClock(), threading.Event(), TIMEOUTS)
-        stream = lichess.events()
+        stream = lichess.events(threading.Event())
         eventually(lambda: server.listeners)
         server.listeners[0].put(line + b"\n")
         with pytest.raises(Unreachable, match=r"^http://.+/api/stream/event sent a line that is not an event$"):

@@ -2,9 +2,12 @@
 
 import contextlib
 import logging
+import math
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
@@ -68,6 +71,15 @@ class _Waiting:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Acceptance:
+    """The message that the server has answered the acceptance of a challenge; `error` says why that failed, or None."""
+
+    challenge_id: str
+    challenge: _Waiting
+    error: Refused | Unreachable | None
+
+
 class Bot:
     """Accepts challenges on Lichess and plays the games."""
 
@@ -78,7 +90,10 @@ class Bot:
         self._account_id, self._account_name = str(account["id"]), str(account["username"])
         self._lag = Lag(settings.move_overhead)
         # A SimpleQueue, because a signal handler may call put() while the same thread is inside get().
-        self._inbox: SimpleQueue[Json | Refused | _GameDone | _Interrupt] = SimpleQueue()
+        self._inbox: SimpleQueue[Json | Refused | _Acceptance | _GameDone | _Interrupt] = SimpleQueue()
+        # A separate thread makes the bot's requests: an answer may take minutes, and games may start meanwhile.
+        self._requests: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._requester = threading.Thread(target=self._make_requests, name="requests", daemon=True)
         self._follower = Follower("events", lichess.events, lambda event, _: self._inbox.put(event), clock)
         self._games: dict[str, _Running] = {}
         self._waiting: dict[str, _Waiting] = {}
@@ -102,11 +117,14 @@ class Bot:
     def run(self) -> None:
         """Play until the number of games is reached, or until `interrupt` is called."""
         self._follower.start()
+        self._requester.start()
         try:
             while self._games or self._expected or not self._ending():
                 item = self._clock.get(self._inbox, _LOOK_UP)
                 if isinstance(item, _GameDone):
                     self._games.pop(item.game_id).thread.join()
+                elif isinstance(item, _Acceptance):
+                    self._on_acceptance(item)
                 elif isinstance(item, _Interrupt):
                     self._interrupts += 1
                     rest = "are resigned" if self._leaves() else "are finished; Ctrl-C again resigns them"
@@ -117,6 +135,8 @@ class Bot:
                     self._handle(item)
                 self._look_up()
                 self._answer_challenges()
+            self._requests.put(None)
+            self._requester.join()
         finally:
             self._follower.close()
             for game in self._games.values():  # after an exception, games may still be running
@@ -124,6 +144,10 @@ class Bot:
             self._follower.join()
         if self._failure:
             raise self._failure
+
+    def _make_requests(self) -> None:
+        for request in iter(self._requests.get, None):
+            request()
 
     # --- ending ----------------------------------------------------------------------------------------------------
 
@@ -191,35 +215,50 @@ class Bot:
         return sum(game.slow == slow for game in games)
 
     def _accept(self, challenge_id: str, challenge: _Waiting) -> None:
-        """Accept a challenge. If its game certainly will not start, but the challenge still exists, decline it."""
-
-        def expect(seconds: float) -> None:
-            self._expected[challenge_id] = _Expected(self._clock.now() + seconds, challenge.slow)
-
         del self._waiting[challenge_id]
-        expect(_START_WITHIN)
-        try:
-            self._lichess.accept(challenge_id)
-        except (Refused, Unreachable) as error:
-            logger.info("challenge %s: %s", challenge_id, error)
-            if isinstance(error, Limited) or (isinstance(error, Refused) and error.status != _NOT_FOUND):
-                del self._expected[challenge_id]
-                self._decline(challenge_id, challenge.name, DeclineReason.LATER)
-                return
-            # The challenge was withdrawn. Or the server accepted it, but the answer was lost: then its game will start.
-            expect(_START_AFTER_DOUBT)
-        else:
-            expect(_START_WITHIN)  # again, because accepting may have taken a minute
+        self._expected[challenge_id] = _Expected(math.inf, challenge.slow)
+
+        def accept() -> None:
+            error: Refused | Unreachable | None = None
+            try:
+                self._lichess.accept(challenge_id)
+            except (Refused, Unreachable) as caught:
+                error = caught
+            self._inbox.put(_Acceptance(challenge_id, challenge, error))
+
+        self._requests.put(accept)
+
+    def _on_acceptance(self, answer: _Acceptance) -> None:
+        """Expect the game of a challenge for a while. If it certainly will not start, but the challenge still exists,
+        decline it.
+        """
+        challenge_id, challenge, error = answer.challenge_id, answer.challenge, answer.error
+        if error is None:
             logger.info("challenge %s: accepted, from %s", challenge_id, challenge.name)
+        else:
+            logger.info("challenge %s: %s", challenge_id, error)
+        if self._expected.pop(challenge_id, None) is None:  # the game has started, or the challenge was withdrawn
+            return
+        if isinstance(error, Limited) or (isinstance(error, Refused) and error.status != _NOT_FOUND):
+            self._decline(challenge_id, challenge.name, DeclineReason.LATER)
+            return
+        # After an error, the challenge was withdrawn. Or the server accepted it, but the answer was lost: then its game
+        # will start.
+        seconds = _START_AFTER_DOUBT if error else _START_WITHIN
+        self._expected[challenge_id] = _Expected(self._clock.now() + seconds, challenge.slow)
 
     def _decline(self, challenge_id: str, name: str, reason: DeclineReason) -> None:
         self._waiting.pop(challenge_id, None)
         self._declined.add(challenge_id)
-        try:
-            self._lichess.decline(challenge_id, reason)
-            logger.info("challenge %s: declined, from %s: %s", challenge_id, name, reason)
-        except (Refused, Unreachable) as error:
-            logger.info("challenge %s: %s", challenge_id, error)
+
+        def decline() -> None:
+            try:
+                self._lichess.decline(challenge_id, reason)
+                logger.info("challenge %s: declined, from %s: %s", challenge_id, name, reason)
+            except (Refused, Unreachable) as error:
+                logger.info("challenge %s: %s", challenge_id, error)
+
+        self._requests.put(decline)
 
     def _on_game(self, game: Json) -> None:
         game_id = _id(game.get("gameId") or game["id"])
@@ -234,20 +273,18 @@ class Bot:
             logger.warning("game %s: ignored, because the engine does not play %.40s", game_id, variant)
             return
         self._seen.add(game_id)
+        account = self._account_id, self._account_name
+        name = f"player of {game_id}"
+        engine = None
         try:
             engine = self._engines.take()
-        except Exception as error:
-            self._give_up(game_id, error)
-            return
-        account = self._account_id, self._account_name
-        play = GamePlay(game_id, *account, self._lichess, engine, self._settings, self._lag, self._clock)
-        name = f"player of {game_id}"
-        thread = threading.Thread(target=self._play, args=(game_id, play, engine), name=name, daemon=True)
-        try:
+            play = GamePlay(game_id, *account, self._lichess, engine, self._settings, self._lag, self._clock)
+            thread = threading.Thread(target=self._play, args=(game_id, play, engine), name=name, daemon=True)
             thread.start()
-        except RuntimeError as error:  # the system has no more threads
-            self._engines.give_back(engine)
-            self._give_up(game_id, error)
+        except Exception as error:  # the system has no memory for an engine, or no more threads
+            if engine is not None:
+                self._engines.give_back(engine)
+            self._requests.put(partial(self._give_up, game_id, error))
             return
         self._games[game_id] = _Running(play, thread, _is_slow(game))
 

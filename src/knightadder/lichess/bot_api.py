@@ -75,13 +75,15 @@ class Lichess:
 
     # --- streams ---------------------------------------------------------------------------------------------------
 
-    def events(self) -> EventStream:
-        """Open the stream of challenges and games, which begins with the current challenges and games."""
-        return self._open("/api/stream/event")
+    def events(self, closed: threading.Event) -> EventStream:
+        """Open the stream of challenges and games, which begins with the current challenges and games.
+        If `closed` is set during a pause, the stream is not opened: Unreachable.
+        """
+        return self._open("/api/stream/event", closed)
 
-    def game(self, game_id: str) -> EventStream:
-        """Open the stream of a game; its first line describes the whole game."""
-        return self._open(f"{_GAMES}stream/{game_id}")
+    def game(self, game_id: str, closed: threading.Event) -> EventStream:
+        """Open the stream of a game; its first line describes the whole game. `closed` is as for `events`."""
+        return self._open(f"{_GAMES}stream/{game_id}", closed)
 
     # --- challenges ------------------------------------------------------------------------------------------------
 
@@ -100,7 +102,7 @@ class Lichess:
         Refused if the move cannot be made. Unreachable if it is unknown whether the move was made; the stream shows it.
         """
         path = f"{_GAMES}{game_id}/move/{move}"
-        self._pause(path)
+        self._pause(path, self._ending)
         began = self._clock.now()
         self._once("POST", path, params={"offeringDraw": "true"} if offer_draw else None)
         return self._clock.now() - began
@@ -136,7 +138,9 @@ class Lichess:
 
     # --- making requests -------------------------------------------------------------------------------------
 
-    def _open(self, path: str) -> EventStream:
+    def _open(self, path: str, closed: threading.Event) -> EventStream:
+        if self._pause(path, closed):
+            raise Unreachable(f"{self._url}{path} is not needed any more")
         return EventStream(self._send("GET", path, self._silence, stream=True))
 
     def _once(self, method: str, path: str, **content: Any) -> Json:
@@ -149,7 +153,7 @@ class Lichess:
         return answer
 
     def _send(self, method: str, path: str, timeout: float, **content: Any) -> requests.Response:
-        self._pause(path)
+        self._pause(path, self._ending)
         url = self._url + path
         try:
             response = self._session.request(method, url, timeout=(self._connect, timeout), **content)
@@ -172,13 +176,12 @@ class Lichess:
             raise Unreachable(f"{url} fails: {reason} (status {status})")
         raise Refused(status, reason, url)
 
-    def _pause(self, path: str) -> None:
-        """Wait until a request may be made, after the status 429. Running games go on, because their clocks do, unless
-        it was the answer to a request about a game.
+    def _pause(self, path: str, ended: threading.Event) -> bool:
+        """Wait until a request may be made, after the status 429, or until an event; return whether it is set. Running
+        games go on, because their clocks do, unless it was the answer to a request about a game.
         """
         seconds = self._left(path)
-        if seconds > 0:
-            self._clock.wait(self._ending, seconds)
+        return seconds > 0 and self._clock.wait(ended, seconds)
 
     def _left(self, path: str) -> float:
         return (self._games_resume_at if _is_urgent(path) else self._others_resume_at) - self._clock.now()

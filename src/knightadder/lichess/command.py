@@ -233,7 +233,7 @@ def _interrupts(bot: Bot, ending: threading.Event) -> Iterator[None]:
         if count > 2:
             raise KeyboardInterrupt
         if count == 2:
-            ending.set()
+            ending.set()  # safe here, because the main thread never waits for this event, whose lock is not reentrant
         bot.interrupt()
 
     with handling(signal.SIGINT, interrupt), handling(signal.SIGTERM, interrupt):

@@ -58,13 +58,14 @@ class Follower:
     """Keeps a stream of events open, in a separate thread, until the server refuses it or `close` is called.
 
     `name` is the name of the thread, and of the stream in the log. `deliver` is called with each event, or a `Refused`
-    if the server refuses the stream, and the connection's number, from 1.
+    if the server refuses the stream, and the connection's number, from 1. `connect` opens the stream; it gets the event
+    that ends its waiting, because `close` was called.
     """
 
     def __init__(
         self,
         name: str,
-        connect: Callable[[], EventStream],
+        connect: Callable[[threading.Event], EventStream],
         deliver: Callable[[Json | Refused, int], object],
         clock: Timer,
     ) -> None:
@@ -129,7 +130,7 @@ class Follower:
         with self._lock:
             self._attempt += 1
             number = self._attempt
-        stream = self._connect()
+        stream = self._connect(self._closed)
         with self._lock:
             if number <= self._dropped or self._closed.is_set():
                 stream.close()

@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
@@ -75,7 +76,7 @@ class GamePlay:
         self._id, self._account_id, self._account_name = game_id, account_id, account_name
         self._lichess, self._engine, self._settings, self._lag, self._clock = lichess, engine, settings, lag, clock
         self._inbox: SimpleQueue[_Arrival | None] = SimpleQueue()
-        self._follower = Follower(f"game {game_id}", lambda: lichess.game(game_id), self._deliver, clock)
+        self._follower = Follower(f"game {game_id}", partial(lichess.game, game_id), self._deliver, clock)
         self._leaving = threading.Event()
         self._resigning = True  # whether the bot resigns the game if it does not play on
         self._ended = threading.Event()  # set once the stream has reported the end of the game
