@@ -21,6 +21,7 @@ from knightadder.extras import install_command
 from knightadder.uci.client import UciClient
 from knightadder.workshop.match import player
 from knightadder.workshop.match.command import Match
+from knightadder.workshop.match.journal import MatchLog
 from knightadder.workshop.match.standings import Standings
 
 pytestmark = pytest.mark.usefixtures("inline_pool")
@@ -299,6 +300,24 @@ def test_a_game_that_only_the_pgn_file_has_is_replaced(capsys, tmp_path, two):
     assert pgn.read_text().startswith('[Event "mine"]')
 
 
+def test_ctrl_c_after_a_game_was_logged_leaves_it_in_the_pgn_file(capsys, tmp_path, two, monkeypatch):
+    log, pgn = tmp_path / "m.jsonl", tmp_path / "m.pgn"
+    arguments = [*two, "--games", "4", "--state", str(log), "--pgn", str(pgn)]
+    add = MatchLog.add_game
+
+    def add_and_interrupt(self, *game):
+        add(self, *game)
+        if len(self.records) == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MatchLog, "add_game", add_and_interrupt)
+        assert _run(capsys, *arguments)[0] == 130
+    assert (len(_log(log)), pgn.read_text().count("[Event ")) == (2, 2)
+    assert _run(capsys, *arguments)[::2] == (0, "")
+    assert (len(_log(log)), pgn.read_text().count("[Event ")) == (4, 4)
+
+
 def test_a_match_that_begins_again_keeps_the_games_of_the_pgn_file(capsys, tmp_path, two):
     log, pgn = tmp_path / "m.jsonl", tmp_path / "m.pgn"
     arguments = [*two, "--games", "2", "--state", str(log), "--pgn", str(pgn)]
@@ -426,6 +445,21 @@ def test_an_engine_that_does_not_start_again_is_left_out(capsys, tmp_path, engin
     repaired.touch()
     assert _run(capsys, *arguments)[::2] == (0, "")
     assert len(set(_fixtures(log))) == len(_log(log)) == 12
+
+
+def test_a_test_ends_if_an_engine_does_not_start_again(capsys, tmp_path, engine, fake_command):
+    starts, script = tmp_path / "starts", tmp_path / "fake.py"
+    program, source, *_ = fake_command()
+    script.write_text(_FAILING.format(starts=str(starts), repaired=str(tmp_path / "never")) + Path(source).read_text())
+    starts.touch()
+    broken = ["--engine", "name=B", f"cmd={shlex.join([program, str(script), 'do=crash', 'at=7'])}"]
+    arguments = [*engine("A"), *broken, "--each", "st=60", "--max-moves", "3", "--openings", "plies=1", "--sprt"]
+    status, out, err = _run(capsys, *arguments)
+    assert (status, err.splitlines()[-1]) == (
+        1,
+        "knightadder: B could not be started, so some games could not be played",
+    )
+    assert "The test [0, 5] is not decided." in out
 
 
 def test_what_an_engine_says_about_its_options_is_shown_once(capsys, engine):

@@ -6,6 +6,7 @@ import re
 import shlex
 import signal
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import chess.pgn
 import psutil
@@ -127,6 +128,18 @@ def test_a_player_that_is_closed_aborts_its_game(play, monkeypatch):
     assert not any(client.running for client in game.player._clients.values())
     with pytest.raises(EngineError, match=r"^no more games: the run has ended$"):
         game(Fixture(1, "A", "C"))
+
+
+def test_a_player_that_is_closed_ends_an_engine_that_is_starting(play, tmp_path):
+    code = "import sys, time; time.sleep(3600)"
+    game = play(B=Competitor("B", (sys.executable, "-c", code, f"mark={tmp_path}")))
+    with ThreadPoolExecutor() as threads:
+        playing = threads.submit(game)
+        eventually(lambda: engines_of(tmp_path))
+        game.player.close()
+        eventually(lambda: not engines_of(tmp_path))
+        with pytest.raises(EngineError, match=r"^no more games: the run has ended$"):
+            playing.result()
 
 
 @pytest.mark.parametrize(

@@ -299,6 +299,8 @@ class Match:
 
         def missing() -> Iterator[tuple[Fixture, BookLine]]:
             for fixture in self.fixtures():
+                if not any(map(absent.isdisjoint, self.pairings)):
+                    return  # if a test decides, there is no last fixture
                 if fixture not in played and absent.isdisjoint((fixture.white, fixture.black)):
                     yield fixture, self.book.opening(fixture.round)
 

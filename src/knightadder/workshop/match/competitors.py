@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -67,15 +67,18 @@ class Competitor:
         patience: float = PATIENCE,
         trace_folder: Path | None = None,
         processors: Collection[int] = (),
+        known: Callable[[UciClient], object] = lambda client: None,
     ) -> UciClient:
         """Start the engine, set its options, wait until it is ready, and return it.
         In a game, an engine has `patience` seconds for each answer; here it has five times as long. It runs on the
-        given processors, or on any if there are none.
+        given processors, or on any if there are none. `known` is called with the engine before the first wait, so that
+        another thread can kill it.
         """
         timeout = _START_FACTOR * patience
         try:
             client = UciClient(self._command_here(), self.folder, self._variables(), processors)
             try:
+                known(client)
                 if trace_folder is not None:
                     client.trace = Trace(trace_folder, self.name, client.process.pid)
                 client.handshake(timeout)

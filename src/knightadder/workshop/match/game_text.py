@@ -154,7 +154,9 @@ class PgnFile(Closing):
 
     @contextlib.contextmanager
     def appended(self, text: str) -> Iterator[int]:
-        """Append a game, and remove it if the ``with`` block fails; yield the file's length, 0 for a device or pipe."""
+        """Append a game, and remove it if the ``with`` block fails; yield the file's length, 0 for a device or pipe.
+        After Ctrl-C, the game may be in the log already, so it stays; the next start removes it if it is not.
+        """
         file = self._file
         if file is None:
             yield 0
@@ -163,7 +165,7 @@ class PgnFile(Closing):
         end = append_whole(self._stream, data)
         try:
             yield end + len(data) if file.is_file() else 0
-        except BaseException:
+        except Exception:
             if file.is_file():
                 self._stream.truncate(end)
             raise

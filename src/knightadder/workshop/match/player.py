@@ -174,19 +174,28 @@ class GamePlayer:
                 raise EngineError("no more games: the run has ended")
             if name not in self._clients and name not in self._absent:
                 try:
-                    self._clients[name] = self._start(self._competitors[name])
+                    self._start(self._competitors[name])
                 except EngineError as error:
+                    self._clients.pop(name, None)
                     self._absent[name] = str(error)
 
-    def _start(self, competitor: Competitor) -> UciClient:
+    def _start(self, competitor: Competitor) -> None:
         """Start an engine, and check that its version is the same as on the other machines."""
         name, elsewhere = competitor.name, ""
+
+        def known(client: UciClient) -> None:
+            self._clients[name] = client
+            if self._closed:  # `close` may not have seen it
+                client.kill()
+
         if self._sources is not None:
             elsewhere = f" on {platform.node()}"
             if self._sources.get(name) not in (None, competitor.package_digest()):
                 raise EngineError(f"{name} has different sources{elsewhere}: all machines need the same version")
         try:
-            client = competitor.start(self._rules.chess960, self._rules.patience, self._trace_folder, self._processors)
+            client = competitor.start(
+                self._rules.chess960, self._rules.patience, self._trace_folder, self._processors, known
+            )
         except EngineError as error:
             raise EngineError(f"{error}{elsewhere}") from None
         if client.name != self._versions[name]:
@@ -194,7 +203,6 @@ class GamePlayer:
             raise EngineError(
                 f"{name} reported the name {self._versions[name]} before, but now {client.name}{elsewhere}"
             )
-        return client
 
 
 def sources_of(competitors: Mapping[str, Competitor]) -> dict[str, str]:
