@@ -51,7 +51,7 @@ CORE := $(shell find src/knightadder/core -name '*.py')
 INSTALLED := $(VENV)/$(if $(wildcard $(VENV)/.installed-dev),.installed-dev,.installed)
 
 $(VENV)/.installed: pyproject.toml hatch_build.py $(CORE) $(VENV_STAMP)
-	@echo "Installing Knightadder in $(VENV), which compiles its core for half a minute" >&2
+	@echo "Installing Knightadder in $(VENV), which compiles its core (up to a minute)" >&2
 	@$(BIN)/python $(PIP_INSTALL) --editable .
 	@touch $@
 
@@ -99,7 +99,7 @@ coverage: $(VENV)/.installed-dev ## show which lines of the core no test reaches
 # From an environment of its own, because what is installed there goes into it.
 executable: ## build the program for those without Python, for this system, in dist
 	$(call make-venv,build/executable)
-	@echo "Installing Knightadder in build/executable, which compiles its core for half a minute" >&2
+	@echo "Installing Knightadder in build/executable, which compiles its core (up to a minute)" >&2
 	@build/executable/bin/python $(PIP_INSTALL) '.[annotate,lichess,executable]'
 	@build/executable/bin/python tools/build_executable.py dist
 

@@ -161,20 +161,21 @@ def check_new(file: Path, force: bool, made: Path | None = None) -> None:
         raise OptionError(f"cannot write {file}: it is a folder")
     if is_special(file):
         return
+    target = without_links(file)
     if file.exists():
         if not force:
             raise _exists(file)
         _check_unprotected(file)
         if sys.platform == "win32":  # elsewhere, an open file can be replaced
             with writing(file):
-                move(without_links(file), without_links(file))  # fails now if it would fail at the end
+                move(target, target)  # fails now if it would fail at the end
     if made and not made.exists() and without_links(file.parent) == without_links(made):
         return
     if not file.parent.is_dir():
         raise OptionError(f"cannot write {file}: there is no folder {file.parent}")
     with writing(file):
-        check_name(_temporary_name(file))
-    check_writable(without_links(file).parent, file)
+        check_name(_temporary_name(target))
+    check_writable(target.parent, file)
 
 
 def _check_unprotected(file: Path) -> None:
@@ -235,9 +236,8 @@ def _is_same(file: Path, other: Path) -> bool:
     return without_links(file) == without_links(other)
 
 
-def _temporary_name(file: Path) -> Path:
-    """Return the name of the temporary file that replaces a file."""
-    target = without_links(file)
+def _temporary_name(target: Path) -> Path:
+    """Return the name of the temporary file that replaces a file, whose name has no links."""
     return target.with_name(f".{target.name}.{os.getpid()}")
 
 
@@ -259,7 +259,7 @@ def replacing(file: Path, tidy: bool = True, force: bool = True) -> Iterator[Pat
                 shutil.copyfileobj(whole, stream)
         return
     target = without_links(file)  # a link stays, and its target is replaced
-    beside = file if direct else _temporary_name(file)
+    beside = file if direct else _temporary_name(target)
     with terminating_interrupts():
         try:
             if direct:
