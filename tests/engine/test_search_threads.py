@@ -37,9 +37,15 @@ THREADS = 4
 
 
 @pytest.fixture
-def team(searcher: Searcher) -> Searcher:
+def on_large_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let any number of threads search, even if this machine has fewer processors."""
+    monkeypatch.setattr(engine, "processors", lambda: 512)
+
+
+@pytest.fixture
+def team(searcher: Searcher, on_large_machine: None) -> Searcher:
     """Give an engine with several threads."""
-    searcher.engine.set_option("Threads", str(THREADS))
+    assert searcher.engine.set_option("Threads", str(THREADS)) == []
     return searcher
 
 
@@ -380,12 +386,24 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 # --- The threads' memory ----------------------------------------------------------------------------------------------
 
 
-def test_the_number_of_threads_can_change_between_searches(searcher: Searcher) -> None:
+def test_the_number_of_threads_can_change_between_searches(searcher: Searcher, on_large_machine: None) -> None:
     for count in (3, 20, 2, 1):
         searcher.engine.set_option("Threads", str(count))
         listener = searcher.search(Limits(nodes=20_000), KIWIPETE)
         check_answer(listener, KIWIPETE)
         assert len(threads_of(searcher)) == count
+
+
+def test_no_more_threads_search_than_there_are_processors(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+    for count in 1, 2, 8:
+        monkeypatch.setattr(engine, "processors", lambda count=count: count)
+        said += searcher.engine.set_option("Threads", "4")
+        assert searcher.engine.options.threads == 4
+        check_answer(searcher.search(Limits(nodes=20_000), KIWIPETE), KIWIPETE)
+        assert len(threads_of(searcher)) == min(count, 4)
+    reason = "will search, because this process may use only that many processors"
+    assert said == [f"1 thread {reason}", f"2 threads {reason}"]
 
 
 def test_too_little_memory_for_the_threads_leaves_them_as_they_are(

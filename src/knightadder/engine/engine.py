@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from knightadder.core.evaluation.evaluate import CLASSICAL, NETWORK
 from knightadder.core.worker import WORKER
 from knightadder.engine.book import Book
+from knightadder.engine.capacity import processors
 from knightadder.engine.errors import EngineError, OptionError
 from knightadder.engine.evaluator import Evaluator
 from knightadder.engine.explain.breakdown import break_down
@@ -27,6 +28,7 @@ from knightadder.engine.tablebases.registry import SHIPPED, Tablebases
 from knightadder.frozen import typed_command
 from knightadder.native.memory import Clearing
 from knightadder.native.records import new_record
+from knightadder.text import counted
 
 
 class Engine:
@@ -41,7 +43,7 @@ class Engine:
         except OptionError as error:
             raise OptionError(f"option EvalFile: {error}") from None
         self._tables = self._evaluator.tables
-        self._workers = _new_workers(self.options.threads)
+        self._workers = _new_workers(_useful(self.options.threads))
         self._table = HashTable(self.options.hash_mb)
         self._table.begin_clearing()
         self._game = Game(self._tables)
@@ -63,8 +65,8 @@ class Engine:
         match option.name, value:
             case "Hash", int(megabytes) if megabytes != self._table.megabytes:
                 self._replace_table(megabytes)
-            case "Threads", int(threads) if threads != len(self._workers):
-                self._workers = _new_workers(threads)
+            case "Threads", int(threads) if _useful(threads) != len(self._workers):
+                self._workers = _new_workers(_useful(threads))
             case "Clear Hash", _:
                 self._table.begin_clearing()
             case "BookFile", str(file):
@@ -72,7 +74,12 @@ class Engine:
             case "EvalType" | "EvalFile", str(choice):
                 self._change_evaluation(option.name, choice)
         self.options.set(name, text)
-        return self._open_tablebases() if option.name == "SyzygyPath" else []
+        if option.name == "SyzygyPath":
+            return self._open_tablebases()
+        count = len(self._workers)
+        if option.name == "Threads" and count < self.options.threads:
+            return [f"{counted(count, 'thread')} will search, because this process may use only that many processors"]
+        return []
 
     @property
     def problem(self) -> str | None:
@@ -274,6 +281,11 @@ class Engine:
     def _must_be_idle(self) -> None:
         if self.searching:
             raise EngineError("the engine is searching")
+
+
+def _useful(threads: int) -> int:
+    """Return how many of the wanted threads search: more than there are processors would only slow each other down."""
+    return min(threads, processors())
 
 
 def _new_workers(threads: int) -> list[np.record]:

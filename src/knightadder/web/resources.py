@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from knightadder.engine.capacity import processors
 from knightadder.web.messages import Configure, MessageError
 from knightadder.web.views import View
 
@@ -17,7 +17,7 @@ class Resources:
 
     threads: int = 1
     hash_mb: int = 64
-    max_threads: int = os.cpu_count() or 1
+    max_threads: int = field(default_factory=processors)
     max_hash_mb: int = _MAX_HASH
 
     def __post_init__(self) -> None:
