@@ -111,6 +111,13 @@ def _is_standard_output(file: Path) -> bool:
         return False
 
 
+def lock_of(file: Path) -> Path:
+    """Return the file that exists while a file or folder is locked; links to a file share its lock."""
+    place = without_links(file)
+    # The folder that contains a folder may not be writable, for example if the folder is a mounted disk.
+    return place / ".lock" if place.is_dir() else place.with_name(f".{place.name}.lock")
+
+
 @contextlib.contextmanager
 def locked(file: Path) -> Iterator[None]:
     """Lock a file or folder while a ``with`` block runs; OptionError if another process has locked it. The system
@@ -121,9 +128,7 @@ def locked(file: Path) -> Iterator[None]:
     if is_special(file):
         yield
         return
-    place = without_links(file)  # so that links to a file share its lock
-    # The folder that contains a folder may not be writable, for example if the folder is a mounted disk.
-    place = place / ".lock" if place.is_dir() else place.parent / f".{place.name}.lock"
+    place = lock_of(file)
     lock = filelock.FileLock(place)
     try:
         if not place.parent.is_dir():  # otherwise filelock would create it

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from knightadder.closing import Closing
 from knightadder.engine.errors import EngineError, OptionError
-from knightadder.files import append_whole, appending, check_name, doing, is_special, reading, write_whole
+from knightadder.files import append_whole, appending, check_name, doing, is_special, lock_of, reading, write_whole
 from knightadder.foreign import parse_json
 
 T = TypeVar("T")
@@ -39,13 +39,13 @@ def check_same_run(file: Path, found: object, wanted: Mapping[str, Any], remedy:
 
 def state_beside(output: Path | None) -> Path | None:
     """Return the file for the state of an unfinished run, beside the output; None for a folder or a special output.
-    OptionError if its name is too long.
+    OptionError if its name, or the longer name of its lock, is too long.
     """
     if output is None:
         return None
     state = Path(f"{output}.unfinished")
     with doing("use", state):
-        check_name(state)
+        check_name(lock_of(state))
     return None if output.is_dir() or is_special(output) else state
 
 

@@ -668,6 +668,15 @@ def test_from_standard_input_to_standard_output(file, analysts, standard, capfdb
     assert sorted(outputs(file.parent)) == ["games.annotated.pgn", "games.pgn", "table.json"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="whole paths are limited there")
+@pytest.mark.parametrize("length", [240, 228])  # the name of the state is too long, or only that of its lock
+def test_to_standard_output_from_a_file_with_a_long_name(file, analysts, capfdbinary, length):
+    long = file.rename(file.with_name(f"{'g' * length}.pgn"))
+    assert annotate(long, "--out", "-") == 0
+    assert capfdbinary.readouterr().out.count(b"[Event ") == 4
+    assert list(long.parent.iterdir()) == [long]
+
+
 def test_to_standard_output_beside_games_where_nothing_can_be_written(file, analysts, capfdbinary, monkeypatch):
     allowed = os.access
     monkeypatch.setattr(os, "access", lambda place, mode: Path(place) != file.parent and allowed(place, mode))

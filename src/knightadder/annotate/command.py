@@ -203,7 +203,8 @@ def _files(arguments: argparse.Namespace, games: Path, name: str, temporary: Pat
     tables = {"--summary": summary, "--moves": arguments.moves, "--plot": arguments.plot}
     check_outputs({"--out": None if out == STANDARD else out, **tables}, [games])
     if state is None and games == arguments.file and os.access(beside.parent, os.W_OK):
-        state = state_beside(beside)
+        with contextlib.suppress(OptionError):  # its name is too long
+            state = state_beside(beside)
     unfinished = state or temporary / "unfinished"
     return _Files(name, games, out, unfinished, state is not None, summary, arguments.moves, arguments.plot)
 
