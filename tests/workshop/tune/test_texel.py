@@ -150,6 +150,14 @@ def test_targets_blend_results_and_scores(block: texel.TracedPositions) -> None:
     assert set(block.results.tolist()) == {0, 0.5, 1}
 
 
+def test_no_block_is_smaller_than_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texel, "BLOCK", 100)
+    records = random_records(201)
+    blocks = list(texel.trace_blocks(Tracer(TABLES), records))
+    assert [len(block.results) for block in blocks] == [67, 67, 67]
+    assert np.concatenate([block.scores for block in blocks]).tolist() == records["score"].tolist()
+
+
 def test_a_record_that_is_no_position_is_refused() -> None:
     records = np.zeros(3, PACKED)
     with pytest.raises(ValueError, match="not legal"):

@@ -22,7 +22,7 @@ from knightadder.core.evaluation.terms import SIZES, START, TERM_VALUES
 
 Values = NDArray[np.float64]  # shape (TERM_VALUES, 2): middle game and end game, in centipawns
 
-BLOCK = 16_384  # positions per step
+BLOCK = 16_384  # maximum number of positions per step
 
 # For each piece type, pawn to queen, the terms to which each piece adds exactly one value. The method cannot
 # distinguish a constant in such a term from the value of the piece. Kings have no piece value, and a constant for
@@ -67,9 +67,11 @@ class TracedPositions:
 
 
 def trace_blocks(tracer: Tracer, records: NDArray[np.void]) -> Iterator[TracedPositions]:
-    """Yield traced blocks of packed positions; ValueError if a record is not a legal position."""
-    for first in range(0, len(records), BLOCK):
-        part = np.ascontiguousarray(records[first : first + BLOCK], PACKED)
+    """Yield traced blocks of packed positions; ValueError if a record is not a legal position.
+    The blocks are about equally large, because a step with a few positions would be as long as any other, but random.
+    """
+    for block in np.array_split(records, -(-len(records) // BLOCK)):
+        part = np.ascontiguousarray(block, PACKED)
         places, counts, ends, weights = tracer.trace(part)
         yield TracedPositions(
             csr_matrix((counts, places, ends), shape=(len(part), TERM_VALUES)),

@@ -20,7 +20,7 @@ from knightadder.runs import REMEDY, Journal
 from knightadder.workshop.run_figures import draw_losses
 from knightadder.workshop.tune.texel import Adam, TracedPositions, Values, gradient, mean_error
 
-FORMAT = 2
+FORMAT = 3  # in format 2, the last block of positions was smaller than the others
 
 FILES = _STATE, _PLOT = "state.jsonl", "loss.png"  # the files in a run's folder
 _LAST_RATE = 0.02  # the last learning rate, as a share of the first; the rate falls along half a cosine
