@@ -150,14 +150,26 @@ def test_a_step_is_adamw(trainer: Trainer) -> None:
 def test_averaged_weights_follow_the_weights(shape: Shape) -> None:
     first = initial_weights(shape, 1)
     with Trainer(shape, first.copy(), 2, 300, 0.3, average=64) as trainer:
-        expected, kept = first.astype(float), math.exp(-16 / 64)
-        for step in range(1, 65):
+        expected, least = first.astype(float), 1 - math.exp(-16 / 64)
+        for step in range(1, 129):
             trainer.step(RECORDS[:100], 0.01)
             if step % 16 == 0:
-                expected = kept * expected + (1 - kept) * trainer.weights
+                expected += max(least, 16 / step) * (trainer.weights - expected)
         assert np.allclose(trainer.averaged, expected, atol=1e-5)
         assert abs(trainer.averaged - trainer.weights).max() > 0.01
         assert trainer.squared_error(RECORDS, averaged=True) != trainer.squared_error(RECORDS)
+
+
+def test_the_average_over_more_steps_than_there_are_is_the_plain_mean(shape: Shape) -> None:
+    with Trainer(shape, initial_weights(shape, 1), 2, 300, 0.3, average=10_000) as trainer:
+        seen = []
+        for step in range(1, 65):
+            trainer.step(RECORDS[:100], 0.01)
+            if step < 16:
+                assert np.allclose(trainer.averaged, trainer.weights, atol=1e-5)
+            elif step % 16 == 0:
+                seen.append(trainer.weights.copy())
+        assert np.allclose(trainer.averaged, np.mean(seen, axis=0), atol=1e-5)
 
 
 def test_weights_are_clipped(trainer: Trainer) -> None:

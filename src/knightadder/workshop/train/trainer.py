@@ -31,8 +31,9 @@ class Trainer(Closing):
     and the gradients are added up in the same order, so the weights are also the same. `result_share` may be changed
     between steps. `means` and `squares` are AdamW's decaying means of the gradient and of its square.
 
-    With `average`, `averaged` is the mean of the weights over about that many steps, in which older steps count less;
-    without it, `averaged` are the weights themselves.
+    With `average`, `averaged` is the mean of the weights over about that many steps, in which older steps count less.
+    Before that many steps, it is the plain mean, so the first weights, which may be random, do not count. Without
+    `average`, `averaged` are the weights themselves.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Trainer(Closing):
         self._views = shape.views
         self._scale, self.result_share, self._exponent = float(scale), float(result_share), float(exponent)
         self.averaged = weights.copy() if average else self.weights
-        self._kept = np.float32(math.exp(-_AVERAGED_STEPS / average)) if average else np.float32(0)
+        self._least_share = 1 - math.exp(-_AVERAGED_STEPS / average) if average else 1.0
         self._slopes = _aligned_zeros(threads * shape.size).reshape(threads, shape.size)
         self.pool = ThreadPoolExecutor(threads, "training")
         self._submit: Any = self.pool.submit  # Any, because compiled functions have no types
@@ -68,8 +69,10 @@ class Trainer(Closing):
         jobs = [self._submit(adamw, *arrays, first, end, *numbers) for first, end in pairwise(cuts)]
         for job in jobs:
             job.result()
-        if self.averaged is not self.weights and self.steps % _AVERAGED_STEPS == 0:
-            self.averaged += (1 - self._kept) * (self.weights - self.averaged)
+        is_due = self.steps % _AVERAGED_STEPS == 0 or self.steps < _AVERAGED_STEPS
+        if self.averaged is not self.weights and is_due:
+            new_share = max(self._least_share, min(1.0, _AVERAGED_STEPS / self.steps))
+            self.averaged += np.float32(new_share) * (self.weights - self.averaged)
         return loss / len(records)
 
     def loss(self, records: NDArray[np.void]) -> float:
@@ -77,7 +80,7 @@ class Trainer(Closing):
         return self._pass_over(records, learn=False)[0] / len(records)
 
     def squared_error(self, records: NDArray[np.void], averaged: bool = False) -> float:
-        """Return the mean squared error of the weights, or of their average, against the scores of the search alone.
+        """Return the mean squared error of the weights, or of their average, against the positions' scores alone.
         It ignores the games' results, and so compares networks with different exponents and result shares.
         """
         weights = self.averaged if averaged else self.weights
