@@ -177,6 +177,20 @@ def test_what_is_said_of_the_games_that_there_are(data, tmp_path, no_games, monk
     ]
 
 
+def test_chunks_that_a_merge_leaves_out_are_told(data, tmp_path, no_games):
+    parts = Parts(tmp_path / "games")
+    with parts.open(SAME):
+        for number in range(3):
+            parts.add(parts.save(number, SelfPlayer(replace(SETTINGS, games=1)).play_chunk(number), 1))
+    parts.file(0).unlink()
+    parts.file(1).write_bytes(b"short")
+    status, out, err = data("games", "--merge", "data.bin")
+    assert status == 0 and out.startswith("data.bin: ")
+    assert err.splitlines() == [
+        f"knightadder: games/chunk-00000{number}.vf is damaged or missing: its games are left out" for number in (1, 0)
+    ]
+
+
 def test_a_gap_is_filled_though_there_are_enough(data, tmp_path):
     parts = Parts(tmp_path / "games")
     with parts.open(SAME):

@@ -313,6 +313,7 @@ def test_the_files_of_a_run_are_not_overwritten(
     [
         ("--width", "24"),
         ("--width", "0"),
+        ("--width", "wide"),
         ("--buckets", "3"),
         ("--scale", "0"),
         ("--rate", "nan"),
@@ -327,7 +328,9 @@ def test_values_out_of_range_are_refused(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         train(tmp_path, tmp_path / "run", option, value)
-    assert f"argument {option}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"argument {option}" in said
+    assert "_width" not in said
 
 
 def test_what_has_no_weights_is_not_exported(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         _add_files(parts, arguments.from_pgn)
     if file:
         parts.load()
-        _note_damaged(parts)
+        parts.tell_left_out()
         if arguments.positions:  # how many more chunks are played depends on the speed of the workers
             parts.drop_from(parts.first(arguments.positions) or 0)
         parts.check_games()
@@ -141,7 +141,8 @@ def _gather(parts: Parts, arguments: argparse.Namespace) -> None:
         "network": f"{network.key:016x}" if network else None,
     }
     with parts.open(same, arguments.restart):
-        _note_damaged(parts)
+        for damaged in parts.damaged:
+            tell(f"{damaged} is damaged: its games are played again")
         if others := parts.other_versions():
             tell(f"{parts.folder} has games of different versions of the engine: {', '.join(others)}")
         if parts.first(arguments.positions) is None:
@@ -181,7 +182,7 @@ def _add_files(parts: Parts, names: Sequence[Path]) -> None:
     from knightadder.workshop.datagen.pgn_games import SETTINGS, add_file
 
     with game_files(names) as files, parts.open(SETTINGS):
-        _note_damaged(parts)
+        parts.tell_left_out()
         with _going_on(parts):
             for name, file in files:
                 counts = add_file(parts, file, name)
@@ -200,11 +201,6 @@ def _going_on(parts: Parts) -> contextlib.AbstractContextManager[None]:
         return f"{parts.folder} has {counted(len(parts.chunks), 'chunk')} of games" if parts.chunks else ""
 
     return going_on(kept)
-
-
-def _note_damaged(parts: Parts) -> None:
-    for damaged in parts.damaged:
-        tell(f"{damaged} is damaged: its games are played again")
 
 
 def _play(settings: GameSettings, parts: Parts, arguments: argparse.Namespace) -> None:

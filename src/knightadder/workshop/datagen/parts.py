@@ -34,6 +34,7 @@ from knightadder.files import (
 )
 from knightadder.foreign import NotNegative, parse_json
 from knightadder.runs import claim_folder
+from knightadder.text import tell
 
 FORMAT = 2  # format 1 contained positions instead of games
 
@@ -98,6 +99,11 @@ class Parts:
             raise OptionError(f"there is no folder {self.folder}")
         if not self.chunks:
             raise OptionError(f"there are no games in {self.folder}")
+
+    def tell_left_out(self) -> None:
+        """Say which files were damaged or missing when the list was read; their games are left out."""
+        for file in (*self.damaged, *self.lost):
+            tell(f"{file} is damaged or missing: its games are left out")
 
     def _count(self) -> None:
         self.moves, self._totals = sum(chunk.moves for chunk in self.chunks.values()), [0]

@@ -13,6 +13,7 @@ from knightadder.engine.errors import OptionError
 from knightadder.engine.options import EVALUATION_NAMES
 from knightadder.extras import needed_by
 from knightadder.files import check_new, check_outputs, locked, make_folder, without_links, write_whole
+from knightadder.foreign import whole_or_none
 from knightadder.progress import progress
 from knightadder.runs import going_on
 from knightadder.text import tell
@@ -235,9 +236,9 @@ def add_settings(command: argparse.ArgumentParser) -> None:
 
 def _width(text: str) -> int:
     """Return a width that a network file can have; `_warn_of_size` warns if it is too large for this engine."""
-    value = int(text)
-    if value % 16 or not 16 <= value <= 2048:
-        raise argparse.ArgumentTypeError("expected a multiple of 16, up to 2048")
+    value = whole_or_none(text)
+    if value is None or value % 16 or not 16 <= value <= 2048:
+        raise argparse.ArgumentTypeError(f"expected a multiple of 16, up to 2048, not {text!r:.60}")
     return value
 
 
@@ -290,8 +291,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     compile_core()
     if not has_positions(folder):  # a wrong folder of games must raise before the run's folder is created
         for parts in [open_games(games) for games in arguments.games]:
-            for file in (*parts.damaged, *parts.lost):
-                tell(f"{file} is damaged or missing: its games are left out")
+            parts.tell_left_out()
     make_folder(folder)
     threads = arguments.threads or processors()
     with locked(folder):
