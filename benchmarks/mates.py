@@ -11,6 +11,7 @@ import re
 import shutil
 import statistics
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from uci_process import UciProcess
@@ -32,6 +33,16 @@ def nodes_to_mate(engine: UciProcess, position: str, moves: int, limit: int) -> 
     return None
 
 
+def summary(nodes: Sequence[int | None]) -> str:
+    """Return how many mates were found, and the nodes that they needed; None stands for a mate that was not found."""
+    solved = sorted(count for count in nodes if count is not None)
+    text = f"{len(solved)} of {len(nodes)}"
+    if solved:
+        text += f"; nodes: median {statistics.median(solved):.0f}, 90 % within {solved[len(solved) * 9 // 10]}, "
+        text += f"most {solved[-1]}"
+    return text
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, help="EPD file of mates in N moves")
@@ -47,9 +58,7 @@ def main() -> int:
         with UciProcess(command) as engine:
             engine.handshake(_PATIENCE)
             nodes = [nodes_to_mate(engine, position, arguments.moves, arguments.nodes) for position in positions]
-        solved = sorted(count for count in nodes if count is not None)
-        print(f"{command}: {len(solved)} of {len(nodes)}; nodes: median {statistics.median(solved):.0f}, ", end="")
-        print(f"90 % within {solved[len(solved) * 9 // 10]}, most {solved[-1]}")
+        print(f"{command}: {summary(nodes)}")
     return 0
 
 

@@ -26,7 +26,7 @@ import numpy as np
 import knightadder
 from knightadder.cli import EXIT_OK, exit_status
 from knightadder.core.board.packed import record_fen
-from knightadder.engine.errors import OptionError
+from knightadder.engine.errors import EngineError, OptionError
 from knightadder.files import reading
 from knightadder.workshop.datagen.reader import Filter
 from knightadder.workshop.train.selection import SelectedGames, Selection, Targets
@@ -101,7 +101,10 @@ def main() -> int:
 
 def run(given: argparse.Namespace) -> int:
     if not given.labels.exists():
-        labels(given.games, given.engine, given.nodes, given.positions, given.labels)
+        try:
+            labels(given.games, given.engine, given.nodes, given.positions, given.labels)
+        except chess.engine.EngineError as error:  # for example without win, draw and loss figures
+            raise EngineError(f"{given.engine}: {error}") from None
     boards, expected = read_labels(given.labels)
     first = None
     for network in given.networks:

@@ -1,4 +1,4 @@
-"""The tables of `make bench-table`."""
+"""The tables of `make bench-table`, and what benchmarks say of results that are missing."""
 
 from pathlib import Path
 
@@ -40,3 +40,17 @@ def test_the_documents_show_all_rows(microbench):
     for name, measures in (("evaluation", microbench.EVALUATION), ("others", microbench.OTHERS)):
         rows = _rows((ROOT / f"docs/speed-{name}.txt").read_text("utf-8"))
         assert [row[0] for row in rows] == [measure.name for measure in measures]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "text"),
+    [
+        ([], "0 of 0"),
+        ([None, None], "0 of 2"),
+        ([30, None, 10], "2 of 3; nodes: median 20, 90 % within 30, most 30"),
+    ],
+)
+def test_mates_that_are_not_found(microbench, nodes, text):
+    import mates
+
+    assert mates.summary(nodes) == text

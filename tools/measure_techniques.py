@@ -337,7 +337,7 @@ def main() -> None:
         "--games",
         type=int,
         default=2 * PAIRS,
-        help="number of pairs of games for each row; 0 only writes the existing results (default: %(default)s)",
+        help="number of games for each row; 0 only writes the existing results (default: %(default)s)",
     )
     parser.add_argument("--copied", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
