@@ -78,5 +78,5 @@ def _read(words: Sequence[str]) -> tuple[int, Path | None]:
         raise OptionError(f"genfens: expected COUNT [seed N] [book FILE], not {' '.join(words)}")
     number = whole_or_none(seed)
     if number is None:
-        raise OptionError(f"genfens: the seed must be a whole number, not {seed}")
+        raise OptionError(f"genfens: the seed must be a whole number of at least 0, not {seed:.60}")
     return number, None if book.lower() == _NO_BOOK else Path(book)

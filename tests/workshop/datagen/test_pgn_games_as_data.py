@@ -175,5 +175,17 @@ def test_the_command(capsys, tmp_path, monkeypatch):
     assert "games belongs to a run with other settings (nodes, hash, seed," in capsys.readouterr().err
 
 
+def test_restart_forgets_the_games_of_the_folder(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.pgn").write_text(GAME)
+    with Parts(tmp_path / "games").open({"nodes": 5}):
+        pass
+    assert cli.main(["datagen", "games", "--from-pgn", "a.pgn"]) == 2
+    assert capsys.readouterr().err.endswith(" give --restart to forget it\n")
+    for _ in range(2):
+        assert cli.main(["datagen", "games", "--from-pgn", "a.pgn", "--restart"]) == 0
+        assert capsys.readouterr().out.endswith("games: 1 chunk, 3 positions\n")
+
+
 def _interrupt(*_):
     raise KeyboardInterrupt

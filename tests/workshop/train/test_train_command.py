@@ -261,6 +261,7 @@ def test_a_damaged_state_is_refused(games: Path, tmp_path: Path, capsys: pytest.
         ((), "give folders of games and --state"),
         (("games",), "give folders of games and --state"),
         (("--export", "x.npz"), "--export needs --state"),
+        (("--state", "run", "--export", "x.npz", "--out", "y"), "--export needs --state, and excludes games and --out"),
         (("--import", "x.npz"), "--import needs --out"),
         (("--import", "x.npz", "--out", "y", "--state", "z"), "--import needs --out"),
         (("--import", "missing.npz", "--out", "y"), "cannot read missing.npz"),

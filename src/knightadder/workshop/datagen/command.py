@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.positions:
         _gather(parts, arguments)
     elif arguments.from_pgn:
-        _add_files(parts, arguments.from_pgn)
+        _add_files(parts, arguments.from_pgn, arguments.restart)
     if file:
         parts.load()
         parts.tell_left_out()
@@ -177,11 +177,11 @@ def _load(file: Path) -> Network:
     return network
 
 
-def _add_files(parts: Parts, names: Sequence[Path]) -> None:
+def _add_files(parts: Parts, names: Sequence[Path], restart: bool) -> None:
     from knightadder.pgn.game_files import game_files
     from knightadder.workshop.datagen.pgn_games import SETTINGS, add_file
 
-    with game_files(names) as files, parts.open(SETTINGS):
+    with game_files(names) as files, parts.open(SETTINGS, restart):
         parts.tell_left_out()
         with _going_on(parts):
             for name, file in files:

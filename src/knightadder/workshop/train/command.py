@@ -265,8 +265,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise OptionError("--import needs --out, and excludes games, --state and --export")
         _write_network(_import(arguments), arguments.out, arguments.force)
     elif arguments.export:
-        if arguments.games or not folder:
-            raise OptionError("--export needs --state, and excludes games")
+        if arguments.games or arguments.out or not folder:
+            raise OptionError("--export needs --state, and excludes games and --out")
         _export(folder, arguments.export)
     elif not arguments.games or not folder:
         raise OptionError("give folders of games and --state, or see --help")
