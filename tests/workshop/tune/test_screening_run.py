@@ -153,3 +153,4 @@ def test_similar_pairs_are_no_failure(capsys, monkeypatch):
     assert status == 0
     assert out.endswith("\nToo few results to estimate the effects of 2 factors: the 8 pairs are too similar\n")
     assert _table(out) == []
+    assert _run(capsys, SINGLE, "--pairs", 2)[1].endswith(" effects of 1 factor: expected at least 3 pairs\n")

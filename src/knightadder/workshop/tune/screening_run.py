@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from knightadder.arguments import positive
 from knightadder.engine.errors import OptionError
 from knightadder.extras import needed_by
+from knightadder.text import counted
 from knightadder.workshop.tune.trials_run import add_arguments, parameter_named, print_table, run_method, title
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _print_results(screening: Screening) -> None:
         print(title(screening))
         done, needed = screening.done, screening.needed
         why = f"expected at least {needed} pairs" if done < needed else f"the {done} pairs are too similar"
-        print(f"Too few results to estimate the effects of {len(screening.factors)} factors: {why}")
+        print(f"Too few results to estimate the effects of {counted(len(screening.factors), 'factor')}: {why}")
         return
     rows = [
         [factor.label, ", ".join(map(str, factor.off)), ", ".join(map(str, factor.on)), elo_text(effect)]
