@@ -152,6 +152,16 @@ def test_a_network_is_distilled(games: Path, tmp_path: Path) -> None:
     assert settings["distill_network"] == f"{read_network(BUILT_IN_FILE).key:016x}"
 
 
+def test_a_restart_with_a_wrong_folder_of_games_forgets_nothing(
+    games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(games, tmp_path / "run", "--epochs", "1") == 0
+    before = {file: file.read_bytes() for file in (tmp_path / "run").iterdir()}
+    wrong = tmp_path / "wrong"
+    assert f"there is no folder {wrong}" in refusal(capsys, wrong, tmp_path / "run", "--restart")
+    assert {file: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
+
+
 def test_games_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     games = games_folder(tmp_path / "games", 4)
     with (games / "chunk-000000.vf").open("ab") as chunk:

@@ -180,6 +180,17 @@ def test_a_run_does_not_go_on_with_changed_sources(capsys, finished, no_games, m
     assert err.startswith(f"knightadder: {file} belongs to a run with other settings (sources of the engine): use")
 
 
+def test_a_restart_with_a_bad_opening_forgets_nothing(capsys, tmp_path, finished, no_games):
+    file, arguments = finished
+    before = file.read_bytes()
+    book = tmp_path / "book.epd"
+    book.write_text("4k3/8/8/8/8/8/8/8 w - -\n")  # without a white king
+    status, out, err = _run(capsys, *arguments, "--restart", "--openings", f"file={book}")
+    assert (status, out) == (2, "")
+    assert "book.epd" in err
+    assert file.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -289,7 +289,7 @@ def _train(folder: Path, arguments: argparse.Namespace) -> None:
     out: Path = arguments.out or folder / "network.nnue"
     _warn_of_size(settings.shape)
     compile_core()
-    if not has_positions(folder):  # a wrong folder of games must raise before the run's folder is created
+    if arguments.restart or not has_positions(folder):  # a wrong folder of games must change nothing
         for parts in [open_games(games) for games in arguments.games]:
             parts.tell_left_out()
     make_folder(folder)

@@ -89,6 +89,7 @@ def run_method(
     else:
         allowance = Allowance(nodes=arguments.nodes)
     book = read_book(arguments.openings)
+    book.check(method.total)  # a bad opening must not let --restart forget the results
     setup = {
         **about,
         "nodes": allowance.nodes,
@@ -120,8 +121,6 @@ def _play(
     arguments: argparse.Namespace,
     summary: Callable[[], str],
 ) -> None:
-    book.check(method.total)
-
     from knightadder.engine.evaluator import BUILT_IN_FILE, load_network
 
     load_network(BUILT_IN_FILE)  # without a network, the values would be tuned for the classical evaluation
