@@ -498,6 +498,18 @@ class Killed(BaseException):
     """Ends a run without any word."""
 
 
+def test_a_restart_that_is_refused_forgets_nothing(file, analysts, monkeypatch, capsys):
+    assert annotate(file) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "Journal", Interrupted)
+        assert annotate(file, "--force") == 130
+    before = outputs(file.parent)
+    assert "games.annotated.pgn.unfinished" in before
+    assert annotate(file, "--restart") == 2
+    assert "give --force to overwrite" in capsys.readouterr().err
+    assert outputs(file.parent) == before
+
+
 @pytest.mark.parametrize("renamed", range(1, 5))
 def test_killed_while_it_writes_it_goes_on(tmp_path, analysts, monkeypatch, renamed):
     def replacing(file, target):

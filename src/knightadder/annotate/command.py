@@ -141,8 +141,8 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     digest, total = _survey(files.games)
     if not total:
         raise PositionError(f"there is no game in {files.name}")
-    # An interrupted run may have written some of its files already.
-    _check_new(files, arguments.force or files.unfinished.exists())
+    # An interrupted run that goes on may have written some of its files already.
+    _check_new(files, arguments.force or (files.unfinished.exists() and not arguments.restart))
     same = {
         "content": digest,
         "version": __version__,
