@@ -19,7 +19,7 @@ import chess.engine
 
 from knightadder.arguments import positive
 from knightadder.cli import EXIT_OK, exit_status
-from knightadder.files import write_whole
+from knightadder.files import check_new, write_whole
 from knightadder.library.board_engine import Engine
 from knightadder.progress import progress
 from knightadder.workshop.opening_book import load_book
@@ -45,7 +45,8 @@ def openings(count: int, seed: int, score: Callable[[chess.Board], int]) -> Iter
 
 
 def write_book(file: Path, count: int, seed: int) -> int:
-    """Write a book, and return the exit status; EngineError if that fails."""
+    """Write a book, which may replace a file, and return the exit status; EngineError if that fails."""
+    check_new(file, force=True)  # before minutes of work
     with Engine() as engine, progress(count, unit="openings") as update:
 
         def score(board: chess.Board) -> int:

@@ -29,12 +29,18 @@ def test_openings_are_different_and_not_decided() -> None:
     assert set(make_openings.openings(20, 2, material)).isdisjoint(book)
 
 
-def test_the_engine_leaves_out_what_is_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_engine_leaves_out_what_is_lost(tmp_path: Path) -> None:
     file = tmp_path / "book.epd"
     assert make_openings.main([str(file), "--count", "8", "--seed", "3"]) == 0
     chosen = file.read_text().splitlines()
     assert len(chosen) == 8
     assert chosen != list(make_openings.openings(8, 3, lambda board: 0))
     load_book(file).check(8)
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make_openings, "Engine", None)
     assert make_openings.main([str(tmp_path / "missing" / "book.epd"), "--count", "1"]) == 2
     assert capsys.readouterr().err.startswith("make_openings: cannot write ")
