@@ -75,7 +75,7 @@ def test_variations_and_second_comments_do_not_count(tmp_path):
 def test_only_one_player(tmp_path):
     games = [_game("1. e4 {+0.10/5 0.1s} e5 {+0.20/5 0.1s}"), _game("1. e4 {+0.30/5 0.1s}", white="X", black="Y")]
     sample, _ = _read(tmp_path, *games, player="Knight")
-    assert sample.counts == Counter({(78, 10, WIN): 1})
+    assert (sample.games, sample.counts) == (1, Counter({(78, 10, WIN): 1}))
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,9 @@ _MOST = 1500
 
 @dataclass
 class WdlCounts:
-    """Counts of positions by material, score in centipawns, and result (`WIN`, `DRAW` or `LOSS`) for the mover."""
+    """Counts of positions by material, score in centipawns, and result (`WIN`, `DRAW` or `LOSS`) for the mover.
+    `games` is the number of games with such positions.
+    """
 
     games: int = 0
     counts: Counter[tuple[int, int, int]] = field(default_factory=Counter)
@@ -104,14 +106,15 @@ def _add(game: GameRecord, sample: WdlCounts, player: str | None) -> bool:
     if game.result not in POINTS or not played_out(headers):
         return False
     outcome = round(2 * POINTS[game.result] - 1)
-    sample.games += 1
     positions = game.positions()
-    names = headers.get("White", ""), headers.get("Black", "")
+    names, used = (headers.get("White", ""), headers.get("Black", "")), False
     materials, movers = _materials(positions).tolist(), (positions["stm_ep"] >> 7).tolist()
     for comment, material, black in zip(game.comments[1:], materials, movers, strict=True):
         score = score_in(comment)
         if score and score.cp is not None and abs(score.cp) <= _MOST and (player is None or player in names[black]):
             sample.counts[material, round(score.cp / _BIN) * _BIN, -outcome if black else outcome] += 1
+            used = True
+    sample.games += used
     return True
 
 
