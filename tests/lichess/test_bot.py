@@ -12,6 +12,7 @@ from waiting import eventually
 
 from knightadder.engine.errors import EngineError
 from knightadder.lichess.api_errors import Refused
+from knightadder.lichess.bot_api import Lichess
 
 
 def test_twenty_games_with_every_fault_lose_no_move_and_send_none_twice(start_bot):
@@ -144,6 +145,41 @@ def test_a_game_begins_although_the_answer_about_a_challenge_does_not_come(start
         running.bot.interrupt()
         running.wait()
     assert server.declined == {held: "variant"}
+
+
+def test_a_bot_that_leaves_accepts_no_challenge_any_more(start_bot):
+    with FakeLichess() as server:
+        server.held["game0001"] = threading.Event()
+        running = start_bot(server, Thinker, concurrency=2)
+        held = server.challenge(variant="antichess")
+        eventually(lambda: f"POST /api/challenge/{held}/decline" in server.requests)
+        queued, played = server.challenge(), server.challenge()
+        server.start(played)
+        eventually(lambda: running.engines and running.engines[0].thinking.is_set())  # so both challenges are known
+        running.bot.interrupt()
+        running.bot.interrupt()
+        eventually(lambda: server.games[played].over)
+        server.held[held].set()
+        running.wait()
+    assert server.declined == {held: "variant"}
+    assert f"POST /api/challenge/{queued}/accept" not in server.requests
+
+
+def test_an_unexpected_failure_to_accept_a_challenge_makes_room_for_the_next(start_bot, monkeypatch):
+    accept = Lichess.accept
+
+    def fail_once(self, challenge_id):
+        monkeypatch.setattr(Lichess, "accept", accept)
+        raise MemoryError
+
+    monkeypatch.setattr(Lichess, "accept", fail_once)
+    with FakeLichess() as server:
+        running = start_bot(server, concurrency=1, games=1)
+        first = server.challenge()
+        eventually(lambda: Lichess.accept is accept)
+        eventually(lambda: is_accepted(server, server.challenge(most_plies=4), running.clock))
+        running.wait()
+    assert first not in server.games
 
 
 DAILY = {

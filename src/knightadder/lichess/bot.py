@@ -27,7 +27,7 @@ Json: TypeAlias = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-_LOOK_UP = 1.0  # seconds between checks for overdue games
+_LOOK_UP = 1.0  # seconds between checks for overdue games, and for Ctrl-C
 _START_WITHIN = 60.0  # seconds from accepting a challenge, after which its game counts as cancelled
 _START_AFTER_DOUBT = 10.0
 _PLACE_WITHIN = 2.0  # seconds: a rematch is offered before the bot has said goodbye and its place is free
@@ -77,7 +77,7 @@ class _Acceptance:
 
     challenge_id: str
     challenge: _Waiting
-    error: Refused | Unreachable | None
+    error: Exception | None
 
 
 class Bot:
@@ -136,7 +136,8 @@ class Bot:
                 self._look_up()
                 self._answer_challenges()
             self._requests.put(None)
-            self._requester.join()
+            while self._requester.is_alive():
+                self._requester.join(_LOOK_UP)  # on Windows, Ctrl-C does not interrupt a wait
         finally:
             self._follower.close()
             for game in self._games.values():  # after an exception, games may still be running
@@ -147,7 +148,10 @@ class Bot:
 
     def _make_requests(self) -> None:
         for request in iter(self._requests.get, None):
-            request()
+            try:
+                request()
+            except Exception:  # the next requests must be made
+                logger.exception("a request failed")
 
     # --- ending ----------------------------------------------------------------------------------------------------
 
@@ -219,10 +223,12 @@ class Bot:
         self._expected[challenge_id] = _Expected(math.inf, challenge.slow)
 
         def accept() -> None:
-            error: Refused | Unreachable | None = None
+            if challenge_id not in self._expected:  # withdrawn, or the bot leaves
+                return
+            error = None
             try:
                 self._lichess.accept(challenge_id)
-            except (Refused, Unreachable) as caught:
+            except Exception as caught:  # whatever it is, the place must become free
                 error = caught
             self._inbox.put(_Acceptance(challenge_id, challenge, error))
 
