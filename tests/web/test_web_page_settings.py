@@ -66,6 +66,27 @@ def test_what_the_engine_refuses_is_taken_back(engine, tab):
     assert (engine.options["Threads"], engine.options["Hash"]) == (2, 128)
 
 
+def test_a_choice_that_follows_a_refused_one_counts(engine, tab):
+    begun, refused = threading.Event(), threading.Event()
+    accept = engine.configure
+
+    def configure(options):
+        if options.get("Hash") == 256:
+            begun.set()
+            assert refused.wait(PATIENCE)
+            raise OptionError("not enough memory")
+        return accept(options)
+
+    engine.configure = configure
+    tab.ask("configure", threads=2, hash=256).ask("analyse", on=True)
+    assert begun.wait(PATIENCE)
+    tab.ask("configure", threads=3, hash=128)
+    refused.set()
+    tab.until("lines")
+    assert (tab.resources["threads"], tab.resources["hash"]) == (3, 128)
+    assert (engine.options["Threads"], engine.options["Hash"]) == (3, 128)
+
+
 def test_other_tabs_do_not_wait_while_a_hash_table_is_cleared(server):
     cleared, engine = threading.Event(), StandInEngine()
     accept = engine.configure

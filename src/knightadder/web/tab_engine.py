@@ -106,9 +106,10 @@ class TabEngine:
             self._used = chosen
         except EngineError as error:
             await asyncio.to_thread(engine.configure, self._used.settings())
-            self.resources = self._used
             self._send({"type": "notice", "text": str(error)})
-            self._send(self.resources.view())
+            if self.resources == chosen:  # the user may have chosen others in the meantime
+                self.resources = self._used
+                self._send(self.resources.view())
 
     def start(self, work: Callable[[], Awaitable[None]]) -> None:
         """Start a piece of work, whose errors are sent to the page; the engine must be idle."""
