@@ -26,6 +26,12 @@ def searcher(engine: Engine) -> Searcher:
 
 
 @pytest.fixture
+def on_large_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let any number of threads search, even if this machine has fewer processors."""
+    monkeypatch.setattr("knightadder.engine.engine.processors", lambda: 512)
+
+
+@pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Give an event that is set when a search has come to its end and holds its result back."""
     holding = threading.Event()

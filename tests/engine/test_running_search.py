@@ -571,7 +571,7 @@ def test_a_clock_that_counts_nodes(searcher: Searcher, limits: Limits) -> None:
 @pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize("own_limit", [None, 10**9])
 def test_a_clock_that_counts_nodes_begins_at_the_ponder_hit(
-    searcher: Searcher, threads: str, own_limit: int | None
+    searcher: Searcher, on_large_machine: None, threads: str, own_limit: int | None
 ) -> None:
     searcher.engine.set_option("nodestime", "1000")
     searcher.engine.set_option("Threads", threads)

@@ -37,12 +37,6 @@ THREADS = 4
 
 
 @pytest.fixture
-def on_large_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let any number of threads search, even if this machine has fewer processors."""
-    monkeypatch.setattr(engine, "processors", lambda: 512)
-
-
-@pytest.fixture
 def team(searcher: Searcher, on_large_machine: None) -> Searcher:
     """Give an engine with several threads."""
     assert searcher.engine.set_option("Threads", str(THREADS)) == []

@@ -86,7 +86,7 @@ def test_full_strength_chooses_nothing(searcher: Searcher) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_the_users_limits_hold(weak: Searcher, threads: int) -> None:
+def test_the_users_limits_hold(weak: Searcher, on_large_machine: None, threads: int) -> None:
     _set(weak, UCI_Elo=MAX_ELO, Threads=threads)
     assert weak.search(Limits(nodes=5000), QUIET).infos[-1].nodes <= 5000
     assert max(info.depth for info in weak.search(Limits(depth=3), QUIET).infos) == 3
