@@ -20,7 +20,8 @@ def test_the_ticket_lets_one_browser_in(own_server):
     answer, _ = get(own_server, f"/?token={own_server.ticket}", Cookie="")
     cookie = answer.headers["Set-Cookie"].split("; ")[0]
     assert (answer.status, answer.headers["Location"], cookie) == (303, "/", own_server.cookie)
-    assert get(own_server, f"/?token={own_server.ticket}", Cookie="")[0].status == 403
+    answer, text = get(own_server, f"/?token={own_server.ticket}", Cookie="")
+    assert answer.status == 403 and text.startswith("This address has been used before.")
     assert get(own_server, f"/?token={own_server.ticket}", Cookie=cookie)[0].status == 200  # the same browser again
 
 

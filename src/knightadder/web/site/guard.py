@@ -47,6 +47,7 @@ class Guard:
         self._token = token
         self._socket = socket
         self._ticket = ticket
+        self._ticket_used = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request or open a WebSocket, if it comes from the user."""
@@ -86,10 +87,10 @@ class Guard:
             answer.set_cookie(_cookie_name(request), self._token, httponly=True, samesite="lax")
             return answer
         if not self._is_token(self._cookie(request)):
-            return PlainTextResponse(
-                "Open the whole address that the server of the board has printed, including the token.",
-                status_code=403,
-            )
+            text = "Open the whole address that the server of the board has printed, including the token."
+            if _is_same(given, self._ticket):
+                text = "This address has been used before. If you did not use it, stop the board: somebody else did."
+            return PlainTextResponse(text, status_code=403)
         if request.scope["method"] not in _ONLY_READ and not _is_own_page(request):
             return PlainTextResponse("only the board's own page may change anything", status_code=403)
         return None
@@ -101,9 +102,8 @@ class Guard:
         return _is_same(text, self._token)
 
     def _use_ticket(self, text: str | None) -> bool:
-        valid = _is_same(text, self._ticket)
-        if valid:
-            self._ticket = None
+        valid = not self._ticket_used and _is_same(text, self._ticket)
+        self._ticket_used |= valid
         return valid
 
 
