@@ -49,6 +49,11 @@ def state_beside(output: Path | None) -> Path | None:
     return None if output.is_dir() or is_special(output) else state
 
 
+def is_resumed(state: Path | None, restart: bool) -> bool:
+    """Return whether a run continues an unfinished one, which may have written some of its outputs already."""
+    return state is not None and state.exists() and not restart
+
+
 @contextlib.contextmanager
 def going_on(kept: Callable[[], str]) -> Iterator[None]:
     """If Ctrl-C or an error ends a ``with`` block, print the text of `kept`, unless it is empty: where the state is."""

@@ -209,6 +209,17 @@ def test_the_same_command_goes_on_but_a_file_of_the_user_is_not_overwritten(file
     assert out.read_bytes() == whole.read_bytes()
 
 
+def test_a_restart_that_is_refused_forgets_nothing(file, here, capsys):
+    out, unfinished = file.with_name("out.csv"), file.with_name("out.csv.unfinished")
+    here(1, KeyboardInterrupt())
+    assert puzzles(file, "--out", out) == 130
+    before = unfinished.read_bytes()
+    capsys.readouterr()
+    assert puzzles(file, "--out", out, "--restart") == 2
+    assert f"{out} already exists: give --force to overwrite it" in capsys.readouterr().err
+    assert unfinished.read_bytes() == before
+
+
 def test_a_file_that_others_write_meanwhile_is_kept(file, here, monkeypatch, capsys):
     out = file.with_name("out.pgn")
     run = _Pool.run

@@ -194,6 +194,17 @@ def test_a_file_of_the_user_is_kept_while_a_run_is_unfinished(file, capsys, pool
     assert "<html" in out.read_text("utf-8")
 
 
+def test_a_restart_that_is_refused_forgets_nothing(file, capsys, pool, monkeypatch):
+    out, unfinished = file.with_name("anna.html"), file.with_name("anna.html.unfinished")
+    monkeypatch.setattr(pool, "ends", 2)
+    assert report(file, "--player", NAME, "-o", out) == 130
+    before = unfinished.read_bytes()
+    out.write_text("mine", "utf-8")
+    assert report(file, "--player", NAME, "-o", out, "--restart") == 2
+    assert f"{out} already exists: give --force to overwrite it" in capsys.readouterr().err
+    assert unfinished.read_bytes() == before
+
+
 def test_interrupted_while_it_writes_it_says_how_to_go_on(file, capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt

@@ -39,7 +39,7 @@ from knightadder.files import (
 )
 from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
-from knightadder.runs import Journal, going_on, state_beside
+from knightadder.runs import Journal, going_on, is_resumed, state_beside
 from knightadder.text import counted, tell
 
 if TYPE_CHECKING:
@@ -141,8 +141,7 @@ def _annotate(files: _Files, arguments: argparse.Namespace) -> int:
     digest, total = _survey(files.games)
     if not total:
         raise PositionError(f"there is no game in {files.name}")
-    # An interrupted run that goes on may have written some of its files already.
-    _check_new(files, arguments.force or (files.unfinished.exists() and not arguments.restart))
+    _check_new(files, arguments.force or is_resumed(files.unfinished, arguments.restart))
     same = {
         "content": digest,
         "version": __version__,

@@ -17,7 +17,7 @@ from knightadder.engine.errors import EngineError, OptionError, PositionError
 from knightadder.files import check_new, check_outputs, reading, write_whole
 from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
-from knightadder.runs import Journal, going_on, state_beside
+from knightadder.runs import Journal, going_on, is_resumed, state_beside
 from knightadder.text import counted, utf8
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     engine, options = chosen_engine(arguments)
     out: Path | None = arguments.out
     unfinished = state_beside(out)
-    suffix = _check_out(out, arguments.files, arguments.force or bool(unfinished and unfinished.exists()))
+    suffix = _check_out(out, arguments.files, arguments.force or is_resumed(unfinished, arguments.restart))
     with game_files(arguments.files) as files:
         chosen = _choose(files)
         total = sum(map(len, chosen))

@@ -25,7 +25,7 @@ from knightadder.extras import needed_by
 from knightadder.files import check_new, check_outputs, write_whole
 from knightadder.parallel.executor import add_workers, open_pool
 from knightadder.progress import progress
-from knightadder.runs import Journal, going_on, state_beside
+from knightadder.runs import Journal, going_on, is_resumed, state_beside
 from knightadder.text import counted, plain_name, utf8
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if out.suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"--out {out}: expected a name that ends in .html")
     check_outputs({"--drills-file": arguments.drills_file, "--out": out}, arguments.files)
-    check_new(out, arguments.force or bool(unfinished and unfinished.exists()))
+    check_new(out, arguments.force or is_resumed(unfinished, arguments.restart))
     with needed_by("report", "annotate"):
         import matplotlib  # noqa: F401
     with game_files(arguments.files) as files:
