@@ -115,7 +115,7 @@ def lock_of(file: Path) -> Path:
     """Return the file that exists while a file or folder is locked; links to a file share its lock."""
     place = without_links(file)
     # The folder that contains a folder may not be writable, for example if the folder is a mounted disk.
-    return place / ".lock" if place.is_dir() else place.with_name(f".{place.name}.lock")
+    return place / ".lock" if os.path.isdir(place) else place.with_name(f".{place.name}.lock")
 
 
 @contextlib.contextmanager

@@ -44,8 +44,9 @@ def state_beside(output: Path | None) -> Path | None:
     if output is None:
         return None
     state = Path(f"{output}.unfinished")
+    lock = lock_of(state)
     with doing("use", state):
-        check_name(lock_of(state))
+        check_name(lock)
     return None if output.is_dir() or is_special(output) else state
 
 
